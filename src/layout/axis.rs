@@ -79,6 +79,16 @@ pub struct Span {
     pub len: usize,
 }
 
+/// What becomes of the start of a range with a negative step that lies before the axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clamping {
+    /// It stays there, so that the range is empty: Python's rule, which Slice-8 follows.
+    #[default]
+    Python,
+    /// It becomes the first place, which is then selected: ONNX clamps such a start to `[0, dim - 1]`.
+    Onnx,
+}
+
 impl StepRange {
     /// Returns the places that Python's `slice(start, stop, step).indices(dim)` gives; `None` if the step is 0.
     ///
@@ -88,6 +98,11 @@ impl StepRange {
     /// assert_eq!(back.resolve(10), Some(Span { start: 9, step: -2, len: 5 }));
     /// ```
     pub fn resolve(self, dim: usize) -> Option<Span> {
+        self.resolve_by(dim, Clamping::Python)
+    }
+
+    /// Returns the places of the range by one rule or the other; `None` if the step is 0.
+    pub fn resolve_by(self, dim: usize, clamping: Clamping) -> Option<Span> {
         let (dim, step) = (dim as i128, i128::from(self.step));
         if step == 0 {
             return None;
@@ -101,6 +116,8 @@ impl StepRange {
         };
         let (first, last) = if step > 0 { (low, high) } else { (high, low) };
         let (start, stop) = (place(self.start, first), place(self.stop, last));
+        // an axis without places has no first one
+        let start = if clamping == Clamping::Onnx && dim > 0 { start.max(0) } else { start };
         let len = (stop - start + step - step.signum()) / step;
         // start and stop lie on the axis or one beside it, so a positive len is at most dim
         Some(match len.max(0) {
@@ -194,6 +211,27 @@ mod tests {
             }
         }
         assert_eq!(StepRange { start: None, stop: None, step: 0 }.resolve(0), None);
+    }
+
+    #[test]
+    fn a_start_before_the_axis() {
+        let range = |start, stop, step| StepRange { start: Some(start), stop: Some(stop), step };
+        // range, dim, places by ONNX
+        let rows: [(_, _, &[usize]); 7] = [
+            (range(-9, i64::MIN, -1), 3, &[0]),
+            (range(-9, i64::MIN, -1), 0, &[]),
+            (range(-4, -9, -2), 3, &[0]),
+            (range(-9, 0, -1), 3, &[]),
+            (range(-1, i64::MIN, -2), 3, &[2, 0]),
+            (range(-9, 2, 1), 3, &[0, 1]),
+            (range(2, i64::MAX, -1), 3, &[]),
+        ];
+        for (range, dim, wanted) in rows {
+            let span = range.resolve_by(dim, Clamping::Onnx).unwrap();
+            assert_eq!((0..span.len).map(|i| span.at(i)).collect::<Vec<_>>(), wanted, "{range:?} of {dim}");
+        }
+        assert_eq!(range(-9, i64::MIN, -1).resolve(3), Some(Span { start: 0, step: 1, len: 0 }));
+        assert_eq!(range(0, 0, 0).resolve_by(0, Clamping::Onnx), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::arrays::{check_rank, items};
 use crate::error::{Error, Subject};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::{Span, StepRange, resolve_axis};
+use crate::layout::axis::{Clamping, Span, StepRange, resolve_axis};
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
 use crate::memory;
@@ -124,6 +124,14 @@ impl SliceArgs {
     /// # Errors
     /// A rank of 0 or above 64; more ranges than axes; an axis outside `[-rank, rank - 1]` or named twice; a step of 0.
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>, Error> {
+        self.resolve_by(shape, Clamping::Python)
+    }
+
+    /// Returns the places that are selected by one rule for a start before the axis or the other.
+    ///
+    /// # Errors
+    /// Those of [`resolve`](Self::resolve).
+    pub(crate) fn resolve_by(&self, shape: &[usize], clamping: Clamping) -> Result<Vec<Span>, Error> {
         let rank = check_rank(shape)?;
         let about = |subject| if self.is_listed { subject } else { Subject::At };
         if let Some(name) = self.names.first() {
@@ -147,7 +155,7 @@ impl SliceArgs {
                     format!("axis {axis} is named twice: {earlier} at position {position}, {typed} at position {i}");
                 return Err(Error::new(Subject::Axes, message));
             }
-            spans[axis] = range.resolve(shape[axis]).ok_or_else(|| {
+            spans[axis] = range.resolve_by(shape[axis], clamping).ok_or_else(|| {
                 Error::new(about(Subject::Step), format!("step 0 at position {i}: a step cannot be 0"))
             })?;
         }

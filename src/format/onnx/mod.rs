@@ -7,6 +7,9 @@
 mod external;
 mod look;
 mod message;
+pub mod model;
+mod model_fields;
+pub mod model_write;
 mod proto;
 mod table;
 #[cfg(test)]

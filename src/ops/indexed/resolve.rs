@@ -55,6 +55,12 @@ impl Shapes {
         &self.updates
     }
 
+    /// Returns the same shapes for numbers that do not count from the end, as older versions of operators have them.
+    #[must_use]
+    pub fn without_negative_numbers(self) -> Self {
+        Self { counts_from_end: false, ..self }
+    }
+
     /// Returns the number of index tuples.
     pub fn count(&self) -> usize {
         self.tuples.iter().product()

@@ -1,0 +1,295 @@
+//! ONNX models of one operator, as tests of runtimes have them: what the node asks for is read.
+//!
+//! Of the messages ModelProto, GraphProto, NodeProto, AttributeProto, OperatorSetIdProto, ValueInfoProto and TypeProto the
+//! fields are read that say which operator of which version is applied to what. A model is not kept as a tree: the bytes are
+//! walked over once for the node and once for each of its inputs, so a model takes no more memory than its file, whatever
+//! it claims to hold.
+
+use std::collections::{BTreeMap, HashMap};
+
+use prost::encoding::WireType;
+
+use super::model_fields::{AttributeKind, OF_TENSORS, field};
+use super::wire::{Fields, Varints, WireField};
+use crate::error::{Error, Result, ensure, malformed};
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeValue {
+    /// A whole number, or a truth value.
+    Int(i64),
+    /// A list of whole numbers.
+    Ints(Vec<i64>),
+    /// A text.
+    Text(String),
+    /// Anything else, which no operator of the program has.
+    Other,
+}
+
+/// The most inputs of a node.
+const MOST_INPUTS: usize = 1 << 16;
+
+/// What a node gets as an input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeInput<'a> {
+    /// Nothing: the optional input is left out.
+    Absent,
+    /// An input of the graph, which a test has in a file.
+    Graph {
+        /// Its number among the inputs of the graph.
+        number: usize,
+        /// The TensorProto that it is where there is no such file.
+        default: Option<&'a [u8]>,
+    },
+    /// A TensorProto in the model: an initialiser, or what a Constant node makes.
+    Proto(&'a [u8]),
+    /// What a Constant node makes of whole numbers: one without an axis, or a list along one.
+    Ints {
+        /// The numbers.
+        items: Vec<i64>,
+        /// Whether they lie along an axis; otherwise there is one.
+        is_list: bool,
+    },
+    /// What a Constant node makes of the attribute of that name, of which no operator here has an input.
+    Other(&'a str),
+}
+
+/// A model as a test has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model<'a> {
+    /// The version of the operators of the node's domain.
+    pub opset: u64,
+    /// The operator; with its domain before it, `ai.onnx.ml::Scaler`, if that is not ONNX's own.
+    pub operator: String,
+    /// The attributes of the node by their names.
+    pub attributes: BTreeMap<String, AttributeValue>,
+    /// What the node gets; nothing if it is one of several nodes.
+    pub inputs: Vec<NodeInput<'a>>,
+    /// Whether all outputs of the graph are tensors.
+    pub gives_tensors: bool,
+    /// How many outputs the node has.
+    pub outputs: usize,
+    /// How many nodes there are beside Constant ones.
+    pub nodes: usize,
+}
+
+impl<'a> Model<'a> {
+    /// Reads a model.
+    ///
+    /// # Errors
+    /// The bytes are no ModelProto; there is no graph or no node; the opset of the node's domain is not imported; an input
+    /// of the node is made by nothing in the model.
+    pub fn read(bytes: &'a [u8]) -> Result<Self> {
+        let mut graph = None;
+        let mut opsets = Vec::new();
+        for field in fields(bytes, "a model")? {
+            match field {
+                (field::model::GRAPH, Value::Bytes(value)) => graph = Some(value),
+                (field::model::OPSET_IMPORT, Value::Bytes(value)) => opsets.push(value),
+                _ => {}
+            }
+        }
+        let graph = graph.ok_or_else(|| malformed!("not an ONNX model: it has no graph"))?;
+        let (mut nodes, mut node, mut only_constant) = (0, None, None);
+        for field in fields(graph, "the graph")? {
+            let (field::graph::NODE, Value::Bytes(value)) = field else { continue };
+            if is_constant(value)? {
+                only_constant.get_or_insert(value);
+            } else {
+                nodes += 1;
+                node.get_or_insert(value);
+            }
+        }
+        let node = node.or(only_constant).ok_or_else(|| malformed!("the graph has no node"))?;
+        let (mut names, mut outputs, mut attributes) = (Vec::new(), 0, BTreeMap::new());
+        for field in fields(node, "a node")? {
+            match field {
+                (field::node::INPUT, Value::Bytes(name)) => names.push(text(name)?),
+                (field::node::OUTPUT, _) => outputs += 1,
+                (field::node::ATTRIBUTE, Value::Bytes(value)) => {
+                    let (name, value) = attribute(value)?;
+                    attributes.insert(name, value);
+                }
+                _ => {}
+            }
+        }
+        let operator = text_of(node, field::node::OPERATOR, "a node")?;
+        let domain = text_of(node, field::node::DOMAIN, "a node")?;
+        let is_own = |domain: &str| domain.is_empty() || domain == "ai.onnx";
+        let mut opset = None;
+        for import in opsets {
+            let of = text_of(import, field::opset::DOMAIN, "an opset")?;
+            if of == domain || is_own(of) && is_own(domain) {
+                opset = varint_of(import, field::opset::VERSION, "an opset")?.or(Some(0));
+            }
+        }
+        let opset = opset.ok_or_else(|| malformed!("the opset of the operator {operator} is not imported"))?;
+        let operator = if is_own(domain) { operator.to_owned() } else { format!("{domain}::{operator}") };
+        // what other nodes make is not looked for
+        let inputs = if nodes > 1 { Vec::new() } else { inputs(graph, &names)? };
+        let gives_tensors = fields(graph, "the graph")?.try_fold(true, |all, field| match field {
+            (field::graph::OUTPUT, Value::Bytes(value)) => Ok::<_, Error>(all && is_tensor(value)?),
+            _ => Ok(all),
+        })?;
+        Ok(Self { opset, operator, attributes, inputs, gives_tensors, outputs, nodes })
+    }
+}
+
+/// Finds what the graph has under the names of a node's inputs, in one walk: a hostile model has many of both.
+fn inputs<'a>(graph: &'a [u8], names: &[&str]) -> Result<Vec<NodeInput<'a>>> {
+    ensure!(names.len() <= MOST_INPUTS, "{} inputs of a node, expected at most {MOST_INPUTS}", names.len());
+    let mut found: HashMap<&str, Option<NodeInput<'a>>> = names.iter().map(|&name| (name, None)).collect();
+    found.insert("", Some(NodeInput::Absent));
+    let mut number = 0;
+    for field in fields(graph, "the graph")? {
+        match field {
+            (field::graph::INPUT, Value::Bytes(value)) => {
+                if let Some(input) = found.get_mut(text_of(value, field::value::NAME, "an input")?) {
+                    // older models list initialisers among their inputs
+                    let default = if let Some(NodeInput::Proto(proto)) = input { Some(*proto) } else { None };
+                    *input = Some(NodeInput::Graph { number, default });
+                }
+                number += 1;
+            }
+            (field::graph::INITIALIZER, Value::Bytes(proto)) => {
+                match found.get_mut(text_of(proto, field::TENSOR_NAME, "an initialiser")?) {
+                    None => {}
+                    Some(Some(NodeInput::Graph { default, .. })) => *default = Some(proto),
+                    Some(input) => *input = Some(NodeInput::Proto(proto)),
+                }
+            }
+            (field::graph::NODE, Value::Bytes(node)) if is_constant(node)? => {
+                if let Some(input) = found.get_mut(text_of(node, field::node::OUTPUT, "a node")?) {
+                    *input = Some(constant(node)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    let made = |&name: &&str| {
+        let input = found[name].clone();
+        input.ok_or_else(|| malformed!("the input {name:?} of the node is made by nothing in the model"))
+    };
+    names.iter().map(made).collect()
+}
+
+/// Returns whether an output of the graph is a tensor; one whose type is not said is one.
+fn is_tensor(value: &[u8]) -> Result<bool> {
+    let mut found = true;
+    for field in fields(value, "an output")? {
+        if let (field::value::TYPE, Value::Bytes(of_type)) = field {
+            found = fields(of_type, "a type")?.any(|(number, _)| number == field::of_type::TENSOR);
+        }
+    }
+    Ok(found)
+}
+
+fn is_constant(node: &[u8]) -> Result<bool> {
+    Ok(text_of(node, field::node::OPERATOR, "a node")? == "Constant")
+}
+
+/// Reads what a Constant node makes.
+fn constant(node: &[u8]) -> Result<NodeInput<'_>> {
+    for field in fields(node, "a node")? {
+        let (field::node::ATTRIBUTE, Value::Bytes(bytes)) = field else { continue };
+        let name = text_of(bytes, field::attribute::NAME, "an attribute")?;
+        if name == "value" {
+            for field in fields(bytes, "an attribute")? {
+                if let (field::attribute::TENSOR, Value::Bytes(proto)) = field {
+                    return Ok(NodeInput::Proto(proto));
+                }
+            }
+        }
+        match attribute(bytes)?.1 {
+            AttributeValue::Int(item) => return Ok(NodeInput::Ints { items: vec![item], is_list: false }),
+            AttributeValue::Ints(items) => return Ok(NodeInput::Ints { items, is_list: true }),
+            AttributeValue::Text(_) | AttributeValue::Other => return Ok(NodeInput::Other(name)),
+        }
+    }
+    Err(malformed!("a Constant node without a value"))
+}
+
+/// Reads an attribute: its name and its value.
+fn attribute(bytes: &[u8]) -> Result<(String, AttributeValue)> {
+    use AttributeValue::{Int, Ints, Other, Text};
+    let (mut name, mut value, mut ints) = ("", None, Vec::new());
+    // an empty list has no field, and is told by its type alone
+    let mut is_ints = false;
+    for field in fields(bytes, "an attribute")? {
+        match field {
+            (field::attribute::NAME, Value::Bytes(bytes)) => name = text(bytes)?,
+            (field::attribute::INT, Value::Varint(number)) => value = Some(Int(number as i64)),
+            (field::attribute::TEXT, Value::Bytes(bytes)) => value = Some(Text(text(bytes)?.to_owned())),
+            (field::attribute::INTS, Value::Varint(number)) => {
+                is_ints = true;
+                ints.push(number as i64);
+            }
+            (field::attribute::INTS, Value::Bytes(packed)) => {
+                is_ints = true;
+                for number in Varints(packed) {
+                    ints.push(number? as i64);
+                }
+            }
+            (field::attribute::TYPE, Value::Varint(number)) => is_ints |= number == AttributeKind::Ints as u64,
+            (field::attribute::FLOAT | field::attribute::TENSOR | field::attribute::FLOATS, _) => value = Some(Other),
+            _ => {}
+        }
+    }
+    let value = if is_ints { Ints(ints) } else { value.unwrap_or(Other) };
+    Ok((name.to_owned(), value))
+}
+
+/// The value of a field.
+enum Value<'a> {
+    Varint(u64),
+    Bytes(&'a [u8]),
+    /// A number of fixed size, which no field that is read has.
+    Fixed,
+}
+
+/// Walks over the fields of a message, whose whole length is checked first.
+fn fields<'a>(bytes: &'a [u8], what: &str) -> Result<impl Iterator<Item = (u32, Value<'a>)>> {
+    let mut all = Fields(bytes);
+    let has_group = all.by_ref().any(|(field, _)| matches!(field.wire, WireType::StartGroup | WireType::EndGroup));
+    ensure!(!has_group && all.0.is_empty(), "not an ONNX model: {what} is damaged or cut off");
+    let value = |(field, bytes): (WireField, &'a [u8])| match field.wire {
+        WireType::Varint => (field.number, Value::Varint(field.varint)),
+        WireType::LengthDelimited => (field.number, Value::Bytes(bytes)),
+        _ => (field.number, Value::Fixed),
+    };
+    Ok(Fields(bytes).map(value))
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|error| malformed!("not an ONNX model: a name is not UTF-8: {error}"))
+}
+
+/// Returns the text that a message has in a field; an empty one if it has none.
+fn text_of<'a>(message: &'a [u8], number: u32, what: &str) -> Result<&'a str> {
+    let mut found = "";
+    for field in fields(message, what)? {
+        if let (n, Value::Bytes(bytes)) = field
+            && n == number
+        {
+            found = text(bytes)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the number that a message has in a field.
+fn varint_of(message: &[u8], number: u32, what: &str) -> Result<Option<u64>> {
+    let of_field = |field| if let (n, Value::Varint(value)) = field { (n == number).then_some(value) } else { None };
+    Ok(fields(message, what)?.filter_map(of_field).last())
+}
+
+/// Returns the TensorProtos of a SequenceProto.
+///
+/// # Errors
+/// The bytes are none, or its items are no tensors.
+pub fn sequence_tensors(bytes: &[u8]) -> Result<Vec<&[u8]>> {
+    let kind = varint_of(bytes, field::sequence::KIND, "a sequence")?;
+    ensure!(kind == Some(OF_TENSORS), "not an ONNX sequence of tensors");
+    let tensor = |field| if let (field::sequence::TENSORS, Value::Bytes(proto)) = field { Some(proto) } else { None };
+    Ok(fields(bytes, "a sequence")?.filter_map(tensor).collect())
+}

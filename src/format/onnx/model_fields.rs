@@ -1,0 +1,68 @@
+//! The numbers of the fields of ONNX's models, of those that are read and written.
+
+/// The numbers of the fields, by message.
+pub(super) mod field {
+    pub(in crate::format::onnx) mod model {
+        pub(in crate::format::onnx) const IR_VERSION: u32 = 1;
+        pub(in crate::format::onnx) const PRODUCER_NAME: u32 = 2;
+        pub(in crate::format::onnx) const GRAPH: u32 = 7;
+        pub(in crate::format::onnx) const OPSET_IMPORT: u32 = 8;
+    }
+    pub(in crate::format::onnx) mod opset {
+        pub(in crate::format::onnx) const DOMAIN: u32 = 1;
+        pub(in crate::format::onnx) const VERSION: u32 = 2;
+    }
+    pub(in crate::format::onnx) mod graph {
+        pub(in crate::format::onnx) const NODE: u32 = 1;
+        pub(in crate::format::onnx) const NAME: u32 = 2;
+        pub(in crate::format::onnx) const INITIALIZER: u32 = 5;
+        pub(in crate::format::onnx) const INPUT: u32 = 11;
+        pub(in crate::format::onnx) const OUTPUT: u32 = 12;
+    }
+    pub(in crate::format::onnx) mod node {
+        pub(in crate::format::onnx) const INPUT: u32 = 1;
+        pub(in crate::format::onnx) const OUTPUT: u32 = 2;
+        pub(in crate::format::onnx) const OPERATOR: u32 = 4;
+        pub(in crate::format::onnx) const ATTRIBUTE: u32 = 5;
+        pub(in crate::format::onnx) const DOMAIN: u32 = 7;
+    }
+    pub(in crate::format::onnx) mod attribute {
+        pub(in crate::format::onnx) const NAME: u32 = 1;
+        pub(in crate::format::onnx) const FLOAT: u32 = 2;
+        pub(in crate::format::onnx) const INT: u32 = 3;
+        pub(in crate::format::onnx) const TEXT: u32 = 4;
+        pub(in crate::format::onnx) const TENSOR: u32 = 5;
+        pub(in crate::format::onnx) const FLOATS: u32 = 7;
+        pub(in crate::format::onnx) const INTS: u32 = 8;
+        pub(in crate::format::onnx) const TYPE: u32 = 20;
+    }
+    /// A TensorProto and a ValueInfoProto have their names in other fields.
+    pub(in crate::format::onnx) const TENSOR_NAME: u32 = 8;
+    pub(in crate::format::onnx) mod value {
+        pub(in crate::format::onnx) const NAME: u32 = 1;
+        pub(in crate::format::onnx) const TYPE: u32 = 2;
+    }
+    pub(in crate::format::onnx) mod of_type {
+        pub(in crate::format::onnx) const TENSOR: u32 = 1;
+        pub(in crate::format::onnx) const SEQUENCE: u32 = 4;
+        pub(in crate::format::onnx) const ITEM: u32 = 1;
+        pub(in crate::format::onnx) const SHAPE: u32 = 2;
+    }
+    /// Of a TensorShapeProto and of each of its dims.
+    pub(in crate::format::onnx) const DIM: u32 = 1;
+    pub(in crate::format::onnx) mod sequence {
+        pub(in crate::format::onnx) const KIND: u32 = 2;
+        pub(in crate::format::onnx) const TENSORS: u32 = 3;
+    }
+}
+
+/// The kind of a SequenceProto whose items are tensors.
+pub(super) const OF_TENSORS: u64 = 1;
+
+/// What AttributeProto calls the kinds of values that are read.
+#[derive(Clone, Copy)]
+pub(super) enum AttributeKind {
+    Int = 2,
+    Text = 3,
+    Ints = 7,
+}

@@ -1,0 +1,162 @@
+//! Writes ONNX models of one operator, for other runtimes to run.
+
+use std::collections::BTreeMap;
+
+use prost::encoding::{self, WireType, encode_key, encode_varint};
+
+use super::model::AttributeValue;
+use super::model_fields::{AttributeKind, OF_TENSORS, field};
+use super::types::data_type;
+use crate::error::{Result, malformed};
+use crate::item::dtype::DType;
+
+/// Returns a SequenceProto of TensorProtos.
+pub fn write_sequence(tensors: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_number(field::sequence::KIND, OF_TENSORS, &mut out);
+    tensors.iter().for_each(|tensor| put_bytes(field::sequence::TENSORS, tensor, &mut out));
+    out
+}
+
+/// What a model to be written says of an input or an output.
+#[derive(Clone, Debug)]
+pub struct ValueType<'a> {
+    /// The dtype of its items.
+    pub dtype: &'a DType,
+    /// The dims; `None` leaves them open.
+    pub shape: Option<&'a [usize]>,
+    /// Whether it is a sequence of such tensors.
+    pub is_sequence: bool,
+}
+
+/// A model of one node to be written.
+#[derive(Clone, Debug)]
+pub struct NodeModel<'a> {
+    /// The operator.
+    pub operator: &'a str,
+    /// The version of the operators.
+    pub opset: u64,
+    /// The attributes in the order in which they are written.
+    pub attributes: &'a BTreeMap<String, AttributeValue>,
+    /// The inputs of the node, `None` where an optional one is left out.
+    pub inputs: &'a [Option<ValueType<'a>>],
+    /// The output.
+    pub output: ValueType<'a>,
+}
+
+/// The version of the model format that first knew the operators of an opset.
+fn ir_version(opset: u64) -> u64 {
+    match opset {
+        0..=8 => 3,
+        9 => 4,
+        10 => 5,
+        11 => 6,
+        12..=14 => 7,
+        15..=18 => 8,
+        19 | 20 => 9,
+        21 | 22 => 10,
+        23 => 11,
+        24 => 12,
+        _ => 13,
+    }
+}
+
+impl NodeModel<'_> {
+    /// Returns the model. Its inputs are called `input_0`, `input_1` and so on, those that are left out having no name and
+    /// no number, and its output `output_0`.
+    ///
+    /// # Errors
+    /// ONNX has no type for a dtype, or no such attribute.
+    pub fn write(&self) -> Result<Vec<u8>> {
+        let (mut node, mut graph) = (Vec::new(), Vec::new());
+        let mut values = Vec::new();
+        for input in self.inputs {
+            let name = match input {
+                None => String::new(),
+                Some(value) => {
+                    let name = format!("input_{}", values.len());
+                    values.push(value.write(&name)?);
+                    name
+                }
+            };
+            put_bytes(field::node::INPUT, name.as_bytes(), &mut node);
+        }
+        put_bytes(field::node::OUTPUT, b"output_0", &mut node);
+        put_bytes(field::node::OPERATOR, self.operator.as_bytes(), &mut node);
+        for (name, value) in self.attributes {
+            let mut out = Vec::new();
+            put_bytes(field::attribute::NAME, name.as_bytes(), &mut out);
+            let kind = match value {
+                AttributeValue::Int(number) => {
+                    put_number(field::attribute::INT, *number as u64, &mut out);
+                    AttributeKind::Int
+                }
+                AttributeValue::Text(text) => {
+                    put_bytes(field::attribute::TEXT, text.as_bytes(), &mut out);
+                    AttributeKind::Text
+                }
+                AttributeValue::Ints(numbers) => {
+                    numbers.iter().for_each(|number| put_number(field::attribute::INTS, *number as u64, &mut out));
+                    AttributeKind::Ints
+                }
+                AttributeValue::Other => return Err(malformed!("the attribute {name} cannot be written")),
+            };
+            put_number(field::attribute::TYPE, kind as u64, &mut out);
+            put_bytes(field::node::ATTRIBUTE, &out, &mut node);
+        }
+        put_bytes(field::graph::NODE, &node, &mut graph);
+        put_bytes(field::graph::NAME, self.operator.as_bytes(), &mut graph);
+        values.iter().for_each(|value| put_bytes(field::graph::INPUT, value, &mut graph));
+        put_bytes(field::graph::OUTPUT, &self.output.write("output_0")?, &mut graph);
+        let (mut model, mut opset) = (Vec::new(), Vec::new());
+        put_number(field::opset::VERSION, self.opset, &mut opset);
+        put_number(field::model::IR_VERSION, ir_version(self.opset), &mut model);
+        put_bytes(field::model::PRODUCER_NAME, b"tensorop", &mut model);
+        put_bytes(field::model::GRAPH, &graph, &mut model);
+        put_bytes(field::model::OPSET_IMPORT, &opset, &mut model);
+        Ok(model)
+    }
+}
+
+impl ValueType<'_> {
+    /// Returns the ValueInfoProto of an input or output of that name.
+    fn write(&self, name: &str) -> Result<Vec<u8>> {
+        let number = data_type(self.dtype);
+        let number = number.ok_or_else(|| malformed!("ONNX cannot hold items of dtype {}", self.dtype.name()))?;
+        let mut tensor = Vec::new();
+        put_number(field::of_type::ITEM, number as u64, &mut tensor);
+        if let Some(dims) = self.shape {
+            let mut shape = Vec::new();
+            for &dim in dims {
+                let mut out = Vec::new();
+                put_number(field::DIM, dim as u64, &mut out);
+                put_bytes(field::DIM, &out, &mut shape);
+            }
+            put_bytes(field::of_type::SHAPE, &shape, &mut tensor);
+        }
+        let mut of_type = Vec::new();
+        put_bytes(field::of_type::TENSOR, &tensor, &mut of_type);
+        if self.is_sequence {
+            let (mut items, mut sequence) = (Vec::new(), Vec::new());
+            put_bytes(field::of_type::ITEM, &of_type, &mut items);
+            put_bytes(field::of_type::SEQUENCE, &items, &mut sequence);
+            of_type = sequence;
+        }
+        let mut out = Vec::new();
+        put_bytes(field::value::NAME, name.as_bytes(), &mut out);
+        put_bytes(field::value::TYPE, &of_type, &mut out);
+        Ok(out)
+    }
+}
+
+/// Appends a field of one number, also if it is 0: protobuf's version 2, which ONNX uses, knows whether a field is there.
+fn put_number(number: u32, value: u64, out: &mut Vec<u8>) {
+    encoding::uint64::encode(number, &value, out);
+}
+
+/// Appends a field of bytes, which may be a message.
+fn put_bytes(number: u32, value: &[u8], out: &mut Vec<u8>) {
+    encode_key(number, WireType::LengthDelimited, out);
+    encode_varint(value.len() as u64, out);
+    out.extend_from_slice(value);
+}
