@@ -39,6 +39,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
             [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Run tests of operators: tensorop''s own, ONNX''s, or those that another runtime has run')
             [CompletionResult]::new('textconv', 'textconv', [CompletionResultType]::ParameterValue, 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
@@ -558,6 +559,26 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'tensorop;check' {
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Take only tests whose id matches')
+            [CompletionResult]::new('--exclude', '--exclude', [CompletionResultType]::ParameterName, 'Leave out tests whose id matches, also of those that --only takes')
+            [CompletionResult]::new('--class', '--class', [CompletionResultType]::ParameterName, 'Take only tests of these classes: must, choice, reject')
+            [CompletionResult]::new('--atol', '--atol', [CompletionResultType]::ParameterName, 'The largest absolute error that passes')
+            [CompletionResult]::new('--rtol', '--rtol', [CompletionResultType]::ParameterName, 'The largest error relative to what is expected that passes, with --atol their sum')
+            [CompletionResult]::new('--ulp', '--ulp', [CompletionResultType]::ParameterName, 'How many representable values apart still passes')
+            [CompletionResult]::new('--min-tests', '--min-tests', [CompletionResultType]::ParameterName, 'The fewest tests that must pass')
+            [CompletionResult]::new('--actual', '--actual', [CompletionResultType]::ParameterName, 'Run nothing: judge what another runtime has written to DIR/ID/output.npy')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Write the outputs to DIR/ID/output.npy')
+            [CompletionResult]::new('--export', '--export', [CompletionResultType]::ParameterName, 'Write the program''s own vectors as tests to DIR, for runtimes in any language')
+            [CompletionResult]::new('--layout', '--layout', [CompletionResultType]::ParameterName, 'What the tests of --export look like')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Print the ids of the tests, one a line, and run nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print one JSON object with all tests')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print the counts alone')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print the counts alone')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'tensorop;textconv' {
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
@@ -636,6 +657,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Look at tensors: dtype and shape, then the items, or a picture of them')
             [CompletionResult]::new('info', 'info', [CompletionResultType]::ParameterValue, 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Run tests of operators: tensorop''s own, ONNX''s, or those that another runtime has run')
             [CompletionResult]::new('textconv', 'textconv', [CompletionResultType]::ParameterValue, 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write tensors in another format, dtype or order')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
@@ -683,6 +705,9 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             break
         }
         'tensorop;help;diff' {
+            break
+        }
+        'tensorop;help;check' {
             break
         }
         'tensorop;help;textconv' {

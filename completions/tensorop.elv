@@ -36,6 +36,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
+            cand check 'Run tests of operators: tensorop''s own, ONNX''s, or those that another runtime has run'
             cand textconv 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
             cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
@@ -540,6 +541,25 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tensorop;check'= {
+            cand --only 'Take only tests whose id matches'
+            cand --exclude 'Leave out tests whose id matches, also of those that --only takes'
+            cand --class 'Take only tests of these classes: must, choice, reject'
+            cand --atol 'The largest absolute error that passes'
+            cand --rtol 'The largest error relative to what is expected that passes, with --atol their sum'
+            cand --ulp 'How many representable values apart still passes'
+            cand --min-tests 'The fewest tests that must pass'
+            cand --actual 'Run nothing: judge what another runtime has written to DIR/ID/output.npy'
+            cand --save 'Write the outputs to DIR/ID/output.npy'
+            cand --export 'Write the program''s own vectors as tests to DIR, for runtimes in any language'
+            cand --layout 'What the tests of --export look like'
+            cand --list 'Print the ids of the tests, one a line, and run nothing'
+            cand --json 'Print one JSON object with all tests'
+            cand -q 'Print the counts alone'
+            cand --quiet 'Print the counts alone'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tensorop;textconv'= {
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
             cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
@@ -614,6 +634,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand show 'Look at tensors: dtype and shape, then the items, or a picture of them'
             cand info 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
             cand diff 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
+            cand check 'Run tests of operators: tensorop''s own, ONNX''s, or those that another runtime has run'
             cand textconv 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
             cand convert 'Write tensors in another format, dtype or order'
             cand completions 'Print a completion script for a shell'
@@ -647,6 +668,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         &'tensorop;help;info'= {
         }
         &'tensorop;help;diff'= {
+        }
+        &'tensorop;help;check'= {
         }
         &'tensorop;help;textconv'= {
         }

@@ -85,6 +85,7 @@
 //! | --- | --- | --- |
 //! | `main.rs` | calls `command` | `command` |
 //! | `command/` | (feature `cli`) a file for each sub-command, with its arguments and its run; `options/` has those that several share | all rows below |
+//! | `conformance/` | (feature `cli`) tests of operators as data: cases, vectors, ONNX's tests, verdicts on them | `diff` |
 //! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
 //! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
@@ -114,6 +115,8 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod command;
+#[cfg(feature = "cli")]
+mod conformance;
 #[cfg(feature = "files")]
 pub mod diff;
 #[cfg(feature = "files")]

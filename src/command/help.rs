@@ -28,10 +28,12 @@ const NEEDED_MOST: &[&str] = &[
     "stats", "by_axis", "histogram", "hash", "members", "tree",
     // containers
     "cast", "only",
+    // check
+    "actual", "export", "class", "min_tests",
 ];
 
 /// What the short help says of operands, which the long help explains beside the first of them.
-const OPERANDS: &str = "Operands: a file, FILE:NAME in a container, - (standard input), or JSON '[1, 2]'";
+const OPERANDS: &str = "Operands: a file, FILE:NAME in a container, - (standard input), or JSON '[1, 2]'\n";
 
 /// Returns the grammar with help that is laid out for a terminal of `width` columns.
 pub(super) fn laid_out(grammar: Command, width: usize) -> Command {
@@ -71,7 +73,9 @@ fn shortened(command: Command) -> Command {
         arg.hide_short_help(is_other)
     });
     let others = others.join(", ");
-    command.after_help(format!("{OPERANDS}\nMore options, which --help explains: {others}"))
+    // what only has paths explains them itself
+    let operands = if command.get_positionals().all(|arg| arg.get_id() == "paths") { "" } else { OPERANDS };
+    command.after_help(format!("{operands}More options, which --help explains: {others}"))
 }
 
 /// Returns a command with examples that clap does not wrap.

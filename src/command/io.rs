@@ -38,7 +38,7 @@ pub struct Io {
 pub(super) enum Outcome {
     /// Everything was done.
     Done = 0,
-    /// `diff` found a difference.
+    /// `diff` found a difference, `check` a test that did not pass.
     Different = 1,
     /// Something could not be done, and a message has said so. The rest was done.
     Incomplete = 2,

@@ -4,6 +4,7 @@ mod accept;
 mod arguments;
 mod asked;
 mod change;
+mod check;
 mod completions;
 mod concat;
 mod convert;
@@ -52,8 +53,7 @@ use self::messages::{complain, is_closed_pipe, printable};
 #[command(version, name = "tensorop", after_help = EXIT_HELP)]
 struct Program {}
 
-const EXIT_HELP: &str =
-    "Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error.";
+const EXIT_HELP: &str = "Exit status: 0 success, 1 diff found a difference or check a failure, 2 anything else. Errors are one line on standard error.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,12 +65,13 @@ Examples:
   tensorop slice-scatter model.safetensors:head.bias --fill 0 --at : --in-place
   tensorop show model.safetensors:head.bias
   tensorop diff golden.npy out.npy --rtol 1e-5
+  tensorop check node-tests --actual outputs-of-my-runtime
   tensorop info model.safetensors --stats
   tensorop convert test_data_set_0/input_0.pb -o input.npy";
 
 const NOTES: &str = "\
-Exit status: 0 success, 1 diff found a difference, 2 anything else. Errors are one line on standard error. No file is then written or \
-replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly: diff and --finish with the status of their verdict, all else with 0. NO_COLOR is honoured.";
+Exit status: 0 success, 1 diff found a difference or check a failure, 2 anything else. Errors are one line on standard error. No file is then written or \
+replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly: diff, check and --finish with the status of their verdict, all else with 0. NO_COLOR is honoured.";
 
 /// Sub-commands that the help lists below a heading of their own.
 struct Group {
@@ -144,6 +145,7 @@ sub_commands! {
     }
     "Comparing" {
         "diff" diff::Diff
+        "check" check::Check
         "textconv" textconv::Textconv
     }
     "Files" {

@@ -5,6 +5,7 @@
 mod common;
 
 // sub-commands
+mod check;
 mod completions;
 mod concat;
 mod convert;

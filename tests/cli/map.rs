@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// A row for each file or folder directly in `src`, from the bottom up: its name, and the rows right below it. It may
 /// import these and all that they may import, and anything within itself.
-const MAP: [(&str, &[&str]); 17] = [
+const MAP: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("memory", &["error"]),
     ("parallel", &["memory"]),
@@ -26,8 +26,9 @@ const MAP: [(&str, &[&str]); 17] = [
     ("info", &["format", "report"]),
     ("golden", &["diff"]),
     ("picture", &["engine"]),
+    ("conformance", &["diff"]),
     // names what users of the library reach, which is why nothing below may take a name from there
-    ("lib", &["diff", "info", "golden", "picture"]),
+    ("lib", &["diff", "info", "golden", "picture", "conformance"]),
     ("command", &["lib"]),
     ("main", &["command"]),
 ];

@@ -1,0 +1,176 @@
+//! What a case gives its operator: attributes by their names, and inputs in their order.
+
+use std::fmt;
+
+use super::case::{Attributes, Case, CaseInput};
+use crate::error::{Error, Result, Subject};
+use crate::format::onnx::model::AttributeValue;
+use crate::item::tensor::Tensor;
+use crate::ops::indexed::all_integers;
+use crate::storage::source::Source;
+
+/// Why a case has no output.
+#[derive(Debug)]
+pub(crate) enum NoOutput {
+    /// The operator refuses its inputs.
+    Refused(Error),
+    /// The program does not have what is asked for.
+    Unsupported(String),
+}
+
+impl From<Error> for NoOutput {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+pub(super) type Made<T> = Result<T, NoOutput>;
+
+/// What a case gives its operator, as far as the operator has not taken it.
+pub(super) struct Arguments<'c> {
+    pub(super) attributes: Attributes,
+    inputs: Vec<Option<&'c CaseInput>>,
+    taken: usize,
+}
+
+impl<'c> Arguments<'c> {
+    pub(super) fn of(case: &'c Case) -> Self {
+        let inputs = case.inputs.iter().map(|input| match input {
+            CaseInput::Absent => None,
+            CaseInput::Tensor(_) | CaseInput::Sequence(_) => Some(input),
+        });
+        Self { attributes: case.attributes.clone(), inputs: inputs.collect(), taken: 0 }
+    }
+
+    /// Returns whether there are inputs that have not been taken.
+    pub(super) fn has_more(&self) -> bool {
+        self.taken < self.inputs.len()
+    }
+
+    /// Returns the next input, which messages call `label`; `None` if it is left out.
+    pub(super) fn optional(&mut self, label: &'static str) -> Made<Option<Source>> {
+        let input = self.inputs.get(self.taken).copied().flatten();
+        self.taken += 1;
+        match input {
+            None => Ok(None),
+            Some(CaseInput::Tensor(tensor)) => Ok(Some(Source::memory(tensor.try_clone()?, label.to_owned()))),
+            Some(CaseInput::Absent | CaseInput::Sequence(_)) => unsupported(format_args!("a sequence as {label}")),
+        }
+    }
+
+    /// Returns the next input, which the operator must have.
+    pub(super) fn tensor(&mut self, label: &'static str) -> Made<Source> {
+        Ok(self.optional(label)?.ok_or_else(|| missing(label))?)
+    }
+
+    /// Returns the next input, a tensor of integers of any type.
+    pub(super) fn indices(&mut self, label: &'static str) -> Made<Source> {
+        Ok(check_integers(self.tensor(label)?)?)
+    }
+
+    /// Returns the tensors of the next input, a sequence.
+    pub(super) fn sequence(&mut self, label: &'static str) -> Made<Vec<Source>> {
+        let input = self.inputs.get(self.taken).copied().flatten();
+        self.taken += 1;
+        let tensors = match input {
+            Some(CaseInput::Sequence(tensors)) => tensors,
+            Some(CaseInput::Absent | CaseInput::Tensor(_)) => {
+                return unsupported(format_args!("a tensor as {label}"));
+            }
+            None => return Err(missing(label).into()),
+        };
+        let source = |tensor: &Tensor| Ok(Source::memory(tensor.try_clone()?, label.to_owned()));
+        tensors.iter().map(source).collect()
+    }
+
+    /// Returns the numbers of the next input, a list; `None` if it is left out.
+    pub(super) fn optional_list(&mut self, label: &'static str) -> Made<Option<Vec<i64>>> {
+        let Some(source) = self.optional(label)? else { return Ok(None) };
+        Ok(Some(list_of(source, 1)?))
+    }
+
+    /// Returns the numbers of the next input, a list that the operator must have.
+    pub(super) fn list(&mut self, label: &'static str) -> Made<Vec<i64>> {
+        Ok(self.optional_list(label)?.ok_or_else(|| missing(label))?)
+    }
+
+    /// Returns the one number of the next input, a tensor of one item.
+    pub(super) fn number(&mut self, label: &'static str) -> Made<i64> {
+        match all_integers(&self.indices(label)?)?[..] {
+            [one] => Ok(one),
+            ref other => {
+                let message = format!("{label} has {} numbers, expected one", other.len());
+                Err(Error::new(Subject::Argument("inputs"), message).into())
+            }
+        }
+    }
+
+    /// Returns an attribute that is a whole number.
+    pub(super) fn int(&mut self, name: &str) -> Made<Option<i64>> {
+        match self.attributes.remove(name) {
+            None => Ok(None),
+            Some(AttributeValue::Int(number)) => Ok(Some(number)),
+            Some(_) => unsupported(format_args!("attribute {name} that is no whole number")),
+        }
+    }
+
+    /// Returns an attribute that is a list of whole numbers.
+    pub(super) fn ints(&mut self, name: &str) -> Made<Option<Vec<i64>>> {
+        match self.attributes.remove(name) {
+            None => Ok(None),
+            Some(AttributeValue::Ints(numbers)) => Ok(Some(numbers)),
+            Some(_) => unsupported(format_args!("attribute {name} that is no list of whole numbers")),
+        }
+    }
+
+    /// Returns an attribute that is a text.
+    pub(super) fn text(&mut self, name: &str) -> Made<Option<String>> {
+        match self.attributes.remove(name) {
+            None => Ok(None),
+            Some(AttributeValue::Text(text)) => Ok(Some(text)),
+            Some(_) => unsupported(format_args!("attribute {name} that is no text")),
+        }
+    }
+
+    /// Checks that nothing is left that the operator has not taken.
+    pub(super) fn finish(self) -> Made<()> {
+        if let Some(name) = self.attributes.keys().next() {
+            return unsupported(format_args!("attribute {name}"));
+        }
+        match self.inputs.iter().skip(self.taken).flatten().count() {
+            0 => Ok(()),
+            _ => unsupported(format_args!("{} inputs, expected {}", self.inputs.len(), self.taken)),
+        }
+    }
+}
+
+/// Returns that something is not had here.
+pub(super) fn unsupported<T>(what: impl fmt::Display) -> Made<T> {
+    Err(NoOutput::Unsupported(what.to_string()))
+}
+
+/// Returns the error for what an operator must have and is not given.
+pub(super) fn missing(what: &'static str) -> Error {
+    Error::new(Subject::Argument(what), "is missing")
+}
+
+/// Returns the numbers of an input that has at most one axis, and at least so many.
+pub(super) fn list_of(source: Source, least: usize) -> Result<Vec<i64>> {
+    let source = check_integers(source)?;
+    if !(least..=1).contains(&source.shape().len()) {
+        let message = format!("{} has shape {:?}, expected one axis", source.label(), source.shape());
+        return Err(Error::new(Subject::Argument("inputs"), message));
+    }
+    all_integers(&source)
+}
+
+/// Refuses an index tensor that holds no integers, also if it has no items.
+pub(super) fn check_integers(source: Source) -> Result<Source> {
+    match source.dtype().is_integer() {
+        true => Ok(source),
+        false => {
+            let message = format!("dtype {}, expected integers", source.dtype().name());
+            Err(Error::new(Subject::Indices, message))
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A case: an operator, its inputs, and what must come out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::{Context, Result, bail, ensure, malformed};
+use crate::format::files::{read, read_bytes};
+use crate::format::onnx::model::AttributeValue;
+use crate::item::dtype::DType;
+use crate::item::tensor::Tensor;
+
+/// Who specifies an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Specification {
+    OpenVino,
+    Onnx,
+}
+
+impl Specification {
+    /// Returns the name as people write it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::OpenVino => "OpenVINO",
+            Self::Onnx => "ONNX",
+        }
+    }
+}
+
+/// What the verdict on a case means for a runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Class {
+    /// The specification says what comes out.
+    Must,
+    /// The specification is silent: what comes out was decided here, and other runtimes may differ.
+    Choice,
+    /// The operator must refuse its inputs.
+    Reject,
+}
+
+impl Class {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Must, Self::Choice, Self::Reject];
+
+    /// Returns the name in cases and on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Must => "must",
+            Self::Choice => "choice",
+            Self::Reject => "reject",
+        }
+    }
+}
+
+/// The attributes of an operator by the names of its specification.
+pub(crate) type Attributes = BTreeMap<String, AttributeValue>;
+
+/// What an operator gets for an input.
+#[derive(Debug)]
+pub(crate) enum CaseInput {
+    /// Nothing, since the input is optional.
+    Absent,
+    /// A tensor.
+    Tensor(Tensor),
+    /// A sequence of tensors.
+    Sequence(Vec<Tensor>),
+}
+
+/// What must come of a case.
+#[derive(Debug)]
+pub(crate) enum Expected {
+    /// One tensor.
+    Output(Tensor),
+    /// The operator refuses its inputs. The text says what is wrong with them.
+    Refusal(String),
+}
+
+/// An operator, its inputs, and what must come out.
+#[derive(Debug)]
+pub(crate) struct Case {
+    /// Its name among the cases of its file.
+    pub id: String,
+    /// Who specifies the operator.
+    pub specification: Specification,
+    /// The name of the operator in the specification.
+    pub operator: String,
+    /// The version of the operator, or an opset that has it.
+    pub version: u64,
+    /// The attributes that are given.
+    pub attributes: Attributes,
+    /// The inputs in the order of the specification.
+    pub inputs: Vec<CaseInput>,
+    /// What must come out.
+    pub expected: Expected,
+    /// What the verdict means.
+    pub class: Class,
+    /// The sentence of the specification that the case rests on, or what was decided where it is silent.
+    pub why: String,
+}
+
+/// A case as JSON has it. Its tensors are read when the case is taken, not when the file is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with specification, operator, version, inputs and output or error")]
+pub(crate) struct CaseText<'a> {
+    #[serde(default)]
+    pub id: String,
+    specification: Specification,
+    pub operator: String,
+    pub version: u64,
+    #[serde(default)]
+    attributes: BTreeMap<String, serde_json::Value>,
+    #[serde(borrow)]
+    inputs: Vec<Option<&'a RawValue>>,
+    #[serde(borrow, default)]
+    output: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default = "must")]
+    pub class: Class,
+    #[serde(default)]
+    why: String,
+}
+
+fn must() -> Class {
+    Class::Must
+}
+
+/// A tensor by the bytes of its items, for bits that JSON has no numbers for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HexTensor {
+    dtype: String,
+    shape: Vec<usize>,
+    hex: String,
+}
+
+/// Tensors that are one input.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SequenceText<'a> {
+    #[serde(borrow)]
+    sequence: Vec<&'a RawValue>,
+}
+
+impl<'a> CaseText<'a> {
+    /// Reads a case of a text of JSON.
+    ///
+    /// # Errors
+    /// The text is no case, with line and column.
+    pub(crate) fn read(text: &'a str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|error| malformed!("no case: {error}"))
+    }
+
+    /// Reads the tensors of the case; names of files are those in `folder`.
+    ///
+    /// # Errors
+    /// A tensor cannot be read; there is neither an output nor an error, or both; a class that does not go with it.
+    pub(crate) fn load(self, folder: &Path) -> Result<Case> {
+        let input = |(n, text): (usize, &Option<&RawValue>)| match text {
+            None => Ok(CaseInput::Absent),
+            Some(text) => input(text.get(), folder).with_context(|| format!("input {n}")),
+        };
+        let inputs = self.inputs.iter().enumerate().map(input).collect::<Result<_>>()?;
+        let expected = match (self.output, self.error) {
+            (Some(output), None) => Expected::Output(tensor(output.get(), folder).context("the output")?),
+            (None, Some(error)) => Expected::Refusal(error),
+            (Some(_), Some(_)) => bail!("an output and an error, expected one of them"),
+            (None, None) => bail!("neither an output nor an error"),
+        };
+        ensure!(
+            (self.class == Class::Reject) <= matches!(expected, Expected::Refusal(_)),
+            "the class is reject, and there is an output"
+        );
+        let value = |value| match value {
+            serde_json::Value::Bool(is) => AttributeValue::Int(is.into()),
+            serde_json::Value::Number(number) => number.as_i64().map_or(AttributeValue::Other, AttributeValue::Int),
+            serde_json::Value::String(text) => AttributeValue::Text(text),
+            serde_json::Value::Array(items) => {
+                let numbers = items.iter().map(serde_json::Value::as_i64).collect::<Option<_>>();
+                numbers.map_or(AttributeValue::Other, AttributeValue::Ints)
+            }
+            serde_json::Value::Null | serde_json::Value::Object(_) => AttributeValue::Other,
+        };
+        Ok(Case {
+            id: self.id,
+            specification: self.specification,
+            operator: self.operator,
+            version: self.version,
+            attributes: self.attributes.into_iter().map(|(name, json)| (name, value(json))).collect(),
+            inputs,
+            expected,
+            class: self.class,
+            why: self.why,
+        })
+    }
+}
+
+/// Reads what an operator gets for an input.
+fn input(text: &str, folder: &Path) -> Result<CaseInput> {
+    if let Ok(SequenceText { sequence }) = serde_json::from_str(text) {
+        return sequence.iter().map(|text| tensor(text.get(), folder)).collect::<Result<_>>().map(CaseInput::Sequence);
+    }
+    tensor(text, folder).map(CaseInput::Tensor)
+}
+
+/// Reads a tensor: the name of a file, the bytes of its items, or what the program reads as JSON anywhere.
+fn tensor(text: &str, folder: &Path) -> Result<Tensor> {
+    if let Ok(name) = serde_json::from_str::<String>(text) {
+        return read(folder.join(name));
+    }
+    match serde_json::from_str::<HexTensor>(text) {
+        Ok(HexTensor { dtype, shape, hex }) => Tensor::new(DType::parse(&dtype)?, shape, bytes_of_hex(&hex)?),
+        Err(_) => read_bytes(text.as_bytes()),
+    }
+}
+
+/// Returns the bytes that pairs of hexadecimal digits stand for.
+fn bytes_of_hex(digits: &str) -> Result<Vec<u8>> {
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { bail!("hex has an odd number of digits") };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? << 4 | digit(low)?) as u8);
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    bytes.ok_or_else(|| malformed!("hex holds something else than hexadecimal digits"))
+}
+
+/// Returns pairs of hexadecimal digits for bytes.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_digits() {
+        assert_eq!(bytes_of_hex("00ff7F"), Ok(vec![0, 255, 127]));
+        assert_eq!(bytes_of_hex(&hex(&[1, 0xab])), Ok(vec![1, 0xab]));
+        assert_eq!(bytes_of_hex(""), Ok(vec![]));
+        assert!(bytes_of_hex("0").is_err() && bytes_of_hex("0g").is_err() && bytes_of_hex("+1").is_err());
+    }
+
+    #[test]
+    fn what_is_no_case() {
+        let rows = [
+            (r#"{"inputs": []}"#, "missing field"),
+            (r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [], "extra": 1}"#, "unknown field"),
+            (r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": []}"#, "neither an output"),
+            (
+                r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [[1]], "output": [1], "error": "e"}"#,
+                "an output and an error",
+            ),
+            (
+                r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [{"dtype": "int8", "shape": [2], "hex": "00"}], "error": "e"}"#,
+                "input 0: ",
+            ),
+            (
+                r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [[1]], "output": [1], "class": "reject"}"#,
+                "the class is reject",
+            ),
+        ];
+        for (text, wanted) in rows {
+            let loaded = CaseText::read(text).and_then(|case| case.load(Path::new("")));
+            let message = loaded.expect_err(text).to_string();
+            assert!(message.contains(wanted), "{text}: {message}");
+        }
+    }
+}

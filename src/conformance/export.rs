@@ -1,0 +1,168 @@
+//! Writes cases for runtimes in any language: as ONNX's backend tests, or as folders of `.npy` files with a `case.json`.
+
+use std::fs;
+use std::path::Path;
+
+use super::case::{Attributes, Case, CaseInput, Expected, Specification, hex};
+use super::find::ABOUT;
+use crate::error::{Context, Result};
+use crate::format::Format;
+use crate::format::files::WriteOptions;
+use crate::format::onnx::model::AttributeValue;
+use crate::format::onnx::model_write::{NodeModel, ValueType, write_sequence};
+use crate::item::dtype::Kind;
+use crate::item::tensor::Tensor;
+use crate::report::json::{self, Escapes};
+
+/// The folder in a test of ONNX that has the inputs and the output.
+const DATA_SET: &str = "test_data_set_0";
+
+/// How the folder of a case looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// `model.onnx` and `test_data_set_0`, as ONNX's own tests.
+    Onnx,
+    /// `case.json` and the `.npy` files that it names.
+    Npy,
+}
+
+/// Writes a case to a folder, which is made. Returns whether the layout has a place for it: models are written of ONNX's
+/// own operators alone.
+///
+/// # Errors
+/// Of writing.
+pub(crate) fn export(case: &Case, folder: &Path, layout: Layout) -> Result<bool> {
+    let files = match layout {
+        Layout::Npy => Some(npy(case)?),
+        Layout::Onnx => onnx(case)?,
+    };
+    let Some(files) = files else { return Ok(false) };
+    let of_files = if layout == Layout::Onnx { folder.join(DATA_SET) } else { folder.to_owned() };
+    fs::create_dir_all(&of_files).with_context(|| of_files.display().to_string())?;
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        fs::write(&path, bytes).with_context(|| path.display().to_string())?;
+    }
+    Ok(true)
+}
+
+/// A file by its path in the folder of its case.
+type NamedFile = (String, Vec<u8>);
+
+/// Returns the files of a case with a text that names tensors.
+fn npy(case: &Case) -> Result<Vec<NamedFile>> {
+    let mut files = Vec::new();
+    let mut tensor = |tensor: &Tensor, name: String| -> Result<String> {
+        let dtype = tensor.dtype();
+        // NumPy's files have no name for such a dtype, and would hold items of no meaning
+        if matches!(dtype.kind(), Kind::BFloat16 | Kind::Narrow(_)) {
+            let text = |text: &str| json::string(text, Escapes::Short);
+            return Ok(json::object([
+                ("dtype", text(&dtype.name())),
+                ("shape", json::list(tensor.shape())),
+                ("hex", text(&hex(tensor.bytes()))),
+            ]));
+        }
+        files.push((name.clone(), WriteOptions::new().format(Format::NPY).to_bytes(tensor)?));
+        Ok(json::string(&name, Escapes::Short))
+    };
+    let mut inputs = Vec::new();
+    for (n, input) in case.inputs.iter().enumerate() {
+        inputs.push(match input {
+            CaseInput::Absent => "null".to_owned(),
+            CaseInput::Tensor(input) => tensor(input, format!("input_{n}.npy"))?,
+            CaseInput::Sequence(tensors) => {
+                let names = tensors.iter().enumerate().map(|(k, item)| tensor(item, format!("input_{n}_{k}.npy")));
+                let names = names.collect::<Result<Vec<_>>>()?;
+                json::object([("sequence", format!("[{}]", names.join(", ")))])
+            }
+        });
+    }
+    let expected = match &case.expected {
+        Expected::Output(output) => ("output", tensor(output, "output.npy".to_owned())?),
+        Expected::Refusal(wrong) => ("error", json::string(wrong, Escapes::Short)),
+    };
+    let text = |text: &str| json::string(text, Escapes::Short);
+    let case = json::object([
+        ("id", text(&case.id)),
+        ("specification", text(&case.specification.name().to_lowercase())),
+        ("operator", text(&case.operator)),
+        ("version", case.version.to_string()),
+        ("attributes", attributes(&case.attributes)),
+        ("inputs", format!("[{}]", inputs.join(", "))),
+        expected,
+        ("class", text(case.class.name())),
+        ("why", text(&case.why)),
+    ]);
+    files.push(("case.json".to_owned(), format!("{case}\n").into_bytes()));
+    Ok(files)
+}
+
+/// Returns attributes as a JSON object.
+fn attributes(attributes: &Attributes) -> String {
+    let value = |value: &AttributeValue| match value {
+        AttributeValue::Int(number) => number.to_string(),
+        AttributeValue::Ints(numbers) => format!("{numbers:?}"),
+        AttributeValue::Text(text) => json::string(text, Escapes::Short),
+        AttributeValue::Other => "null".to_owned(),
+    };
+    json::object(attributes.iter().map(|(name, of)| (name.as_str(), value(of))))
+}
+
+/// Returns the files of a case as ONNX's backend tests have them; `None` if ONNX cannot hold the case.
+fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
+    if case.specification != Specification::Onnx {
+        return Ok(None);
+    }
+    let proto = |tensor: &Tensor| WriteOptions::new().format(Format::ONNX).to_bytes(tensor);
+    let (mut files, mut values) = (Vec::new(), Vec::new());
+    let mut put = |name: String, bytes: Vec<u8>| files.push((format!("{DATA_SET}/{name}"), bytes));
+    let mut number = 0;
+    for input in &case.inputs {
+        let (bytes, value) = match input {
+            CaseInput::Absent => {
+                values.push(None);
+                continue;
+            }
+            CaseInput::Tensor(tensor) => (proto(tensor)?, value_type(tensor, false)),
+            CaseInput::Sequence(tensors) => {
+                let Some(first) = tensors.first() else { return Ok(None) };
+                let protos = tensors.iter().map(proto).collect::<Result<Vec<_>>>()?;
+                (write_sequence(&protos), ValueType { is_sequence: true, ..value_type(first, true) })
+            }
+        };
+        put(format!("input_{number}.pb"), bytes);
+        values.push(Some(value));
+        number += 1;
+    }
+    // what must be refused has no output: its dtype is that of the data, and its shape is left open
+    let output = match (&case.expected, values.iter().flatten().next()) {
+        (Expected::Output(output), _) => {
+            put("output_0.pb".to_owned(), proto(output)?);
+            value_type(output, false)
+        }
+        (Expected::Refusal(_), Some(data)) => ValueType { shape: None, is_sequence: false, ..data.clone() },
+        (Expected::Refusal(_), None) => return Ok(None),
+    };
+    let model = NodeModel {
+        operator: &case.operator,
+        opset: case.version,
+        attributes: &case.attributes,
+        inputs: &values,
+        output,
+    };
+    let model = model.write()?;
+    let text = |text: &str| json::string(text, Escapes::Short);
+    let mut about = vec![("class", text(case.class.name())), ("why", text(&case.why))];
+    if let Expected::Refusal(wrong) = &case.expected {
+        about.push(("error", text(wrong)));
+    }
+    files.push((ABOUT.to_owned(), format!("{}\n", json::object(about)).into_bytes()));
+    files.push(("model.onnx".to_owned(), model));
+    Ok(Some(files))
+}
+
+/// Returns what a model says of a tensor; of those in a sequence, which may differ, the shape is left open.
+fn value_type(tensor: &Tensor, is_open: bool) -> ValueType<'_> {
+    ValueType { dtype: tensor.dtype(), shape: (!is_open).then(|| tensor.shape()), is_sequence: false }
+}

@@ -1,0 +1,333 @@
+//! Finds tests: in folders as ONNX's backend tests have them, in folders with `case.json`, in JSON texts of cases.
+//!
+//! A test is read when its turn comes and forgotten after it, so memory does not grow with their number. What is wrong with
+//! one test is its own verdict and stops none of the others.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::case::{Case, CaseInput, CaseText, Class, Expected, Specification};
+use super::operators::version_of;
+use super::vectors;
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::format::files::{read, read_bytes};
+use crate::format::onnx::model::{Model, NodeInput, sequence_tensors};
+use crate::item::dtype::{DType, Kind};
+use crate::item::tensor::Tensor;
+use crate::layout::order::sort_by;
+
+/// The most bytes of a model or of a text of cases, which are read whole.
+const MOST_BYTES: u64 = 1 << 24;
+
+/// The most folders within folders. Links are not followed, so only a hostile tree has more.
+const MOST_NESTED: usize = 64;
+
+/// The file beside a model that says what ONNX's tests have no place for.
+pub(super) const ABOUT: &str = "about.json";
+
+/// A test that has been read.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The operator, as its specification calls it.
+    pub operator: String,
+    /// The version of the operator; of one that is not known here the opset.
+    pub version: u64,
+    /// What the verdict means.
+    pub class: Class,
+    /// What is to be done.
+    pub task: Task,
+}
+
+/// What can be done with a test.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Its operator can be run.
+    Run(Case),
+    /// The outputs that another runtime has made can be judged, and nothing else.
+    Only {
+        /// What is not known here.
+        unsupported: String,
+        /// The outputs that must come; none where they are no tensors.
+        stored: Vec<Stored>,
+    },
+}
+
+/// An output in a file.
+#[derive(Debug)]
+pub(crate) struct Stored(PathBuf);
+
+impl Stored {
+    /// Reads it.
+    pub(crate) fn read(&self) -> Result<Tensor> {
+        read(&self.0)
+    }
+}
+
+/// Is told of a test: its id, and how it is read.
+pub(crate) type Take<'a> = dyn FnMut(&str, &dyn Fn() -> Result<Loaded>) -> Result<()> + 'a;
+
+/// Tests that have been found, and not been read.
+#[derive(Debug)]
+pub(crate) enum Tests {
+    /// A folder that is searched, with the beginning of the ids in it.
+    Folder { path: PathBuf, id: String },
+    /// Texts of cases, with the beginning of the ids in them, and the folder whose files they name.
+    Texts { texts: Vec<String>, id: String, folder: PathBuf },
+}
+
+impl Tests {
+    /// Returns the program's own vectors.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub(crate) fn own() -> Result<Self> {
+        Ok(Self::Texts { texts: vectors::texts()?, id: String::new(), folder: PathBuf::new() })
+    }
+
+    /// Returns the tests of a path.
+    ///
+    /// # Errors
+    /// The path is no folder and no text of cases, or cannot be read.
+    pub(crate) fn of(path: &Path) -> Result<Self> {
+        let place = || path.display().to_string();
+        let is_folder = fs::metadata(path).with_context(place)?.is_dir();
+        let full = fs::canonicalize(path).with_context(place)?;
+        let own_name = full.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        if is_folder {
+            fs::read_dir(path).with_context(place)?;
+            // a test that is given alone has the id that it has in the folder around it
+            let id = if is_test(path) { own_name } else { String::new() };
+            return Ok(Self::Folder { path: path.to_owned(), id });
+        }
+        let text = text(path).with_context(place)?;
+        if !is_list_of_cases(&text) {
+            bail!("{}: no list of cases, expected a folder of tests or [{{\"operator\": ...}}, ...]", path.display());
+        }
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Self::Texts { texts: vec![text], id: without_ending(&own_name).to_owned(), folder })
+    }
+
+    /// Hands all tests to `take`, those of a folder in the order of their names.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub(crate) fn each(&self, take: &mut Take<'_>) -> Result<()> {
+        match self {
+            Self::Folder { path, id } => folder(path, id.clone(), 0, take),
+            Self::Texts { texts, id, folder } => texts.iter().try_for_each(|text| entries(text, id, folder, take)),
+        }
+    }
+}
+
+/// Returns whether a folder is one test.
+fn is_test(path: &Path) -> bool {
+    path.join("model.onnx").is_file() || path.join("case.json").is_file()
+}
+
+fn without_ending(name: &str) -> &str {
+    name.strip_suffix(".json").unwrap_or(name)
+}
+
+/// Hands the tests of a folder to `take`, which is one if it holds a model or a case.
+fn folder(path: &Path, id: String, nested: usize, take: &mut Take<'_>) -> Result<()> {
+    if path.join("model.onnx").is_file() {
+        return data_sets(path, &id, take);
+    }
+    if path.join("case.json").is_file() {
+        return take(&id, &|| {
+            let text = text(&path.join("case.json")).context("case.json")?;
+            loaded(CaseText::read(&text).and_then(|case| case.load(path)).context("case.json")?)
+        });
+    }
+    let entries_of = |path: &Path| -> Result<Vec<fs::DirEntry>> {
+        ensure!(nested < MOST_NESTED, "more than {MOST_NESTED} folders within one another");
+        let mut entries = fs::read_dir(path)?.collect::<std::io::Result<Vec<_>>>()?;
+        sort_by(&mut entries, |one, other| one.file_name().cmp(&other.file_name()));
+        Ok(entries)
+    };
+    let entries_in_order = match entries_of(path) {
+        Ok(entries) => entries,
+        Err(error) => return take(&id, &|| Err(error.clone())),
+    };
+    for entry in entries_in_order {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let own = |name: &str| if id.is_empty() { name.to_owned() } else { format!("{id}/{name}") };
+        let kind = entry.file_type();
+        if name.starts_with('.') {
+            continue;
+        }
+        if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+            folder(&path, own(&name), nested + 1, take)?;
+        } else if name.ends_with(".json") && kind.is_ok_and(|kind| kind.is_file()) {
+            let id = own(without_ending(&name));
+            match text(&path) {
+                Ok(text) if is_list_of_cases(&text) => {
+                    entries(&text, &id, path.parent().expect("it lies in a folder"), take)?;
+                }
+                // other texts lie beside tests, too
+                Ok(_) => {}
+                Err(error) => take(&id, &|| Err(error.clone()))?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file whole.
+fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)? as u64;
+    ensure!(read <= MOST_BYTES, "more than {MOST_BYTES} bytes, which are read whole");
+    Ok(bytes)
+}
+
+fn text(path: &Path) -> Result<String> {
+    String::from_utf8(bytes(path)?).map_err(|error| malformed!("not UTF-8: {error}"))
+}
+
+/// Returns whether a text begins as a list of objects does: tensors are lists of other things.
+fn is_list_of_cases(text: &str) -> bool {
+    text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
+}
+
+/// The name of a case, which the rest of it need not be read for.
+#[derive(Deserialize)]
+struct CaseName {
+    id: Option<String>,
+}
+
+/// Hands the cases of a text to `take`; names of files in them are those in `folder`.
+fn entries(text: &str, file: &str, folder: &Path, take: &mut Take<'_>) -> Result<()> {
+    let list: Vec<&RawValue> = match serde_json::from_str(text) {
+        Ok(list) => list,
+        Err(error) => return take(file, &|| Err(malformed!("no list of cases: {error}"))),
+    };
+    for (n, entry) in list.into_iter().enumerate() {
+        let name = serde_json::from_str::<CaseName>(entry.get()).ok().and_then(|case| case.id);
+        let name = name.unwrap_or_else(|| n.to_string());
+        let id = if file.is_empty() { name } else { format!("{file}#{name}") };
+        take(&id, &|| loaded(CaseText::read(entry.get())?.load(folder)?))?;
+    }
+    Ok(())
+}
+
+/// Returns a case as a test.
+fn loaded(case: Case) -> Result<Loaded> {
+    let (operator, class) = (case.operator.clone(), case.class);
+    let version = version_of(case.specification, &operator, case.version).unwrap_or(case.version);
+    Ok(Loaded { operator, version, class, task: Task::Run(case) })
+}
+
+/// Hands the data sets of an ONNX backend test to `take`.
+fn data_sets(path: &Path, id: &str, take: &mut Take<'_>) -> Result<()> {
+    let mut sets = BTreeMap::new();
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("test_data_set_")?.parse::<u64>().ok());
+        sets.extend(number.map(|number| (number, entry.path())));
+    }
+    if sets.is_empty() {
+        return take(id, &|| Err(Error::of(ErrorKind::Malformed, "there is no test_data_set_0 beside model.onnx")));
+    }
+    for (number, set) in sets {
+        take(&format!("{id}/{number}"), &|| data_set(path, &set))?;
+    }
+    Ok(())
+}
+
+/// What the file beside a model says.
+#[derive(Default, Deserialize)]
+struct About {
+    class: Option<Class>,
+    error: Option<String>,
+    #[serde(default)]
+    why: String,
+}
+
+/// Reads a data set of the test in a folder.
+fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
+    let model = bytes(&folder.join("model.onnx")).context("model.onnx")?;
+    let model = Model::read(&model).context("model.onnx")?;
+    let about = match text(&folder.join(ABOUT)) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| malformed!("{error}")).context(ABOUT)?,
+        Err(_) => About::default(),
+    };
+    let class = about.class.unwrap_or(if about.error.is_some() { Class::Reject } else { Class::Must });
+    let Model { operator, opset, attributes, inputs, gives_tensors, outputs, nodes } = model;
+    let known = version_of(Specification::Onnx, &operator, opset);
+    let version = known.unwrap_or(opset);
+    let unsupported = match () {
+        () if nodes > 1 => Some("a model of several nodes".to_owned()),
+        () if known.is_none() => Some(format!("ONNX {operator}-{opset}")),
+        () if outputs != 1 => Some(format!("{operator} with {outputs} outputs")),
+        () => inputs.iter().find_map(|input| match input {
+            NodeInput::Other(attribute) => Some(format!("a Constant node with {attribute}")),
+            NodeInput::Absent | NodeInput::Graph { .. } | NodeInput::Proto(_) | NodeInput::Ints { .. } => None,
+        }),
+    };
+    if let Some(unsupported) = unsupported {
+        let outputs = (0..).map(|n| set.join(format!("output_{n}.pb"))).take_while(|path| path.exists());
+        let stored = if gives_tensors { outputs.map(Stored).collect() } else { Vec::new() };
+        return Ok(Loaded { operator, version, class, task: Task::Only { unsupported, stored } });
+    }
+    let inputs = inputs.into_iter().map(|input| self::input(input, set, &operator)).collect::<Result<_>>()?;
+    let expected = match about.error {
+        Some(wrong) => Expected::Refusal(wrong),
+        None => Expected::Output(read(set.join("output_0.pb"))?),
+    };
+    let case = Case {
+        id: String::new(),
+        specification: Specification::Onnx,
+        operator: operator.clone(),
+        version: opset,
+        attributes,
+        inputs,
+        expected,
+        class,
+        why: about.why,
+    };
+    Ok(Loaded { operator, version, class, task: Task::Run(case) })
+}
+
+/// Reads an input of a node.
+fn input(input: NodeInput<'_>, set: &Path, operator: &str) -> Result<CaseInput> {
+    Ok(match input {
+        NodeInput::Other(attribute) => unreachable!("a test with a Constant node with {attribute} is not run"),
+        NodeInput::Absent => CaseInput::Absent,
+        NodeInput::Proto(proto) => CaseInput::Tensor(read_bytes(proto).context("model.onnx")?),
+        NodeInput::Ints { items, is_list } => {
+            let shape = if is_list { vec![items.len()] } else { Vec::new() };
+            let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+            CaseInput::Tensor(Tensor::new(DType::from(Kind::Int64), shape, bytes)?)
+        }
+        NodeInput::Graph { number, default } => {
+            let path = set.join(format!("input_{number}.pb"));
+            match default {
+                Some(proto) if !path.exists() => CaseInput::Tensor(read_bytes(proto).context("model.onnx")?),
+                _ if operator == "ConcatFromSequence" => {
+                    let place = || path.display().to_string();
+                    let bytes = bytes(&path).with_context(place)?;
+                    let tensors = sequence_tensors(&bytes).with_context(place)?;
+                    let tensors = tensors.into_iter().map(|proto| read_bytes(proto).with_context(place));
+                    CaseInput::Sequence(tensors.collect::<Result<_>>()?)
+                }
+                _ => CaseInput::Tensor(read(&path)?),
+            }
+        }
+    })
+}
+
+/// Checks that an id names a folder within another, so that nothing is read or written elsewhere.
+///
+/// # Errors
+/// It does not.
+pub(crate) fn check_id(id: &str) -> Result<()> {
+    let is_plain = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(['\0', '\\', ':']);
+    ensure!(id.split('/').all(is_plain), "the id {id:?} cannot be the path of a folder");
+    Ok(())
+}
