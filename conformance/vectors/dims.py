@@ -41,6 +41,7 @@ UNSQUEEZED = [
 ]
 UNSQUEEZED_ANY_ORDER = [
     ("axes-in-any-order", [2, 3], [3, 0], "The order of axes does not matter."),
+    ("axes-descending", [2, 3], [1, 0], "The order of axes does not matter; they are not put in one after the other."),
     ("three-in-any-order", [2], [3, 0, 1], "The order of axes does not matter."),
 ]
 UNSQUEEZED_NEGATIVE = [

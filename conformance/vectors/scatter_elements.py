@@ -4,14 +4,15 @@ from .gather_elements import LAYOUTS, NEGATIVE, OUTSIDE, SHORTER
 from .items import Refused
 from .reductions import BRIEFLY, OPENVINO, onnx_reductions, reductions
 from .suite import FLOATS, INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, one_number, onnx_dtypes
-from .tensors import labels, scalar, telling, tensor, vector
+from .tensors import labels, places, scalar, telling, tensor, vector
 
 OPENVINO_NAMES = {**OPENVINO, "mean": "mean"}
-# of GatherElements' layouts those whose indices do not put twice to a place
-REPEATING = {"repeats", "indices-longer-on-the-axis", "axis-0-of-3", "axis-1-of-3", "axis-2-of-3"}
+# where GatherElements' layouts put twice to a place, others take their names
 DISTINCT = [
+    ("axis-0", [3, 3], [2, 3], [1, 2, 0, 2, 0, 1], 0),
+    ("axis-1", [2, 3], [2, 2], [0, 2, 1, 0], 1),
+    ("axis-minus-1", [2, 3], [2, 2], [2, 0, 1, 2], -1),
     ("axis-0-distinct-of-3", [3, 2, 2], [2, 2, 2], [2, 0, 1, 1, 0, 2, 2, 0], 0),
-    ("axis-1-distinct-of-3", [2, 3, 2], [2, 2, 2], [2, 0, 1, 1, 0, 2, 2, 1], 1),
     ("axis-2-distinct-of-3", [2, 2, 3], [2, 2, 2], [2, 0, 1, 0, 0, 2, 2, 1], 2),
     ("all-places", [2, 2], [2, 2], [1, 0, 0, 1], 0),
 ]
@@ -53,7 +54,7 @@ def evaluate_openvino(version, attributes, data, indices, updates, axis):
 
 def cases():
     suite = Suite("scatter-elements")
-    few = "type-* index-* negative-* repeat updates-broadcast-* axis-0 axis-1 axis-1-distinct-of-3 no-places "
+    few = "type-* index-* negative-* repeat updates-broadcast-* axis-0 axis-1 axis-1-of-3 no-places "
     for number, only in [(11, few + "indices-* rank-* axis-*"), (13, few), (16, few + BRIEFLY), (18, "")]:
         version = suite.onnx("ScatterElements", number, evaluate_onnx, only=only)
         version.reductions = onnx_reductions(number)
@@ -86,9 +87,16 @@ def operands(shape, of_indices, numbers, dtype="int32", indices="int64", updates
     return [labels(dtype, shape), tensor(indices, of_indices, numbers), labels(dtype, updates, first=101)]
 
 
+def repeats(of_indices, numbers, axis):
+    """Whether indices, none of which is negative, name a place twice."""
+    axis = axis + len(of_indices) if axis < 0 else axis
+    named = [(*place[:axis], index, *place[axis + 1:]) for place, index in zip(places(of_indices), numbers)]
+    return len(set(named)) < len(named)
+
+
 def common(version, form, outside, outside_why, repeat_why):
     for name, shape, of_indices, numbers, axis, why in LAYOUTS:
-        if name not in REPEATING:
+        if not repeats(of_indices, numbers, axis):
             form.add("must", name, why.replace("takes the place", "addresses the place").replace("nothing can be taken, and nothing is",
                      "none can be addressed, and none is").replace("give an output of their shape", "put nothing").replace(
                      "nothing to take", "nothing to put"), *operands(shape, of_indices, numbers), axis)

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Runs the conformance vectors in other runtimes, and lists where they differ.
+
+usage: vectors.py [--runtime NAME]... [--tensorop PROGRAM] [--write] [--only GLOB]
+
+Runtimes: onnx's reference evaluator (`reference`), ONNX Runtime (`onnxruntime`), OpenVINO's CPU plugin (`openvino`, its own
+operators, and ONNX's through its frontend) and, where it is given, tensorop itself, which has to pass everything that it
+knows. Each runs in a process of its own that is started again when a case ends it by a signal or takes more than 10 seconds.
+A case that a runtime has no kernel for (a type, a version) is counted and is no deviation. With --write the list becomes
+conformance/DEVIATIONS.md. Exit status 0 unless tensorop fails a case. Needs numpy, ml_dtypes, onnx, onnxruntime, openvino.
+"""
+import argparse
+import collections
+import fnmatch
+import json
+import multiprocessing
+import pathlib
+import signal
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "conformance"))
+from mutants import NARROW, array_of  # noqa: E402
+
+SECONDS = 10
+# how ONNX Runtime and OpenVINO say that they have no kernel
+NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "not currently registered", "type is not supported",
+             "onversion is not supported", "No translator")
+
+
+class NoKernel(Exception):
+    """The runtime does not have what a case asks for, by its own words or by what can be given to it."""
+
+
+# ------------------------------------------------------------------------------------------------------------- ONNX models
+
+def model_of(case, arrays):
+    """The model of one node for a case, and what to feed it."""
+    import onnx
+    from onnx import helper
+    names, inputs, feeds = [], [], {}
+    for n, array in enumerate(arrays):
+        name = "" if array is None else f"input_{n}"
+        names.append(name)
+        if isinstance(array, list):
+            element = helper.make_tensor_type_proto(kind_of(array[0]), None)
+            inputs.append(helper.make_value_info(name, helper.make_sequence_type_proto(element)))
+        elif array is not None:
+            inputs.append(helper.make_tensor_value_info(name, kind_of(array), array.shape))
+        if array is not None:
+            feeds[name] = array
+    node = helper.make_node(case["operator"], names, ["output"])
+    for name, value in sorted(case["attributes"].items()):
+        kind = onnx.AttributeProto.INTS if isinstance(value, list) else None      # of an empty list there is no telling
+        node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
+    data = arrays[0][0] if isinstance(arrays[0], list) else arrays[0]
+    output = helper.make_tensor_value_info("output", kind_of(data), None)
+    graph = helper.make_graph([node], "case", inputs, [output])
+    opset = helper.make_opsetid("", max(case["version"], 7))
+    model = helper.make_model(graph, opset_imports=[opset])
+    model.ir_version = 10 if case["version"] < 23 else helper.find_min_ir_version_for([opset])
+    return model, feeds
+
+
+def kind_of(array):
+    import onnx
+    if array.dtype.kind in "UO":
+        return onnx.TensorProto.STRING
+    return onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+
+
+def plain(array):
+    """Strings as objects, which the runtimes take."""
+    if isinstance(array, list):
+        return [plain(one) for one in array]
+    return array.astype(object) if array is not None and array.dtype.kind == "U" else array
+
+
+def run_reference(case, arrays):
+    from onnx.reference import ReferenceEvaluator
+    model, feeds = model_of(case, [plain(one) for one in arrays])
+    try:
+        return ReferenceEvaluator(model).run(None, feeds)[0]
+    except (NotImplementedError, ModuleNotFoundError) as error:
+        raise NoKernel(str(error)) from None
+
+
+def run_onnxruntime(case, arrays):
+    import onnxruntime
+    if any(one.dtype.name in NARROW for array in arrays if array is not None for one in (array if isinstance(array, list) else [array])):
+        raise NoKernel("NumPy arrays of this type cannot be given to it")
+    onnxruntime.set_default_logger_severity(4)
+    model, feeds = model_of(case, [plain(one) for one in arrays])
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return session.run(None, feeds)[0]
+    except Exception as error:
+        if any(words in str(error) for words in NO_KERNEL):
+            raise NoKernel(str(error)) from None
+        raise
+
+
+# ---------------------------------------------------------------------------------------------------------------- OpenVINO
+
+# the operator set that has a version of an operator, and the function that makes it
+OPENVINO = {
+    ("Slice", 8): (8, "slice"), ("SliceScatter", 15): (15, "slice_scatter"), ("ScatterUpdate", 3): (3, "scatter_update"),
+    ("ScatterNDUpdate", 3): (4, "scatter_nd_update"), ("ScatterNDUpdate", 15): (15, "scatter_nd_update"),
+    ("GatherND", 5): (5, "gather_nd"), ("GatherND", 8): (8, "gather_nd"), ("Gather", 1): (1, "gather"), ("Gather", 7): (7, "gather"),
+    ("Gather", 8): (8, "gather"), ("GatherElements", 6): (6, "gather_elements"),
+    ("ScatterElementsUpdate", 3): (3, "scatter_elements_update"), ("ScatterElementsUpdate", 12): (12, "scatter_elements_update"),
+    ("Concat", 1): (1, "concat"), ("Transpose", 1): (1, "transpose"), ("Reshape", 1): (1, "reshape"),
+    ("Squeeze", 0): (1, "squeeze"), ("Unsqueeze", 0): (1, "unsqueeze"),
+}
+# from which input on they are constants, as they are in models: axes, shapes and the ends of slices
+CONSTANT_FROM = {"Slice": 1, "SliceScatter": 2, "ScatterUpdate": 3, "Gather": 2, "ScatterElementsUpdate": 3, "Transpose": 1,
+                 "Reshape": 1, "Squeeze": 1, "Unsqueeze": 1}
+
+
+def run_openvino(case, arrays):
+    import importlib
+
+    import openvino
+    if any(one.dtype.kind in "cU" or one.dtype.name in NARROW for array in arrays if array is not None
+           for one in (array if isinstance(array, list) else [array])):
+        raise NoKernel("NumPy arrays of this type cannot be given to it")
+    core = openvino.Core()
+    core.set_property({"INFERENCE_NUM_THREADS": 1})
+    # in their own precision, else the plugin may compute in another
+    exact = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
+    if case["specification"] == "onnx":
+        model, feeds = model_of(case, arrays)
+        try:
+            read = core.read_model(model.SerializeToString())
+        except Exception as error:
+            if any(words in str(error) for words in NO_KERNEL):
+                raise NoKernel(str(error)) from None
+            raise
+        return core.compile_model(read, "CPU", exact)(list(feeds.values()))[0]
+    number, name = OPENVINO[case["operator"], case["version"]]
+    opset = importlib.import_module(f"openvino.opset{number}")
+    first_constant = CONSTANT_FROM.get(case["operator"], len(arrays))
+    nodes, parameters, feeds = [], [], []
+    for n, array in enumerate(arrays):
+        if n >= first_constant:
+            nodes.append(opset.constant(array))
+        else:
+            parameters.append(opset.parameter(array.shape, openvino.Type(array.dtype)))
+            nodes.append(parameters[-1])
+            feeds.append(array)
+    given = [nodes] if name == "concat" else nodes
+    made = getattr(opset, name)(*given, **case["attributes"])
+    return core.compile_model(openvino.Model([made], parameters), "CPU", exact)(feeds)[0]
+
+
+RUNTIMES = {"reference": run_reference, "onnxruntime": run_onnxruntime, "openvino": run_openvino}
+TITLES = {"reference": "onnx's reference evaluator", "onnxruntime": "ONNX Runtime, CPU", "openvino": "OpenVINO, CPU plugin"}
+PACKAGES = {"reference": "onnx", "onnxruntime": "onnxruntime", "openvino": "openvino"}
+TAKES = {"reference": ("onnx",), "onnxruntime": ("onnx",), "openvino": ("openvino", "onnx")}
+
+
+# ---------------------------------------------------------------------------------------------------- a process for a runtime
+
+def work(runtime, pipe):
+    """Runs cases that come through a pipe, until there are no more."""
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    sys.stderr = open("/dev/null", "w")
+    while (case := pipe.recv()) is not None:
+        arrays = [array_of(one) for one in case["inputs"]]
+        try:
+            made = np.asarray(RUNTIMES[runtime](case, arrays))
+            pipe.send(("output", made.astype("U") if made.dtype == object else made))
+        except NoKernel:
+            pipe.send(("no kernel", None))
+        except Exception as error:
+            pipe.send(("refused", reason(error)))
+
+
+def reason(error):
+    """The line of an error that says most; OpenVINO's begin with where in its source they are from."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    told = [line for line in lines if not line.startswith(("Exception from", "While validating", "For further"))]
+    return (told or lines)[0]
+
+
+class Worker:
+    def __init__(self, runtime):
+        self.runtime, self.process = runtime, None
+
+    def run(self, case):
+        """What a runtime does with a case: a word, and what belongs to it."""
+        if self.process is None:
+            self.pipe, other = multiprocessing.Pipe()
+            self.process = multiprocessing.Process(target=work, args=(self.runtime, other), daemon=True)
+            self.process.start()
+            other.close()
+        self.pipe.send(case)
+        try:
+            if self.pipe.poll(SECONDS):
+                return self.pipe.recv()
+            self.process.kill()
+            self.process, done = None, ("hangs", None)
+            return done
+        except EOFError:
+            self.process.join()
+            code, self.process = self.process.exitcode, None
+            return "ended", signal.Signals(-code).name if code < 0 else f"status {code}"
+
+
+def same(made, expected):
+    if made.shape != expected.shape or (made.dtype != expected.dtype and made.dtype.kind != "U"):
+        return False
+    if expected.dtype.kind in "U":
+        return np.array_equal(made, expected)
+    bits, wanted = np.ascontiguousarray(made), np.ascontiguousarray(expected)
+    nan = np.zeros(expected.shape, bool)
+    if expected.dtype.kind in "fc" or expected.dtype.name in NARROW[:6]:
+        nan = (made != made) & (expected != expected)
+    size = expected.dtype.itemsize
+    if expected.dtype.kind == "c":
+        return bool(np.all((made == expected) | nan))
+    bits, wanted = (one.reshape(-1).view(np.uint8).reshape(-1, size) for one in (bits, wanted))
+    return bool(np.all(np.all(bits == wanted, axis=1) | nan.reshape(-1))) if size else True
+
+
+def shown(array):
+    """An array in one short line."""
+    text = np.array2string(array.reshape(-1), threshold=8, edgeitems=4, max_line_width=10**6, separator=" ").replace("\n", "")
+    return f"{array.dtype} {list(array.shape)} {text}"
+
+
+def deviation(case, word, result):
+    """What a runtime does otherwise than a case asks, None if nothing."""
+    if word == "ended":
+        return f"ends by {result}"
+    if word == "hangs":
+        return f"does not end in {SECONDS} seconds"
+    if "error" in case:
+        return None if word == "refused" else f"accepts it, and gives {shown(result)}"
+    if word == "refused":
+        return f"refuses it: {result[:110]}"
+    expected = array_of(case["output"])
+    if same(result, expected):
+        return None
+    if result.dtype != expected.dtype and result.dtype.kind != "U":
+        return f"gives {result.dtype}, expected {expected.dtype}"
+    if result.shape != expected.shape:
+        return f"gives shape {list(result.shape)}, expected {list(expected.shape)}"
+    return f"gives {shown(result)}, expected {shown(expected)}"
+
+
+# -------------------------------------------------------------------------------------------------------------- the report
+
+def judge(runtime, cases):
+    """The counts of what a runtime does, and its deviations by operator and version."""
+    worker, counts, found = Worker(runtime), collections.Counter(), collections.defaultdict(list)
+    for n, case in enumerate(cases):
+        if case["specification"] not in TAKES[runtime]:
+            continue
+        word, result = worker.run(case)
+        if word == "no kernel":
+            counts["no kernel"] += 1
+            continue
+        differs = deviation(case, word, result)
+        counts[case["class"], "differs" if differs else "same"] += 1
+        if differs:
+            found[f"{'ONNX' if case['specification'] == 'onnx' else 'OpenVINO'} {case['operator']}-{case['version']}"].append((case, differs))
+        if sys.stderr.isatty():
+            print(f"\r{runtime} {n + 1}/{len(cases)}", end="", file=sys.stderr)
+    return counts, found
+
+
+def report(runtime, counts, found, out):
+    import importlib.metadata
+    version = importlib.metadata.version(PACKAGES[runtime])
+    print(f"\n## {TITLES[runtime]} {version}\n", file=out)
+    print("| class | as expected | otherwise |\n| --- | --- | --- |", file=out)
+    for kind in ("must", "reject", "choice"):
+        print(f"| {kind} | {counts[kind, 'same']} | {counts[kind, 'differs']} |", file=out)
+    print(f"\n{counts['no kernel']} cases were not run: it has no kernel for a type or version, or NumPy cannot give it the type.", file=out)
+    for operator, cases in sorted(found.items()):
+        print(f"\n### {operator}\n", file=out)
+        for case, differs in cases:
+            text = " ".join(differs.split()).replace("|", "\\|").replace("<", "&lt;")
+            print(f"- `{case['id'].split('/', 1)[1]}` ({case['class']}): {text}", file=out)
+
+
+HEAD = """# Where runtimes differ from the vectors
+
+`tests/oracle/vectors.py --write` makes this list: every case on which onnx's reference evaluator, ONNX Runtime or OpenVINO does
+otherwise than the vectors say, with what it does. A difference on a `must` is one from the text of the specification, or from
+what `why` reads in it; on a `reject` the runtime accepts what the text forbids; on a `choice` the text is silent, and the
+runtime has chosen otherwise. Names of cases are their ids without the operator's file. What a runtime reads beyond its memory is
+another number on every run; such a case shows the one that was seen.
+"""
+
+
+def check_tensorop(program, only):
+    command = [program, "check", *sorted((ROOT / "conformance").glob("*.json")), "--json"]
+    done = subprocess.run(command, capture_output=True)
+    tests = [test for test in json.loads(done.stdout)["tests"] if fnmatch.fnmatch(test["id"].split("#")[1], only)]
+    for test in tests:
+        if test["verdict"] in ("failed", "broken"):
+            print(f"tensorop: {test['verdict']} {test['id']}: {test['reason']}")
+    counts = collections.Counter(test["verdict"] for test in tests)
+    print("tensorop:", dict(counts))
+    return counts["failed"] + counts["broken"] == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runtime", action="append", choices=sorted(RUNTIMES))
+    parser.add_argument("--tensorop", metavar="PROGRAM")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="*", metavar="GLOB", help="ids of cases")
+    args = parser.parse_args()
+    np.seterr(all="ignore")
+    good = check_tensorop(args.tensorop, args.only) if args.tensorop else True
+    cases = [case for path in sorted((ROOT / "conformance").glob("*.json")) for case in json.loads(path.read_text())
+             if fnmatch.fnmatch(case["id"], args.only)]
+    runtimes = args.runtime or ([] if args.tensorop and not args.write else list(RUNTIMES))
+    path = ROOT / "conformance" / "DEVIATIONS.md"
+    with open(path, "w") if args.write else sys.stdout as out:
+        if args.write:
+            out.write(HEAD)
+        for runtime in runtimes:
+            report(runtime, *judge(runtime, cases), out)
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
