@@ -16,6 +16,7 @@ index order that rounds once a step in the item's own dtype.  --operator NAME as
 Exit status 0 only if nothing differs.
 """
 import argparse
+import functools
 import io
 import json
 import multiprocessing
@@ -200,6 +201,52 @@ def list_of(numbers):
     return ",".join(map(str, numbers))
 
 
+def elements_case(make, operator, data, new):
+    """The same for an index of one axis for each item."""
+    rng, rank = make.rng, data.ndim
+    axis = int(rng.integers(rank))
+    shape = [int(rng.integers(1, d + 1)) if d else 0 for d in data.shape]
+    shape[axis] = int(rng.integers(1, 7)) if data.shape[axis] else 0
+    if make.chance(0.3):
+        shape = [d if i != axis else shape[i] for i, d in enumerate(data.shape)]
+    dim = data.shape[axis]
+    indices = rng.integers(-dim, max(dim, 1 - dim), shape)
+    options = [f"--axis={axis - rank if make.chance(0.5) else axis}"]
+    # NumPy's functions want all of the other axes, or broadcast them
+    part = data[tuple(slice(None) if i == axis else slice(d) for i, d in enumerate(shape))]
+    if operator == "gather-elements":
+        return [data, indices], options, np.take_along_axis(part, indices, axis)
+    updates, out = new(tuple(shape)), data.copy()
+    kinds = ["none", "add", "mul"] + ["max", "min"] * (data.dtype.kind != "c") + ["mean"] * (data.dtype.kind not in "bc")
+    reduction, initial = make.pick(kinds), make.chance(0.6)
+    if reduction == "none" and make.chance(0.5) and shape[axis] <= dim:
+        # no repeats, where NumPy's own function says what comes out
+        indices = np.argsort(rng.random([dim if i == axis else d for i, d in enumerate(shape)]), axis)
+        indices = indices[tuple(slice(d) for d in shape)] - dim * (rng.random(shape) < 0.3)
+        view = out[tuple(slice(None) if i == axis else slice(d) for i, d in enumerate(shape))]
+        np.put_along_axis(view, indices, updates, axis)
+        return [data, indices, updates], [*options, f"--reduction={reduction}"], out
+    taken = {}
+    for at in np.ndindex(*shape):
+        place = at[:axis] + (int(indices[at]) % dim,) + at[axis + 1:]
+        taken.setdefault(place, [data[place]] if initial and reduction != "none" else []).append(updates[at])
+    for place, items in taken.items():
+        if reduction == "none":
+            out[place] = items[-1]
+        elif reduction != "mean":
+            out[place] = functools.reduce(lambda old, new: step(old, new, reduction), items)
+        elif data.dtype.kind in "iu":
+            total = sum(map(int, items))
+            out[place] = (abs(total) // len(items)) * (1 if total >= 0 else -1)
+        else:
+            total = functools.reduce(lambda old, new: step(old, new, "add"), items)
+            # float64 holds the quotient of a short float by a small number exactly enough to be rounded once more
+            wide = np.float64(total) / len(items)
+            out[place] = total / total.dtype.type(len(items)) if data.dtype.itemsize > 2 else total.dtype.type(wide)
+    options += [f"--reduction={reduction}", *([] if initial else ["--no-initial"])]
+    return [data, indices, updates], options, out
+
+
 def operator_case(make, operator):
     """Operands, options and what must come out."""
     rng = make.rng
@@ -276,6 +323,8 @@ def operator_case(make, operator):
         dims = batch - len(lead) if make.chance(0.5) and batch < len(lead) else batch
         options = [f"--axis={signed}", f"--batch-dims={dims}", f"--out-of-range={'zero' if zero else 'error'}"]
         return [data, indices], options, out
+    if operator in ("gather-elements", "scatter-elements"):
+        return elements_case(make, operator, data, new)
     if operator == "gather-nd":
         batch = int(rng.integers(rank)) if make.chance(0.5) else 0
         k = int(rng.integers(0, rank - batch + 1))
@@ -311,7 +360,8 @@ def operator_case(make, operator):
     return [data, indices, updates], [f"--reduction={reduction}"], out
 
 
-OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd", "transpose", "reshape"]
+OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd", "transpose", "reshape",
+             "gather-elements", "scatter-elements", "scatter-elements"]
 
 
 def check_operator(binary, seed, folder, runtimes, only):
@@ -381,6 +431,9 @@ def check_runtimes(name, operator, operands, options, wanted):
     if operator == "gather":
         yield from check_gathers(name, operands, options, wanted)
         return
+    if operator in ("gather-elements", "scatter-elements"):
+        yield from check_elements(name, operator, operands, options, wanted)
+        return
     subtracts = options.get("reduction") == "sub"  # which only OpenVINO has
     if operator in ("scatter-nd", "gather-nd") and not subtracts:
         from onnx import TensorProto, helper
@@ -429,6 +482,66 @@ def check_runtimes(name, operator, operands, options, wanted):
     if found.dtype == wanted.dtype and found.shape == wanted.shape and native(found).tobytes() == wanted.tobytes():
         return
     yield f"{name}: a runtime says {found!r} instead of {wanted!r}"
+
+
+def in_process(make):
+    """What `make` returns in a process of its own, which may die: OpenVINO's plugin does for some indices. None if it did."""
+    with tempfile.NamedTemporaryFile(prefix="tensorop-", suffix=".npy") as file:
+        child = os.fork()
+        if child == 0:
+            try:
+                np.save(file.name, make())
+                os._exit(0)
+            except Exception as error:
+                print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        return np.load(file.name) if status == 0 else None
+
+
+def check_elements(name, operator, operands, options, wanted):
+    """ONNX's reference evaluator, which knows neither the mean nor places without the item there, and OpenVINO."""
+    data, axis, found = operands[0], int(options["axis"]), {}
+    reduction, initial = options.get("reduction", "none"), "no-initial" not in options
+    # both want all of the other axes of a gather, against ONNX's text; the evaluator also counts no axis from the end
+    whole = all(i == axis % data.ndim or d == data.shape[i] for i, d in enumerate(wanted.shape))
+    if reduction != "mean" and (initial or reduction == "none") and (operator == "scatter-elements" or whole):
+        from onnx import TensorProto, helper
+        from onnx.reference import ReferenceEvaluator
+        kind = helper.np_dtype_to_tensor_dtype(data.dtype)
+        names = "diu"[:len(operands)]
+        info = [helper.make_tensor_value_info(n, t, None) for n, t in zip(names, (kind, TensorProto.INT64, kind))]
+        if operator == "scatter-elements":
+            node = helper.make_node("ScatterElements", list(names), ["o"], axis=axis, reduction=reduction)
+        else:
+            node = helper.make_node("GatherElements", list(names), ["o"], axis=axis % data.ndim)
+        graph = helper.make_graph([node], "g", info, [helper.make_tensor_value_info("o", kind, None)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+        found["ONNX's reference"] = ReferenceEvaluator(model).run(None, dict(zip(names, operands)))[0]
+    # OpenVINO's sum of integers wraps before it is divided
+    wraps = reduction == "mean" and data.dtype.kind == "i" and any(np.abs(o).max() > 2**20 for o in (data, operands[-1]))
+    if data.dtype.itemsize == 4 and not wraps and (operator == "scatter-elements" or whole):
+        import openvino as ov
+        from openvino import opset15
+
+        def run_openvino():
+            inputs = [opset15.parameter(o.shape, o.dtype) for o in operands]
+            if operator == "gather-elements":
+                node = opset15.gather_elements(*inputs, axis)
+            else:
+                words = {"add": "sum", "mul": "prod"}
+                axis_of = opset15.constant(np.int64(axis))
+                node = opset15.scatter_elements_update(*inputs, axis_of, words.get(reduction, reduction), initial)
+            model = ov.compile_model(ov.Model([node], inputs), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+            return model(operands)[0]
+
+        found["OpenVINO"] = in_process(run_openvino)
+    for runtime, result in found.items():
+        if result is None:
+            yield f"{name}: {runtime} died"
+        elif result.shape != wanted.shape or native(result).tobytes() != wanted.tobytes():
+            yield f"{name}: {runtime} says {result!r} instead of {wanted!r}"
 
 
 def check_gathers(name, operands, options, wanted):

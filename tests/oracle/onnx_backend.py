@@ -5,7 +5,7 @@ usage: onnx_backend.py BINARY
 
 Makes the data sets of all node tests of the package onnx (as its generate-data does) and takes those that it ships.
 Each input_*.pb and output_*.pb that is a tensor: info and convert (to .npy, and to .pb and back) against
-onnx.numpy_helper.to_array. The tests of ScatterND, Gather, GatherND and Slice as commands:
+onnx.numpy_helper.to_array. The tests of ScatterElements, Scatter, GatherElements, ScatterND, Gather, GatherND and Slice as commands:
 the folder's own files are the operands, and `tensorop diff` of the output must find no difference.
 Exit status 0 only if nothing differs. Needs numpy, ml_dtypes and onnx.
 """
@@ -107,6 +107,12 @@ class Checks:
             args += ["--reduction", reduction] if reduction != "none" else []
         elif op.op_type == "Gather":
             args = ["gather", *files, "--axis", options.get("axis", 0)]
+        elif op.op_type in ("ScatterElements", "Scatter"):
+            reduction = options.get("reduction", b"none").decode()
+            args = ["scatter-elements", *files, "--axis", options.get("axis", 0), "--opset", opset]
+            args += ["--reduction", reduction] if reduction != "none" else []
+        elif op.op_type == "GatherElements":
+            args = ["gather-elements", *files, "--axis", options.get("axis", 0)]
         elif op.op_type == "GatherND":
             args = ["gather-nd", *files, "--batch-dims", options.get("batch_dims", 0)]
         elif op.op_type == "Slice":
