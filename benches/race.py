@@ -110,6 +110,7 @@ class Sizes:
         self.side = int((mib * 2**18) ** 0.5) // 64 * 64
         self.columns = min(1000, self.side // 4)
         self.points = mib * 10_000
+        self.elements = mib * 100_000 // self.side  # of each row, or of each column
         self.rows = mib * 1024  # of 1 KiB each: as large as data.npy
         self.table = 50_000
         # of one axis, a tenth as large, and so many random places of it: what a window finds nothing together of
@@ -177,6 +178,11 @@ def make(path, sizes):
         "columns-drawn": lambda: np.save(path, random.integers(0, side, side)),
         "points": lambda: floats(sizes.points),
         "points-at": lambda: np.save(path, random.integers(0, side, (sizes.points, 2))),
+        # along the first axis, and along the last
+        "elements-0": lambda: floats(sizes.elements, side),
+        "elements-0-at": lambda: np.save(path, random.integers(0, side, (sizes.elements, side))),
+        "elements-1": lambda: floats(side, sizes.elements),
+        "elements-1-at": lambda: np.save(path, random.integers(0, side, (side, sizes.elements))),
         "table": lambda: floats(sizes.table, 256),
         "gradient": lambda: floats(sizes.rows, 256),
         "gradient-at": lambda: np.save(path, random.integers(0, sizes.table, (sizes.rows, 1))),
@@ -281,6 +287,25 @@ def workloads(sizes):
             "save(np.take(load('data.npy'), load('columns-drawn.npy'), axis=1))",
             "data", "data", "columns-drawn",
         ),
+        *[
+            Workload(
+                f"gather-elements-{axis}", f"{sizes.elements * side / 1e6:.3g} M random items along {words} axis",
+                f"gather-elements data.npy elements-{axis}-at.npy --axis {axis} -o OUT",
+                f"save(np.take_along_axis(load('data.npy'), load('elements-{axis}-at.npy'), {axis}))",
+                None, "data", f"elements-{axis}-at",
+            )
+            for axis, words in enumerate(("the first", "the last"))
+        ],
+        *[
+            Workload(
+                f"scatter-elements-{axis}", f"{sizes.elements * side / 1e6:.3g} M random items along {words} axis",
+                f"scatter-elements data.npy elements-{axis}-at.npy elements-{axis}.npy --axis {axis} -o OUT",
+                f"a = load('data.npy'); i, u = load('elements-{axis}-at.npy'), load('elements-{axis}.npy')\n"
+                f"np.put_along_axis(a, i, u, {axis}); save(a)",
+                None, "data", f"elements-{axis}-at", f"elements-{axis}",
+            )
+            for axis, words in enumerate(("the first", "the last"))
+        ],
         Workload(
             "tiny", "2x5 items",
             "slice-scatter tiny.npy tiny-row.npy --at :1 -o OUT",
