@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs the conformance vectors in other runtimes, and lists where they differ.
 
-usage: vectors.py [--runtime NAME]... [--tensorop PROGRAM] [--write] [--only GLOB]
+usage: vectors.py [--runtime NAME]... [--tensorop PROGRAM] [--tract PROGRAM] [--write] [--only GLOB]
 
 Runtimes: onnx's reference evaluator (`reference`), ONNX Runtime (`onnxruntime`), OpenVINO's CPU plugin (`openvino`, its own
-operators, and ONNX's through its frontend) and, where it is given, tensorop itself, which has to pass everything that it
-knows. Each runs in a process of its own that is started again when a case ends it by a signal or takes more than 10 seconds.
+operators, and ONNX's through its frontend) and, where they are given, tract by its adapter (`cargo build` in
+conformance/adapters/tract makes target/debug/tract-adapter) and tensorop itself, which has to pass everything that it knows. Each runs in a process of its own that is started again when a case ends it by a signal or takes more than 10 seconds.
 A case that a runtime has no kernel for (a type, a version) is counted and is no deviation. With --write the list becomes
 conformance/DEVIATIONS.md. Exit status 0 unless tensorop fails a case. Needs numpy, ml_dtypes, onnx, onnxruntime, openvino.
 """
@@ -14,10 +14,14 @@ import collections
 import fnmatch
 import json
 import multiprocessing
+import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 import warnings
 
 import numpy as np
@@ -30,6 +34,8 @@ SECONDS = 10
 # how ONNX Runtime and OpenVINO say that they have no kernel
 NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "not currently registered", "type is not supported",
              "onversion is not supported", "No translator")
+# how tract says so: types that it does not have, and inputs that are sequences
+TRACT_HAS_NONE = re.compile(r"Unknown DatumType|translating to fact|has no type value")
 
 
 class NoKernel(Exception):
@@ -159,10 +165,44 @@ def run_openvino(case, arrays):
     return core.compile_model(openvino.Model([made], parameters), "CPU", exact)(feeds)[0]
 
 
-RUNTIMES = {"reference": run_reference, "onnxruntime": run_onnxruntime, "openvino": run_openvino}
-TITLES = {"reference": "onnx's reference evaluator", "onnxruntime": "ONNX Runtime, CPU", "openvino": "OpenVINO, CPU plugin"}
+# ------------------------------------------------------------------------------------------------------------------- tract
+
+def run_tract(case, arrays):
+    import onnx
+    from onnx import numpy_helper
+    if isinstance(arrays[0], list):
+        raise NoKernel("inputs are tensors")
+    model, feeds = model_of(case, [plain(one) for one in arrays])
+    with tempfile.TemporaryDirectory() as folder:
+        data = pathlib.Path(folder, "test_data_set_0")
+        data.mkdir()
+        onnx.save(model, pathlib.Path(folder, "model.onnx"))
+        for n, array in enumerate(feeds.values()):
+            (data / f"input_{n}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+        program = os.environ["TRACT_ADAPTER"]
+        done = subprocess.run([program, data, folder], capture_output=True, text=True, env={"RUST_BACKTRACE": "0"})
+        if done.returncode == 0:
+            made = onnx.TensorProto.FromString(pathlib.Path(folder, "output_0.pb").read_bytes())
+            return numpy_helper.to_array(made)
+    if done.returncode < 0:
+        os.kill(os.getpid(), -done.returncode)
+    if done.returncode == 124:     # the adapter has ended what does not end
+        time.sleep(2 * SECONDS)
+    if TRACT_HAS_NONE.search(done.stderr):
+        raise NoKernel(done.stderr)
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode == 101:
+        at = next(n for n, line in enumerate(lines) if "panicked at" in line)
+        raise RuntimeError(f"it panics, {lines[at + 1]}")
+    # the cause that it names last; before it there is what it was about to do
+    raise RuntimeError(re.sub(r"^\d+: ", "", lines[-1]))
+
+
+RUNTIMES = {"reference": run_reference, "onnxruntime": run_onnxruntime, "openvino": run_openvino, "tract": run_tract}
+TITLES = {"reference": "onnx's reference evaluator", "onnxruntime": "ONNX Runtime, CPU", "openvino": "OpenVINO, CPU plugin",
+          "tract": "tract"}
 PACKAGES = {"reference": "onnx", "onnxruntime": "onnxruntime", "openvino": "openvino"}
-TAKES = {"reference": ("onnx",), "onnxruntime": ("onnx",), "openvino": ("openvino", "onnx")}
+TAKES = {"reference": ("onnx",), "onnxruntime": ("onnx",), "openvino": ("openvino", "onnx"), "tract": ("onnx",)}
 
 
 # ---------------------------------------------------------------------------------------------------- a process for a runtime
@@ -279,12 +319,18 @@ def judge(runtime, cases):
 
 def report(runtime, counts, found, out):
     import importlib.metadata
-    version = importlib.metadata.version(PACKAGES[runtime])
+    if runtime == "tract":
+        lock = (ROOT / "conformance/adapters/tract/Cargo.lock").read_text()
+        version = re.search(r'name = "tract-onnx"\nversion = "(.*)"', lock)[1]
+    else:
+        version = importlib.metadata.version(PACKAGES[runtime])
     print(f"\n## {TITLES[runtime]} {version}\n", file=out)
     print("| class | as expected | otherwise |\n| --- | --- | --- |", file=out)
     for kind in ("must", "reject", "choice"):
         print(f"| {kind} | {counts[kind, 'same']} | {counts[kind, 'differs']} |", file=out)
     print(f"\n{counts['no kernel']} cases were not run: it has no kernel for a type or version, or NumPy cannot give it the type.", file=out)
+    if runtime == "tract":
+        print("Where it must know a value before it runs, such as the shape to reshape to, it was given as a constant.", file=out)
     for operator, cases in sorted(found.items()):
         print(f"\n### {operator}\n", file=out)
         for case, differs in cases:
@@ -294,11 +340,11 @@ def report(runtime, counts, found, out):
 
 HEAD = """# Where runtimes differ from the vectors
 
-`tests/oracle/vectors.py --write` makes this list: every case on which onnx's reference evaluator, ONNX Runtime or OpenVINO does
-otherwise than the vectors say, with what it does. A difference on a `must` is one from the text of the specification, or from
-what `why` reads in it; on a `reject` the runtime accepts what the text forbids; on a `choice` the text is silent, and the
-runtime has chosen otherwise. Names of cases are their ids without the operator's file. What a runtime reads beyond its memory is
-another number on every run; such a case shows the one that was seen.
+`tests/oracle/vectors.py --write --tract PROGRAM` makes this list: every case on which onnx's reference evaluator, ONNX Runtime,
+OpenVINO or tract does otherwise than the vectors say, with what it does. A difference on a `must` is one from the text of the
+specification, or from what `why` reads in it; on a `reject` the runtime accepts what the text forbids; on a `choice` the text is
+silent, and the runtime has chosen otherwise. Names of cases are their ids without the operator's file. What a runtime reads
+beyond its memory is another number on every run; such a case shows the one that was seen.
 """
 
 
@@ -318,14 +364,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runtime", action="append", choices=sorted(RUNTIMES))
     parser.add_argument("--tensorop", metavar="PROGRAM")
+    parser.add_argument("--tract", metavar="PROGRAM", help="its adapter, as it was built")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="*", metavar="GLOB", help="ids of cases")
     args = parser.parse_args()
     np.seterr(all="ignore")
+    if args.tract:
+        os.environ["TRACT_ADAPTER"] = str(pathlib.Path(args.tract).resolve())
+    if "tract" in (args.runtime or []) and not args.tract:
+        parser.error("--runtime tract needs --tract PROGRAM")
     good = check_tensorop(args.tensorop, args.only) if args.tensorop else True
     cases = [case for path in sorted((ROOT / "conformance").glob("*.json")) for case in json.loads(path.read_text())
              if fnmatch.fnmatch(case["id"], args.only)]
-    runtimes = args.runtime or ([] if args.tensorop and not args.write else list(RUNTIMES))
+    runtimes = args.runtime or ([] if args.tensorop and not args.write else [name for name in RUNTIMES if name != "tract" or args.tract])
     path = ROOT / "conformance" / "DEVIATIONS.md"
     with open(path, "w") if args.write else sys.stdout as out:
         if args.write:

@@ -42,7 +42,7 @@ fn main() -> TractResult<()> {
     if number(tests).is_some() {
         thread::spawn(|| {
             thread::sleep(Duration::from_secs(5));
-            process::exit(1);
+            process::exit(124);
         });
         return run(tests, outputs);
     }
