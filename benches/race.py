@@ -167,6 +167,8 @@ def make(path, sizes):
         "f-rows-at": lambda: np.save(path, random.permutation(sizes.tall)[: sizes.tall // 2]),
         "data": lambda: floats(side, side),
         "cube": lambda: floats(sizes.deep, sizes.deep, 4096),
+        **{f"quarter-{n}": lambda: floats(side // 4, side) for n in range(4)},
+        **{f"columns-{n}": lambda: floats(side, side // 4) for n in range(4)},
         "row": lambda: floats(1, side),
         "every-second": lambda: floats(side, side // 2),
         "half": lambda: floats(side // 2, side),
@@ -338,6 +340,24 @@ def workloads(sizes):
             "scatter-update line-int16.npy places-at.npy drawn-int16.npy --axis 0 -o OUT",
             "a = load('line-int16.npy'); a[load('places-at.npy')] = load('drawn-int16.npy'); save(a)",
             None, "line-int16", "places-at", "drawn-int16",
+        ),
+        Workload(
+            "concat-rows", "four files along the first axis",
+            "concat quarter-0.npy quarter-1.npy quarter-2.npy quarter-3.npy -o OUT",
+            "save(np.concatenate([view(f'quarter-{n}.npy') for n in range(4)]))",
+            "data", "data", *(f"quarter-{n}" for n in range(4)),
+        ),
+        Workload(
+            "concat-cols", "four files along the last axis",
+            "concat columns-0.npy columns-1.npy columns-2.npy columns-3.npy --axis -1 -o OUT",
+            "save(np.concatenate([view(f'columns-{n}.npy') for n in range(4)], -1))",
+            "data", "data", *(f"columns-{n}" for n in range(4)),
+        ),
+        Workload(
+            "append-row", "one row, in place",
+            "concat OUT row.npy --in-place",
+            "a = load(sys.argv[1]); save(np.append(a, load('row.npy'), 0))",
+            "data", "data", "row", in_place=True,
         ),
         Workload(
             "transpose", "rows become columns",

@@ -298,7 +298,7 @@ fn refused() {
     put("rank-65.npy", &format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}), }}", "1, ".repeat(65)));
     folder.put("v0.npy", npy("|V0", &[3], &[]));
     std::fs::create_dir(folder.path("folder")).expect("a folder");
-    let rows: [Refusal; 91] = [
+    let rows: [Refusal; 92] = [
         ("slice none.npy --at :", &["DATA", "none.npy", "(os error 2)"]),
         ("slice folder --at :", &["DATA", "folder"]),
         ("slice '' --at :", &["DATA"]),
@@ -320,6 +320,7 @@ fn refused() {
         ),
         ("slice-scatter - - --at :", &["UPDATES", "standard input", "one operand"]),
         ("scatter-nd d.npy - - ", &["UPDATES", "standard input", "one operand"]),
+        ("concat - -", &["DATA", "standard input", "one operand"]),
         ("gather - -", &["INDICES", "standard input", "one operand"]),
         ("gather-nd - -", &["INDICES", "standard input", "one operand"]),
         ("gather-elements - -", &["INDICES", "standard input", "one operand"]),

@@ -37,7 +37,7 @@ fn operands() -> Folder {
     folder
 }
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "convert d.npy --chunks 100,300 -o O.zarr",
     "slice d.zarr --at ::-1,3:700:2 -o O.zarr",
     "scatter-update d.zarr i.npy u.npy --axis 0 -o O.zarr",
@@ -46,6 +46,8 @@ const COMMANDS: [&str; 14] = [
     "gather d.npy i.npy -o O.npy",
     "gather d.npy [7,0,749] --axis 1 -o O.zarr",
     "gather-nd d.npy [[3],[999],[3]] -o O.npy",
+    "concat d.zarr d.npy d.zarr -o O.npy",
+    "concat d.npy d.zarr --axis 1 --chunks 100,300 -o O.zarr",
     "transpose d.zarr -o O.npy",
     "transpose d.npy --chunks 300,100 -o O.zarr",
     "reshape d.zarr --flatten 0 -o O.npy",

@@ -304,6 +304,8 @@ fn every_sub_command_takes_a_store_for_a_file() {
         "scatter-elements S [[1],[1]] [[7],[8]] --axis 1 --reduction mean --dry-run",
         "gather-nd S [[1,1],[-1,2]]",
         "gather-nd S J --to json",
+        "concat S S --axis 1 --to npy",
+        "concat S --stack --to json",
         "transpose S",
         "transpose S --axes -1,0 --to npy",
         "reshape S --shape -1 --to json",

@@ -75,7 +75,7 @@ fn run_in(memory: u64, folder: &Folder, args: &str) -> Outcome {
 }
 
 /// Every place where a file can stand.
-const PLACES: [&str; 32] = [
+const PLACES: [&str; 36] = [
     "slice FILE --at ... --to npy",
     "slice FILE --at ..., --to json",
     "slice FILE --at ... -o out.npy",
@@ -103,6 +103,10 @@ const PLACES: [&str; 32] = [
     "info FILE --stats",
     "convert FILE -o out.npz",
     "convert data.npy x=FILE --to safetensors -o out.npy",
+    "concat FILE FILE --to npy",
+    "concat data.npy FILE --axis 1 -o out.npy",
+    "concat FILE --stack --to json",
+    "concat FILE data.npy -i",
     "transpose FILE --to npy",
     "transpose data.npy --axes FILE",
     "reshape FILE --shape -1 -o out.npy",

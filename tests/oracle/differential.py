@@ -270,6 +270,15 @@ def operator_case(make, operator):
         updates, out = new(data[tuple(where)].shape), data.copy()
         out[tuple(where)] = updates
         return [data, updates], options, out
+    if operator == "concat":
+        if make.chance(0.3):
+            operands, axis = [new(shape) for _ in range(int(rng.integers(1, 5)))], int(rng.integers(rank + 1))
+            signed = axis - rank - 1 if make.chance(0.5) else axis
+            return operands, ["--stack", f"--axis={signed}"], np.stack(operands, axis)
+        axis = int(rng.integers(rank))
+        side = lambda: shape[:axis] + (int(rng.integers(0, 5)),) + shape[axis + 1:]
+        operands = [new(side()) for _ in range(int(rng.integers(1, 6)))]
+        return operands, [f"--axis={axis - rank if make.chance(0.5) else axis}"], np.concatenate(operands, axis)
     if operator == "transpose":
         order = [int(a) for a in rng.permutation(rank)]
         if make.chance(0.2):
@@ -360,8 +369,8 @@ def operator_case(make, operator):
     return [data, indices, updates], [f"--reduction={reduction}"], out
 
 
-OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd", "transpose", "reshape",
-             "gather-elements", "scatter-elements", "scatter-elements"]
+OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd", "concat",
+             "transpose", "reshape", "gather-elements", "scatter-elements", "scatter-elements"]
 
 
 def check_operator(binary, seed, folder, runtimes, only):
@@ -419,11 +428,43 @@ def check_moved(name, operator, data, options, wanted):
         yield f"{name}: ONNX's {op} gives {found!r} instead of {wanted!r}"
 
 
+def check_joined(name, operands, options, wanted):
+    """concat against ONNX's reference evaluator, and without --stack against OpenVINO."""
+    from onnx import helper
+    from onnx.reference import ReferenceEvaluator
+    data, axis, stacks, found = operands[0], int(options["axis"]), "stack" in options, {}
+    kind = helper.np_dtype_to_tensor_dtype(data.dtype)
+    names = [f"d{n}" for n in range(len(operands))]
+    if stacks:
+        nodes = [
+            helper.make_node("SequenceConstruct", names, ["s"]),
+            helper.make_node("ConcatFromSequence", ["s"], ["o"], axis=axis, new_axis=1),
+        ]
+    else:
+        nodes = [helper.make_node("Concat", names, ["o"], axis=axis)]
+    info = [helper.make_tensor_value_info(n, kind, None) for n in names]
+    graph = helper.make_graph(nodes, "g", info, [helper.make_tensor_value_info("o", kind, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    found["onnx"] = ReferenceEvaluator(model).run(None, dict(zip(names, operands)))[0]
+    if data.dtype.itemsize == 4 and not stacks:  # OpenVINO's CPU plugin narrows 64-bit items
+        import openvino as ov
+        from openvino import opset1
+        inputs = [opset1.parameter(o.shape, o.dtype) for o in operands]
+        model = ov.compile_model(ov.Model([opset1.concat(inputs, axis)], inputs), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        found["OpenVINO"] = model(operands)[0]
+    for runtime, found in found.items():
+        if found.dtype != wanted.dtype or found.shape != wanted.shape or native(found).tobytes() != wanted.tobytes():
+            yield f"{name}: {runtime} says {found!r} instead of {wanted!r}"
+
+
 def check_runtimes(name, operator, operands, options, wanted):
     data, options = operands[0], dict((*option[2:].split("="), None)[:2] for option in options)
     if data.dtype not in (np.dtype("f4"), np.dtype("i4"), np.dtype("i8"), np.dtype("f8")) or 0 in data.shape:
         return
     if any(not np.all(np.isfinite(o)) for o in operands) or any(o.size == 0 for o in operands):
+        return
+    if operator == "concat":
+        yield from check_joined(name, operands, options, wanted)
         return
     if operator in ("transpose", "reshape"):
         yield from check_moved(name, operator, data, options, wanted)

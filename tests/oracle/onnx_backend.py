@@ -5,7 +5,7 @@ usage: onnx_backend.py BINARY
 
 Makes the data sets of all node tests of the package onnx (as its generate-data does) and takes those that it ships.
 Each input_*.pb and output_*.pb that is a tensor: info and convert (to .npy, and to .pb and back) against
-onnx.numpy_helper.to_array. The tests of ScatterElements, Scatter, GatherElements, ScatterND, Gather, GatherND and Slice as commands:
+onnx.numpy_helper.to_array. The tests of the operators as commands:
 the folder's own files are the operands, and `tensorop diff` of the output must find no difference.
 Exit status 0 only if nothing differs. Needs numpy, ml_dtypes and onnx.
 """
@@ -120,6 +120,8 @@ class Checks:
             args = ["slice", files[0]]
             for flag, name, file in zip(names, op.input[1:], files[1:]):
                 args += [flag, file] if name else []
+        elif op.op_type == "Concat":
+            args = ["concat", *files, "--axis", options["axis"]]
         elif op.op_type == "Transpose":
             args = ["transpose", files[0]] + ([f"--axes={list_of(options['perm'])}"] if "perm" in options else [])
         elif op.op_type == "Reshape":

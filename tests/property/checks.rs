@@ -243,7 +243,7 @@ impl Numbers<'_> {
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
 pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
-    match numbers.below(10) {
+    match numbers.below(11) {
         0 => slice(&mut numbers, false),
         1 => slice(&mut numbers, true),
         2 => scatter_update(&mut numbers),
@@ -253,8 +253,64 @@ pub(crate) fn operators(bytes: &[u8]) {
         6 => gather_elements(&mut numbers),
         7 => transpose(&mut numbers),
         8 => reshape(&mut numbers),
+        9 => concat(&mut numbers),
         _ => scatter_nd(&mut numbers),
     }
+}
+
+fn concat(numbers: &mut Numbers<'_>) {
+    let (rank, stacks) = (numbers.below(5), numbers.below(3) == 0);
+    let (shape, count) = (numbers.shape(rank), 1 + numbers.below(4));
+    let of_output = rank + usize::from(stacks);
+    let typed = numbers.index(of_output, true);
+    let resolved = usize::try_from(i128::from(typed) + if typed < 0 { of_output as i128 } else { 0 });
+    let axis = resolved.ok().filter(|&axis| axis < of_output && (rank > 0 || stacks));
+    let one = |n: usize| {
+        let mut dims = shape.clone();
+        if let Some(axis) = axis.filter(|_| !stacks) {
+            dims[axis] = numbers.below(4);
+        }
+        array(&numbers.perhaps_wrong(dims), 100 * n as i32)
+    };
+    let arrays: Vec<_> = (0..count).map(one).collect();
+    let fits = |axis: &usize| {
+        let may_differ = |at: usize| at == *axis && !stacks;
+        let first = arrays[0].shape();
+        let fits = |other: &[usize]| {
+            other.len() == first.len() && (0..first.len()).all(|at| may_differ(at) || other[at] == first[at])
+        };
+        arrays.iter().all(|one| fits(one.shape()))
+    };
+    let what =
+        format!("concat {:?} axis {typed} stacked {stacks}", arrays.iter().map(|one| one.shape()).collect::<Vec<_>>());
+    // the axis was drawn for that rank
+    if arrays[0].ndim() != rank {
+        return;
+    }
+    let expected = axis.filter(fits).map(|axis| {
+        let mut dims = arrays[0].shape().to_vec();
+        match stacks {
+            true => dims.insert(axis, count),
+            false => dims[axis] = arrays.iter().map(|one| one.shape()[axis]).sum(),
+        }
+        ArrayD::from_shape_fn(IxDyn(&dims), |at| {
+            let (mut from, mut place) = ((0..dims.len()).map(|n| at[n]).collect::<Vec<_>>(), at[axis]);
+            if stacks {
+                from.remove(axis);
+                return arrays[place][IxDyn(&from)];
+            }
+            let mut n = 0;
+            while place >= arrays[n].shape()[axis] {
+                place -= arrays[n].shape()[axis];
+                n += 1;
+            }
+            from[axis] = place;
+            arrays[n][IxDyn(&from)]
+        })
+    });
+    let views: Vec<_> = arrays.iter().map(|one| one.view()).collect();
+    let found = if stacks { tensorop::stack(&views, typed) } else { tensorop::concat(&views, typed) };
+    agree(found, expected, &what);
 }
 
 fn transpose(numbers: &mut Numbers<'_>) {

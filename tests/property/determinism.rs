@@ -69,6 +69,8 @@ fn whatever_the_surroundings() {
         "gather-nd floats.npy indices.npy --to npy",
         "gather-nd table.npy bad.npy --to npy",
         "gather-nd table.npy indices.npy --dry-run",
+        "concat floats.npy floats.npy --axis -1 --to npy",
+        "concat floats.npy indices.npy",
         "transpose floats.npy --to npy",
         "transpose floats.npy --axes 0,0",
         "reshape floats.npy --shape 7,-1 --to npy",

@@ -47,7 +47,7 @@ fn check(folder: &Folder, args: &[&str]) {
 }
 
 /// As data, as indices, as updates and as a list.
-const ROLES: [&[&str]; 17] = [
+const ROLES: [&[&str]; 19] = [
     &["slice", "mutant", "--at", "..., ::-1"],
     &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
     &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
@@ -61,6 +61,8 @@ const ROLES: [&[&str]; 17] = [
     &["scatter-elements", "data.npy", "mutant", "--fill", "1", "--axis", "1", "--reduction", "mean"],
     &["scatter-elements", "mutant", "[[0]]", "--fill", "1", "--to", "json"],
     &["slice", "data.npy", "--start", "mutant", "--stop", "mutant"],
+    &["concat", "data.npy", "mutant", "--to", "npy"],
+    &["concat", "mutant", "mutant", "--stack", "--to", "npy"],
     &["transpose", "mutant", "--to", "npy"],
     &["transpose", "data.npy", "--axes", "mutant"],
     &["reshape", "mutant", "--flatten", "1", "--to", "npy"],
@@ -124,7 +126,7 @@ const TEXTS: [&str; 10] =
 fn mutants_of_arguments() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let options: [&[&str]; 18] = [
+    let options: [&[&str]; 20] = [
         &["slice", "data.npy", "--at"],
         &["slice", "data.npy", "--stop", "1", "--start"],
         &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
@@ -139,6 +141,8 @@ fn mutants_of_arguments() {
         &["scatter-elements", "data.npy", "[[0,1]]", "--fill", "1", "--no-initial", "--axis"],
         &["gather-nd", "data.npy", "[[0],[1],[0]]", "--batch-dims"],
         &["slice", "--at", ":", "--to", "json", "--dtype", "float32"],
+        &["concat", "data.npy"],
+        &["concat", "data.npy", "--axis"],
         &["transpose", "data.npy", "--axes"],
         &["reshape", "data.npy", "--shape"],
         &["reshape", "data.npy", "--unsqueeze"],

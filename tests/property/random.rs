@@ -622,6 +622,43 @@ fn transpose() {
     }
 }
 
+/// Parts of a tensor along any axis, of every kind of items, each in either order of storage, make the tensor again.
+#[test]
+fn concat() {
+    let (folder, mut random) = (Folder::new(), Random(18));
+    for case in 0..CASES {
+        let rank = 1 + random.below(4);
+        let shape = random.shape(rank);
+        let data = Tensor::new(&mut random, KINDS[case % KINDS.len()], shape);
+        let axis = random.below(rank);
+        let dim = data.shape[axis];
+        let mut ends: Vec<usize> = (0..random.below(4)).map(|_| random.below(dim + 1)).collect();
+        ends.extend([0, dim]);
+        ends.sort_unstable();
+        let part = |random: &mut Random, from: usize, to: usize| {
+            let mut shape = data.shape.clone();
+            shape[axis] = to - from;
+            let mut items = Vec::new();
+            for mut at in indices(&shape) {
+                at[axis] += from;
+                items.extend(data.item(&at));
+            }
+            Tensor { shape, items, fortran: random.chance(50), ..data.clone() }
+        };
+        let parts: Vec<_> = ends.windows(2).map(|two| part(&mut random, two[0], two[1])).collect();
+        let mut args = vec!["concat".to_owned(), "data.npy".to_owned()];
+        for (n, part) in parts.iter().enumerate().skip(1) {
+            folder.put(format!("{n}.npy"), part.file());
+            args.push(format!("{n}.npy"));
+        }
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let options = [format!("--axis={}", axis as i64 - if random.chance(40) { rank as i64 } else { 0 })];
+        let items = indices(&data.shape).iter().flat_map(|at| data.item(at).to_vec()).collect();
+        let expected = Tensor { items, ..data.clone() };
+        program(&mut random, &folder, &args, &options, &parts[0], [None, None], &expected);
+    }
+}
+
 /// Dims of any kind, of every kind of items in both orders of storage.
 #[test]
 fn reshape() {

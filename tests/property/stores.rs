@@ -79,7 +79,7 @@ impl Case {
             dims.map(|dim| (dim > 0).then(|| random.within(-dim..dim))).collect()
         };
         let tuples: Option<Vec<Vec<i64>>> = (0..3).map(|_| index(random)).collect();
-        match (random.below(8), tuples) {
+        match (random.below(11), tuples) {
             (0, _) => (format!("slice D --at {at}"), false),
             (1, Some(tuples)) => {
                 let axis = random.below(self.shape.len());
@@ -92,7 +92,7 @@ impl Case {
                 let places: Vec<i64> = tuples.iter().map(|tuple| tuple[axis]).collect();
                 (format!("gather D {} --axis {axis}", list(&places)), false)
             }
-            (operator @ 5..7, Some(tuples)) => {
+            (operator @ 5..=6, Some(tuples)) => {
                 let axis = random.below(self.shape.len());
                 let nested =
                     |number: i64| (0..self.shape.len()).fold(number.to_string(), |text, _| format!("[{text}]"));
@@ -102,9 +102,15 @@ impl Case {
                     _ => (format!("scatter-elements D {number} --fill 1 --axis {axis}"), true),
                 }
             }
+            (9, _) => {
+                let stacks = self.shape.is_empty() || random.below(3) == 0;
+                let axis = if stacks { 0 } else { random.below(self.shape.len()) };
+                let how = if stacks { "--stack".to_owned() } else { format!("--axis {axis}") };
+                (format!("concat D  D  D {how}"), false)
+            }
             (3, Some(tuples)) => (format!("gather-nd D {}", format!("{tuples:?}").replace(' ', "")), false),
-            (5, _) => ("transpose D --axes=".to_owned(), false),
-            (6, _) => {
+            (7, _) => ("transpose D --axes=".to_owned(), false),
+            (8, _) => {
                 let options = ["--squeeze", "--unsqueeze 0", "--shape 0,-1", "--flatten 1", "--shape -1"];
                 let has_items = !self.shape.contains(&0) && !self.shape.is_empty();
                 (format!("reshape D {}", if has_items { *random.of(&options) } else { "--squeeze" }), false)
