@@ -194,9 +194,10 @@ def run_tract(case, arrays):
     if done.returncode == 101:
         at = next(n for n, line in enumerate(lines) if "panicked at" in line)
         raise RuntimeError(f"it panics, {lines[at + 1]}")
-    # a numbered line for each cause; the last says what is wrong, and those before it what was about to be done
-    causes = [line for line in lines if re.match(r"\d+: ", line)]
-    raise RuntimeError(re.sub(r"^(\d+|Error): ", "", (causes or lines)[-1 if causes else 0]))
+    # after what was about to be done come the causes, numbered if there are several; the last says what is wrong
+    told = lines[lines.index("Caused by:") + 1:] if "Caused by:" in lines else lines
+    numbered = [line for line in told if re.match(r"\d+: ", line)]
+    raise RuntimeError(re.sub(r"^(\d+|Error): ", "", numbered[-1] if numbered else told[0]))
 
 
 RUNTIMES = {"reference": run_reference, "onnxruntime": run_onnxruntime, "openvino": run_openvino, "tract": run_tract}
