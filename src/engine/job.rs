@@ -280,7 +280,12 @@ impl Job {
     /// # Errors
     /// Those of [`run`](Self::run).
     pub fn write_items(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        let windows = self.windows();
+        // a file takes boxes, too
+        let tile = if self.fill.grid().is_none() { self.fill.tile(self.items()) } else { None };
+        let windows = match tile {
+            Some(sides) if self.meta().bytes() > 0 => Windows::boxes(&self.meta().shape, &sides),
+            _ => self.windows(),
+        };
         self.run(&windows, 0..windows.count(), sink, progress)
     }
 

@@ -104,6 +104,13 @@ pub trait Fill: Debug + Send + Sync {
         self.altered()?.axes_of_data()
     }
 
+    /// Returns the sides of boxes of about so many items that are read and written in the longest pieces, where windows that are
+    /// contiguous in the output would be read in short ones because what is read is stored across its order; `None` elsewhere.
+    /// Where it returns sides, the operator [fills boxes](Self::fills_boxes).
+    fn tile(&self, items: usize) -> Option<Vec<usize>> {
+        self.altered()?.tile(items)
+    }
+
     /// Returns whether windows may be any boxes; otherwise they are contiguous in C order of the output.
     fn fills_boxes(&self) -> bool {
         self.altered().is_some_and(Fill::fills_boxes)

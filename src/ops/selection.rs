@@ -127,6 +127,17 @@ impl Selection {
         resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
     }
 
+    /// Returns the axis of the output along which items lie side by side in the file, if that is not the last one: then
+    /// neighbours in the output are no neighbours in the file, and few places of a small window share a line of cache.
+    fn across(&self) -> Option<usize> {
+        let side_by_side = match self.source.meta().order {
+            Order::C => self.axes.len().checked_sub(1)?,
+            Order::Fortran => 0,
+        };
+        let axis = self.axes.iter().position(|&axis| axis == side_by_side)?;
+        (axis + 1 < self.axes.len() && !self.view.is_forward()).then_some(axis)
+    }
+
     /// Returns the places of the source that a window shows, if the items have the source's own order of axes.
     fn places(&self, window: &Window) -> Option<Vec<Span>> {
         let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
@@ -154,13 +165,11 @@ impl Fill for Selection {
 
     fn window_bytes(&self, threads: usize) -> usize {
         let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
-        // neighbours in the output are no neighbours in the file: few places of a small window share a line of cache
-        let side_by_side = match self.source.meta().order {
-            Order::C => self.axes.len().checked_sub(1),
-            Order::Fortran => Some(0),
-        };
-        let across = self.axes.last() != side_by_side.as_ref() && !self.view.is_forward();
-        if across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+        if self.across().is_some() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+    }
+
+    fn tile(&self, items: usize) -> Option<Vec<usize>> {
+        Some(tile(&self.meta.shape, self.across()?, items))
     }
 
     fn grid(&self) -> Option<Vec<usize>> {
@@ -232,9 +241,53 @@ impl Patch for Selection {
     }
 }
 
+/// Returns the sides of boxes of about `items` items of an output of that shape that take as many places along the axis
+/// `beside`, along which items lie side by side where they are read, as along the last axes, along which they are written. Each
+/// piece, read or written, is then about the square root of a box long: a box of 16 MiB of float32 has pieces of 8 KiB, where
+/// one that is contiguous in a row of 64 KiB is read in pieces of 1 KiB, a system call each.
+fn tile(shape: &[usize], beside: usize, items: usize) -> Vec<usize> {
+    let mut sides = vec![1; shape.len()];
+    let others = || (0..shape.len()).rev().filter(|&axis| axis != beside);
+    let take = |sides: &mut [usize], axis: usize, most: usize| {
+        let across: usize = sides.iter().product::<usize>() / sides[axis];
+        sides[axis] = (most / across).clamp(sides[axis], shape[axis].max(1));
+    };
+    let root = items.isqrt();
+    others().for_each(|axis| take(&mut sides, axis, root));
+    take(&mut sides, beside, items);
+    // what a short axis leaves over
+    others().for_each(|axis| take(&mut sides, axis, items));
+    sides
+}
+
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
 /// that is not read from front to back. So must a stream of items that are larger than a window: no memory is taken for
 /// them before it is known that they are there.
 pub fn must_settle(source: &Source, view: &View) -> bool {
     source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tile;
+
+    #[test]
+    fn sides_of_tiles() {
+        // shape, the axis along which is read, items, sides
+        let rows: [(&[usize], usize, usize, &[usize]); 9] = [
+            (&[1000, 1000], 0, 100, &[10, 10]),
+            (&[4096, 256, 256], 0, 1 << 22, &[2048, 8, 256]),
+            // a short axis leaves its share to the others
+            (&[1000, 3], 0, 100, &[33, 3]),
+            (&[3, 1000], 0, 100, &[3, 33]),
+            (&[50, 3, 20, 20], 1, 2400, &[2, 3, 20, 20]),
+            (&[4, 4], 0, 100, &[4, 4]),
+            (&[5, 1, 7], 1, 14, &[2, 1, 7]),
+            (&[9, 9], 0, 1, &[1, 1]),
+            (&[9, 9], 0, 0, &[1, 1]),
+        ];
+        for (shape, beside, items, wanted) in rows {
+            assert_eq!(tile(shape, beside, items), wanted, "{shape:?} {beside} {items}");
+        }
+    }
 }
