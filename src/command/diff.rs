@@ -42,7 +42,8 @@ use crate::storage::target::Target;
 ///
 /// Containers of several tensors, an index of shards and folders are compared tensor by tensor, by name; a tensor that
 /// only one side has is a difference. In a folder the name of a tensor is the path of its file there, without the
-/// ending; of one in a container with :NAME behind it, but in a folder of one model alone its own. Files of other endings
+/// ending; of one in a container with :NAME behind it, but in a folder of one model alone its own. A * behind a colon, as in
+/// 'FOLDER:*.bias', selects the tensors that it matches on that side. Files of other endings
 /// than those of formats that are read, hidden ones and JSON objects without data are left alone; an index stands for the
 /// files that it names. What cannot be read is told and stops no other tensor, and two sides without any tensor are an
 /// error. The report has a line for each tensor that is not the same, the worst first.

@@ -17,7 +17,7 @@ use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Subject;
 use crate::format::collection::{self, Collection, Opening, TensorPlace};
-use crate::format::colon::{files_before_colons, folders_before_colons};
+use crate::format::colon::{files_before_colons, folder_of_files, folders_before_colons};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
@@ -42,7 +42,7 @@ pub(super) enum FoundSide {
     /// One tensor. It is meant if it was named, or is the only one that a file of its format can hold; else it is the only
     /// one of a container, which stands for that tensor if the other side is one, too.
     One { found: FoundTensor, is_meant: bool },
-    /// A container that holds no or several tensors, or an index.
+    /// A container that holds no or several tensors, or of which a pattern selects several, or an index.
     Container(Input),
     /// A folder.
     Folder(PathBuf),
@@ -70,12 +70,17 @@ pub(super) struct NamedPairs {
 
 /// Returns whether there is no such file, or no such tensor in it.
 pub(super) fn is_absent(path: &Path) -> bool {
+    if folder_of_files(path).is_some_and(|(_, member)| member.is_some()) {
+        // a tensor of a folder is made by naming its file
+        return false;
+    }
     match files_before_colons(path).chain(folders_before_colons(path)).next() {
         _ if path.exists() => false,
         None => true,
         Some((file, name)) => OpenOptions::default().open(&file).is_ok_and(|input| {
             let has = |names: Vec<&str>| names.iter().any(|other| other.as_bytes() == name);
-            input.names().is_some_and(|names| !has(names)) && !View::is_meant(&String::from_utf8_lossy(name))
+            let is_pattern = name.iter().any(|byte| b"*?".contains(byte));
+            !is_pattern && input.names().is_some_and(|names| !has(names)) && !View::is_meant(&String::from_utf8_lossy(name))
         }),
     }
 }
@@ -101,6 +106,17 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_mad
         OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => {}
     }
     let input = reader.open(operand)?;
+    if let Some(glob) = input.glob() {
+        let selected = input.select()?;
+        if may_be_made {
+            let pattern = glob.text();
+            bail!("{}: --accept: {pattern} is a pattern: name the whole, and give --only {pattern}", input.label());
+        }
+        return Ok(match selected[..] {
+            [n] => FoundSide::One { found: FoundTensor { input, n }, is_meant: false },
+            _ => FoundSide::Container(input),
+        });
+    }
     let count = input.names().map(|names| names.len());
     let is_meant = input.member().is_some() || count.is_none();
     if is_meant || count == Some(1) && !input.format().names_files() {
@@ -121,6 +137,10 @@ impl FoundSide {
         match self {
             Self::One { found, .. } => Ok(found),
             Self::Container(input) => {
+                if let Some(glob) = input.glob() {
+                    let count = input.select()?.len();
+                    bail!("{}: {} matches {count} tensors, and {other} is one: {name}", input.label(), glob.text());
+                }
                 // if it holds several tensors, or none, this is the error
                 input.chosen()?;
                 bail!("{}: an index stands for all of its tensors, and {other} is one: {name}", input.label())

@@ -89,14 +89,15 @@ impl TensorPlace {
 }
 
 impl Collection {
-    /// Lists the tensors of a container or an index, those that are damaged, too. A file of one tensor without a name has
-    /// none.
+    /// Lists the tensors of a container or an index, those that are damaged, too: all, or those that its path selects. A file
+    /// of one tensor without a name has none.
     ///
     /// # Errors
-    /// None so far.
+    /// Those of [`Input::select`].
     pub fn of_input(input: Input, path: &Path, opening: Opening<'_>) -> Result<Self> {
         let mut tensors = HashMap::new();
-        for (n, name) in input.names().unwrap_or_default().into_iter().enumerate() {
+        let selected = input.select()?.into_iter();
+        for (n, name) in selected.filter_map(|n| Some((n, input.name(n)?))) {
             let bytes = if (opening.wanted)(name) { bytes_of(&input, n) } else { 0 };
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }

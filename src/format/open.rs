@@ -387,6 +387,13 @@ impl Input {
         }
     }
 
+    /// Returns the [member](Self::member) that the path names as a pattern of names, if it is one and no tensor has it as its
+    /// name.
+    pub fn glob(&self) -> Option<Glob> {
+        let names = self.names()?;
+        self.member().filter(|name| name.contains(['*', '?', '[']) && !names.contains(name)).map(Glob::new)
+    }
+
     /// Returns the numbers of the members that the path means: all members of a container, or if it names
     /// [one](Self::member), that one or those that it matches as a [glob](Glob).
     ///
@@ -395,7 +402,7 @@ impl Input {
     pub fn select(&self) -> Result<Vec<usize>> {
         let name = self.member();
         let Some(names) = self.names() else { return Ok(vec![self.chosen()?]) };
-        let glob = name.filter(|name| name.contains(['*', '?', '[']) && !names.contains(name)).map(Glob::new);
+        let glob = self.glob();
         let found: Vec<_> = match (name, &glob) {
             (None, _) => (0..names.len()).collect(),
             (Some(_), Some(glob)) => (0..names.len()).filter(|&n| glob.matches(names[n])).collect(),

@@ -386,3 +386,43 @@ fn accepted_in_the_dtype_of_expected() {
     folder.run(words("diff dump.bin:float16 a.npy --ignore-dtype --accept")).printed().unwrap();
     assert_eq!(folder.get("dump.bin"), [0x00, 0x38, 0x00, 0x40]);
 }
+
+/// A pattern behind a colon selects tensors of a side, in a folder as in a container.
+#[test]
+fn patterns_select_tensors_of_a_side() {
+    let folder = Folder::new();
+    let [one, two] = [tensor::<u8>(&[2], &[1, 2]).npy(), tensor::<u8>(&[2], &[1, 3]).npy()];
+    for (side, z) in [("e", &one), ("a", &two)] {
+        std::fs::create_dir_all(folder.path(format!("{side}/sub"))).expect("folders");
+        folder.put(format!("{side}/x.npy"), one.clone()).put(format!("{side}/sub/y.npy"), two.clone());
+        folder.put(format!("{side}/z.npy"), z.clone());
+        folder.put(format!("{side}.npz"), npz(&[("x", one.clone()), ("sub/y", two.clone()), ("z", z.clone())]));
+    }
+    let rows = [
+        ("e:* a:*", 1, "different: 2 same, 0 within, 1 different, 0 missing, 0 extra"),
+        ("e:sub/* a", 1, "different: 1 same, 0 within, 0 different, 0 missing, 2 extra"),
+        ("e a:[xz]", 1, "different: 1 same, 0 within, 1 different, 1 missing, 0 extra"),
+        ("e.npz:* a:*", 1, "different: 2 same, 0 within, 1 different, 0 missing, 0 extra"),
+        ("e.npz:[xz] e:[xz]", 0, "equal: 2 same, 0 within, 0 different, 0 missing, 0 extra"),
+        // what it alone matches is that tensor
+        ("e:su* a/sub/y.npy", 0, "equal: "),
+        ("e:z a:z*", 1, "different: 1 of 2 items"),
+        ("e:* e.npz:* --only z", 0, "equal: 1 same"),
+    ];
+    for (args, status, first) in rows {
+        let run = folder.run(words(&format!("diff {args}")));
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(run.status == Some(status) && text.starts_with(first), "{args}: {text}{}", run.stderr);
+    }
+    let refused = [
+        ("e:* a/x.npy", "EXPECTED e:*: * matches 3 tensors, and ACTUAL a/x.npy is one: name"),
+        ("e:q* a", "has no tensor that \"q*\" matches"),
+        ("e.npz:q* a --accept", "has no tensor that \"q*\" matches"),
+        ("e:* a --accept", "EXPECTED e:*: --accept: * is a pattern: name the whole, and give --only *"),
+        ("e.npz:* a --accept", "EXPECTED e.npz:*: --accept: * is a pattern: name the whole, and give --only *"),
+    ];
+    for (args, message) in refused {
+        let told = folder.refuses(words(&format!("diff {args}")), &[message]);
+        told.unwrap_or_else(|error| panic!("{args}: {error}"));
+    }
+}
