@@ -407,7 +407,9 @@ impl Diff {
             Some(first) => {
                 let (count, of) = (models.counts(|verdict| verdict == Verdict::Unreadable), models.counts(|_| true));
                 let which = if count == 1 { "" } else { ", the first" };
-                complain(&io.stderr, &anyhow!("{count} of {of} tensors cannot be read{which}: {first}"))
+                // where the table has every reason, to say one again would look like another
+                let reason = if models.has_all_lines() { String::new() } else { format!("{which}: {first}") };
+                complain(&io.stderr, &anyhow!("{count} of {of} tensors cannot be read{reason}"))
             }
         };
         let Some(changes) = changes else { return Ok(outcome) };

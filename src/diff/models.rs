@@ -117,6 +117,15 @@ impl Models {
         self.unreadable.as_deref()
     }
 
+    /// Returns whether the report has a line for each tensor that is not the same, so also for each that cannot be read, with
+    /// the reason.
+    pub fn has_all_lines(&self) -> bool {
+        match self.form {
+            ReportForm::Table { limit, .. } => limit.is_none_or(|limit| limit >= self.lines.len()),
+            ReportForm::Json | ReportForm::Line => false,
+        }
+    }
+
     /// Returns the verdict on all tensors in one line. It begins with `equal` only if every tensor was read and passes.
     pub fn verdict(&self) -> String {
         let counts = Verdict::ALL.into_iter().zip(self.counts);
