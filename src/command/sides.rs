@@ -80,7 +80,9 @@ pub(super) fn is_absent(path: &Path) -> bool {
         Some((file, name)) => OpenOptions::default().open(&file).is_ok_and(|input| {
             let has = |names: Vec<&str>| names.iter().any(|other| other.as_bytes() == name);
             let is_pattern = name.iter().any(|byte| b"*?".contains(byte));
-            !is_pattern && input.names().is_some_and(|names| !has(names)) && !View::is_meant(&String::from_utf8_lossy(name))
+            !is_pattern
+                && input.names().is_some_and(|names| !has(names))
+                && !View::is_meant(&String::from_utf8_lossy(name))
         }),
     }
 }

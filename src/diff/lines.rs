@@ -105,7 +105,11 @@ impl ReportLine {
                     Some(_) | None => found.rel_text(most.value),
                 });
                 let (snr, cosine) = (findings.metrics.snr_db, findings.metrics.cosine);
-                let metric = |name, value: Option<f64>| value.map_or_else(String::new, |v| found.metric_text(name, v));
+                let metric = |name, value: Option<f64>| match value {
+                    // metrics are of the finite items alone, and 1 beside a NaN would look like equal
+                    _ if is_not_finite => "-".to_owned(),
+                    value => value.map_or_else(String::new, |value| found.metric_text(name, value)),
+                };
                 return Self {
                     is_not_finite,
                     snr,

@@ -73,6 +73,10 @@ impl Difference {
             let failure = found.failures.iter().find(|failure| failure.metric == name);
             match (failure, value) {
                 (Some(failure), _) => parts.push(format!("{} ({})", failure.metric_text(), failure.broken(style))),
+                // they are of the finite items alone, and would look like equal
+                (None, Some(_)) if found.has_non_finite_mismatch && ["rmse", "cosine"].contains(&name) => {
+                    parts.push(format!("{name} -"));
+                }
                 (None, Some(value)) if ["rmse", "cosine"].contains(&name) => {
                     parts.push(format!("{name} {}", metric_text(name, value, None)));
                 }
@@ -189,6 +193,9 @@ impl Difference {
         if found.metrics.all().iter().any(|(_, value)| value.is_some()) {
             writeln!(out)?;
             self.metric_table(&found.metrics).write(out, style)?;
+            if found.has_non_finite_mismatch {
+                writeln!(out, "  (of the items that are finite on both sides)")?;
+            }
         }
         let axes: Vec<_> = found.axes.iter().filter(|axis| axis.places > 0).collect();
         if !axes.is_empty() {

@@ -110,17 +110,22 @@ fn the_worst_items_of_each_tensor() {
     let expected = "\
 different: 0 same, 0 within, 2 different, 1 missing, 0 extra
 
-  verdict        mismatches      abs      rel       snr  cosine  tensor
-  different   1 of 4 (25 %)  nan/inf  nan/inf  Infinity       1  nan: axis 0 at 2
+  verdict        mismatches      abs      rel   snr  cosine  tensor
+  different   1 of 4 (25 %)  nan/inf  nan/inf     -       -  nan: axis 0 at 2
     index  expected  actual
     [2]         3.0     NaN
-  different  4 of 4 (100 %)        3        1      3.01  0.7303  far
+  different  4 of 4 (100 %)        3        1  3.01  0.7303  far
     index  expected  actual  abs  rel         ulp
     [2]         3.0     0.0    3    1  1077936128
     [1]         2.0     0.0    2    1  1073741824
-  missing                                                        gone: float32 [4]
+  missing                                                    gone: float32 [4]
 ";
     assert_eq!(text, expected);
+    // metrics of what is finite do not look like those of all items, in the report on one tensor either
+    for (member, is_said) in [("nan", true), ("far", false)] {
+        let (_, text) = printed(&folder, &format!("e.npz:{member} a.npz:{member}"));
+        assert_eq!(text.contains("\n  (of the items that are finite on both sides)\n"), is_said, "{text}");
+    }
     let (_, text) = printed(&folder, "e.npz a.npz --worst 1 --only far --json");
     assert_eq!(text.matches("\"worst\": [{\"index\": [2], \"expected\": 3.0, \"actual\": 0.0").count(), 1, "{text}");
 }
@@ -147,7 +152,7 @@ fn one_line_has_the_numbers() {
             "different: 1 of 2 items (50 %) of float64 [2]; largest |a - e| 0.5, rmse 0.3536, cosine 0.9965 (below --min-cosine 0.997)".to_owned()
         ),
         ("[1.0,2.0] [1.0,2.5] --atol 1", "equal within the tolerance: 1 of 2 items of float64 [2] differ in bits; largest |a - e| 0.5, rmse 0.3536, cosine 0.9965".to_owned()),
-        ("[1.0,2.0] [1.0,\"NaN\"] --min-cosine 0", two("nan/inf, rmse 0, cosine 1, an item that is not finite passes no limit on a metric")),
+        ("[1.0,2.0] [1.0,\"NaN\"] --min-cosine 0", two("nan/inf, rmse -, cosine -, an item that is not finite passes no limit on a metric")),
         ("[\"a\"] [\"b\"]", "different: 1 of 1 item (100 %) of <U1 [1]".to_owned()),
         ("[1] [[1]]", "different: shape [1, 1], expected [1]".to_owned()),
         ("[1] [1]", "equal: 1 item of int64 [1]".to_owned()),
@@ -162,7 +167,7 @@ fn one_line_has_the_numbers() {
         ),
         // of several tensors the worst
         ("e.npz e.npz", "equal: 9 same, 0 within, 0 different, 0 missing, 0 extra".to_owned()),
-        ("e.npz a.npz", counts("1 same, 0 within, 7 different, 1 missing, 1 extra; worst nan: 1 of 4 items (25 %) of float32 [4]; largest |a - e| nan/inf, rmse 0, cosine 1")),
+        ("e.npz a.npz", counts("1 same, 0 within, 7 different, 1 missing, 1 extra; worst nan: 1 of 4 items (25 %) of float32 [4]; largest |a - e| nan/inf, rmse -, cosine -")),
         ("e.npz a.npz --only s*", counts("1 same, 0 within, 1 different, 0 missing, 0 extra; worst shape: shape [2], expected [4]")),
         ("e.npz a.npz --only same --only gone", counts("1 same, 0 within, 0 different, 1 missing, 0 extra; worst gone: missing")),
         ("e.npz a.npz --only f* --atol 3.5", counts("0 same, 1 within, 1 different, 0 missing, 0 extra; worst few: 1 of 4 items (25 %) of float32 [4]; largest |a - e| 100, rmse 50, cosine 1-1.7e-6, not within --atol 3.5")),
