@@ -88,7 +88,7 @@ pub(super) struct Diff {
     pub heatmap: Option<PathBuf>,
     /// Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew
     ///
-    /// In EXPECTED's own format, with --ignore-dtype also of its dtype where the items fit (else an error), in C order, each file as a whole or not at all, with a line for each; the status is then 0.
+    /// In EXPECTED's own format, with --ignore-dtype also of its dtype where the items fit (else an error), in C order, each file as a whole or not at all, with a line for each; the status is then 0. The report on one tensor is its line of -q (with --worst N the whole), and with -q only the lines of files are printed.
     /// What is not written as it is, bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2, takes items of
     /// the same dtype and shape where it lies, which is not atomic, and anything else is refused. Tensors that only ACTUAL
     /// has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is made, and what only
@@ -230,9 +230,10 @@ impl Diff {
         let mut source = typed_alone(found.tensor(), &asked, Reinterpret::Unsigned)?;
         asked.finish()?;
         let changes = Changes::of_one(&self.expected, None, &mut source, None, limits)?;
-        print(io, &mut |out| match self.json {
-            true => diff::write_json_of_new(out, &source),
-            false => writeln!(out, "different: {} is not there", EXPECTED.of(&self.expected).label),
+        print(io, &mut |out| match (self.json, self.summary) {
+            (true, _) => diff::write_json_of_new(out, &source),
+            (false, true) => Ok(()),
+            (false, false) => writeln!(out, "different: {} is not there", EXPECTED.of(&self.expected).label),
         })?;
         self.accept_one(io, changes, source, limits)
     }
@@ -297,8 +298,12 @@ impl Diff {
         let mut changes = || Changes::of_one(&self.expected, Some(&found[0]), &mut actual, kept.clone(), limits);
         let changes = accepts.then(&mut changes).transpose()?;
         let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
-        print(io, &mut |out| match (self.json, self.summary) {
+        // what is accepted needs no table of what would have passed, but for who asks for the items
+        let is_brief = changes.is_some() && self.worst.is_none();
+        print(io, &mut |out| match (self.json, self.summary || is_brief) {
             (true, _) => difference.write_json(out),
+            // the line of the file that is written says it
+            (false, true) if self.summary && changes.is_some() => Ok(()),
             (false, true) => writeln!(out, "{}", difference.summary(io.style())),
             (false, false) => {
                 difference.write_report(out, io.style()).and_then(|()| match (difference.reason(), &void) {
@@ -398,6 +403,10 @@ impl Diff {
         let left_alone = pairs.left_alone();
         models.leave_alone(&left_alone);
         print(io, &mut |out| {
+            if self.summary && !self.json && changes.is_some() {
+                // the lines of the files that are written say it
+                return Ok(());
+            }
             models.write(out)?;
             if self.json || self.summary { Ok(()) } else { self.write_left_alone(out, &left_alone) }
         })?;

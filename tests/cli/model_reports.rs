@@ -431,3 +431,39 @@ fn patterns_select_tensors_of_a_side() {
         told.unwrap_or_else(|error| panic!("{args}: {error}"));
     }
 }
+
+/// What is accepted is told shortly: the verdict, and a line a file; with -q only these.
+#[test]
+fn what_is_accepted_is_told_shortly() {
+    let folder = Folder::new();
+    let put = || {
+        folder.put("g.npy", tensor::<f32>(&[2], &[1., 2.]).npy()).put("e.npz", npz(&[("g", folder.get("g.npy"))]));
+    };
+    folder.put("a.npy", tensor::<f32>(&[2], &[1., 2.5]).npy());
+    put();
+    folder.put("a.npz", npz(&[("g", folder.get("a.npy")), ("h", folder.get("g.npy"))]));
+    let line = "different: 1 of 2 items (50 %) of float32 [2]; largest |a - e| 0.5, rmse 0.3536, cosine 0.9965\n";
+    let counts = "different: 0 same, 0 within, 1 different, 0 missing, 1 extra\n";
+    let rows = [
+        ("g.npy a.npy", line, 2, "wrote g.npy: 1 tensor\n"),
+        ("g.npy a.npy -q", "", 1, "wrote g.npy: 1 tensor\n"),
+        (
+            "g.npy a.npy --worst 1",
+            "different: 1 of 2 items (50 %) of float32 [2]\n\n  index",
+            15,
+            "wrote g.npy: 1 tensor\n",
+        ),
+        ("e.npz a.npz", counts, 6, "wrote e.npz: 2 tensors\n"),
+        ("e.npz a.npz -q", "", 1, "wrote e.npz: 2 tensors\n"),
+        ("new.npy a.npy", "different: EXPECTED new.npy is not there\n", 2, "wrote new.npy: 1 tensor\n"),
+        ("more.npy a.npy -q", "", 1, "wrote more.npy: 1 tensor\n"),
+        // where nothing is written, the verdict is the line
+        ("a.npy a.npy -q", "equal: 2 items of float32 [2]\n", 1, ""),
+    ];
+    for (args, first, count, last) in rows {
+        put();
+        let text = folder.run(words(&format!("diff {args} --accept"))).printed().expect("accepted");
+        assert!(text.starts_with(first) && text.ends_with(last), "{args}: {text}");
+        assert_eq!(text.lines().count(), count, "{args}: {text}");
+    }
+}
