@@ -5,13 +5,15 @@ usage: vectors.py [--runtime NAME]... [--tensorop PROGRAM] [--tract PROGRAM] [--
 
 Runtimes: onnx's reference evaluator (`reference`), ONNX Runtime (`onnxruntime`), OpenVINO's CPU plugin (`openvino`, its own
 operators, and ONNX's through its frontend) and, where they are given, tract by its adapter (`cargo build` in
-conformance/adapters/tract makes target/debug/tract-adapter) and tensorop itself, which has to pass everything that it knows. Each runs in a process of its own that is started again when a case ends it by a signal or takes more than 10 seconds.
-A case that a runtime has no kernel for (a type, a version) is counted and is no deviation. With --write the list becomes
+conformance/adapters/tract makes target/debug/tract-adapter) and tensorop itself, which has to pass everything that it knows.
+Each runs in a process of its own that is started again when a case ends it by a signal or takes more than 10 seconds. A case
+that a runtime has no kernel for (a type, a version) is counted and is no deviation. With --write the list takes its place in
 conformance/DEVIATIONS.md. Exit status 0 unless tensorop fails a case. Needs numpy, ml_dtypes, onnx, onnxruntime, openvino.
 """
 import argparse
 import collections
 import fnmatch
+import io
 import json
 import multiprocessing
 import os
@@ -38,6 +40,11 @@ NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "not current
 TRACT_HAS_NONE = re.compile(r"Unknown DatumType|translating to fact|has no type value")
 
 
+# from which input on they are constants, as they are in models: axes, shapes and the ends of slices
+CONSTANT_FROM = {"Slice": 1, "SliceScatter": 2, "ScatterUpdate": 3, "Gather": 2, "ScatterElementsUpdate": 3, "Transpose": 1,
+                 "Reshape": 1, "Squeeze": 1, "Unsqueeze": 1}
+
+
 class NoKernel(Exception):
     """The runtime does not have what a case asks for, by its own words or by what can be given to it."""
 
@@ -45,19 +52,22 @@ class NoKernel(Exception):
 # ------------------------------------------------------------------------------------------------------------- ONNX models
 
 def model_of(case, arrays):
-    """The model of one node for a case, and what to feed it."""
+    """The model of one node for a case, and what to feed it; axes, shapes and the ends of slices are constants of it."""
     import onnx
-    from onnx import helper
-    names, inputs, feeds = [], [], {}
+    from onnx import helper, numpy_helper
+    names, inputs, feeds, constants = [], [], {}, []
+    first_constant = CONSTANT_FROM.get(case["operator"], len(arrays))
     for n, array in enumerate(arrays):
         name = "" if array is None else f"input_{n}"
         names.append(name)
         if isinstance(array, list):
             element = helper.make_tensor_type_proto(kind_of(array[0]), None)
             inputs.append(helper.make_value_info(name, helper.make_sequence_type_proto(element)))
+            feeds[name] = array
+        elif array is not None and n >= first_constant:
+            constants.append(numpy_helper.from_array(array, name))
         elif array is not None:
             inputs.append(helper.make_tensor_value_info(name, kind_of(array), array.shape))
-        if array is not None:
             feeds[name] = array
     node = helper.make_node(case["operator"], names, ["output"])
     for name, value in sorted(case["attributes"].items()):
@@ -65,7 +75,7 @@ def model_of(case, arrays):
         node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
     data = arrays[0][0] if isinstance(arrays[0], list) else arrays[0]
     output = helper.make_tensor_value_info("output", kind_of(data), None)
-    graph = helper.make_graph([node], "case", inputs, [output])
+    graph = helper.make_graph([node], "case", inputs, [output], constants)
     opset = helper.make_opsetid("", max(case["version"], 7))
     model = helper.make_model(graph, opset_imports=[opset])
     model.ir_version = 10 if case["version"] < 23 else helper.find_min_ir_version_for([opset])
@@ -124,9 +134,6 @@ OPENVINO = {
     ("Concat", 1): (1, "concat"), ("Transpose", 1): (1, "transpose"), ("Reshape", 1): (1, "reshape"),
     ("Squeeze", 0): (1, "squeeze"), ("Unsqueeze", 0): (1, "unsqueeze"),
 }
-# from which input on they are constants, as they are in models: axes, shapes and the ends of slices
-CONSTANT_FROM = {"Slice": 1, "SliceScatter": 2, "ScatterUpdate": 3, "Gather": 2, "ScatterElementsUpdate": 3, "Transpose": 1,
-                 "Reshape": 1, "Squeeze": 1, "Unsqueeze": 1}
 
 
 def run_openvino(case, arrays):
@@ -340,16 +347,6 @@ def report(runtime, counts, found, out):
             print(f"- `{case['id'].split('/', 1)[1]}` ({case['class']}): {text}", file=out)
 
 
-HEAD = """# Where runtimes differ from the vectors
-
-`tests/oracle/vectors.py --write --tract PROGRAM` makes this list: every case on which onnx's reference evaluator, ONNX Runtime,
-OpenVINO or tract does otherwise than the vectors say, with what it does. A difference on a `must` is one from the text of the
-specification, or from what `why` reads in it; on a `reject` the runtime accepts what the text forbids; on a `choice` the text is
-silent, and the runtime has chosen otherwise. Names of cases are their ids without the operator's file. What a runtime reads
-beyond its memory is another number on every run; such a case shows the one that was seen.
-"""
-
-
 def check_tensorop(program, only):
     command = [program, "check", *sorted((ROOT / "conformance").glob("*.json")), "--json"]
     done = subprocess.run(command, capture_output=True)
@@ -379,13 +376,27 @@ def main():
     cases = [case for path in sorted((ROOT / "conformance").glob("*.json")) for case in json.loads(path.read_text())
              if fnmatch.fnmatch(case["id"], args.only)]
     runtimes = args.runtime or ([] if args.tensorop and not args.write else [name for name in RUNTIMES if name != "tract" or args.tract])
-    path = ROOT / "conformance" / "DEVIATIONS.md"
-    with open(path, "w") if args.write else sys.stdout as out:
-        if args.write:
-            out.write(HEAD)
-        for runtime in runtimes:
-            report(runtime, *judge(runtime, cases), out)
+    reports = {}
+    for runtime in runtimes:
+        out = io.StringIO()
+        report(runtime, *judge(runtime, cases), out)
+        reports[TITLES[runtime]] = out.getvalue()
+        if not args.write:
+            print(out.getvalue(), end="")
+    if args.write:
+        write(reports)
     sys.exit(0 if good else 1)
+
+
+def write(reports):
+    """Puts reports in the place of older ones; what the list says of other runtimes stays."""
+    path = ROOT / "conformance" / "DEVIATIONS.md"
+    head, *sections = path.read_text().split("\n## ")
+    for title, text in reports.items():
+        others = [section for section in sections if not section.startswith(title)]
+        at = next((n for n, section in enumerate(sections) if section.startswith(title)), len(others))
+        sections = [*others[:at], text.strip().removeprefix("## ") + "\n", *others[at:]]
+    path.write_text("\n## ".join([head, *sections]))
 
 
 if __name__ == "__main__":
