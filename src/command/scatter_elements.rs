@@ -65,7 +65,8 @@ are and; NaN on either side of max or min gives NaN. The mean of integers is exa
 summed as add does and divided once. Opset 16 brought add and mul, 18 max and min; mean and --no-initial are OpenVINO's \
 alone. Opsets 9 and 10 have the operator as Scatter.
 
-Of an index tensor at most 1 GiB is held in memory (some 100 million indices); of a larger one the rest is read again.";
+Of an index tensor at most 1 GiB is held in memory (some 100 million indices); of a larger one the rest is read again. \
+Along another axis than the first, of DATA in C order, at most 64 MiB are held, and what is more is read twice.";
 
 fn reductions() -> Vec<Word<Reduction>> {
     let reduction = |reduction: Reduction, help| word(reduction.name(), help, reduction);

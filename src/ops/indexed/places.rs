@@ -75,7 +75,7 @@ impl TuplePlaces {
         if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.entries() {
             indices.settle()?;
             // every number is checked before anything is written
-            collect(&indices, resolver, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
+            collect(&indices, resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
             let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
             let mut indices = Updates::new(indices, conversion);
             indices.make_runs(&native, limits)?;
@@ -89,7 +89,7 @@ impl TuplePlaces {
                 false => PlacesPart::Large(memory::of(tuples).map_err(refuse)?),
             })
         };
-        let parts = collect(&indices, resolver, limits, begin, |part, _, places| {
+        let parts = collect(&indices, resolver, None, limits, begin, |part, _, places| {
             match part {
                 PlacesPart::Small(small) => small.extend(places.iter().map(|&place| place as u32)),
                 PlacesPart::Large(large) => large.extend_from_slice(places),

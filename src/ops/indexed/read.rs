@@ -15,7 +15,7 @@ use crate::storage::source::Source;
 /// The bytes of a tensor that are read at once: what stays in a core's first caches beside what is made of it.
 const BYTES: usize = 1 << 16;
 
-/// Resolves all tuples of an index tensor in one pass. A long one is cut into parts, which go to several threads:
+/// Resolves all tuples of an index tensor in one pass, or those at some places of its first axis. A long one is cut into parts, which go to several threads:
 /// `begin(part, tuples)` makes what collects a part of so many tuples, and `take(collected, first, places)` adds the places of
 /// the tuples from number `first` on to it. What was collected is returned in the order of the parts.
 ///
@@ -24,6 +24,7 @@ const BYTES: usize = 1 << 16;
 pub(super) fn collect<C: Send>(
     indices: &Source,
     resolver: &TupleResolver,
+    among: Option<&Range<usize>>,
     limits: Limits,
     begin: impl Fn(usize, usize) -> Result<C> + Sync,
     take: impl Fn(&mut C, usize, &[u64]) -> Result<()> + Sync,
@@ -33,6 +34,8 @@ pub(super) fn collect<C: Send>(
         Some((&rows, rest)) => (rows, rest.iter().product::<usize>()),
         None => (1, 1),
     };
+    let among = among.cloned().unwrap_or(0..rows);
+    let rows = among.len();
     let width = resolver.width();
     if width == 0 || rows == 0 || row == 0 {
         return Ok(vec![begin(0, 0)?]);
@@ -43,7 +46,7 @@ pub(super) fn collect<C: Send>(
         0 if !indices.is_stream() => limits.threads.for_bytes(indices.bytes()).min(rows).max(1),
         _ => 1,
     };
-    let begins = |part: usize| part * rows / threads;
+    let begins = |part: usize| among.start + part * rows / threads;
     let parts = on_threads(threads, |part| -> Result<C> {
         let rows = begins(part)..begins(part + 1);
         let (mut collected, mut places) = (begin(part, tuples(rows.len()))?, Vec::new());

@@ -275,6 +275,8 @@ struct ImpliedPlaces {
     /// The axes of the index tensor, of which those that go on where the next one ends are one: a row is as long as possible.
     /// There is at least one.
     axes: Vec<ImpliedAxis>,
+    /// Whether the first axis of both is implied and the outermost of storage.
+    goes_by_rows: bool,
 }
 
 /// An axis of the index tensor, along which numbers are `stride` places apart, whatever they are.
@@ -310,7 +312,7 @@ impl ImpliedPlaces {
         if axes.is_empty() {
             axes.push(ImpliedAxis { dim: 1, stride: 0 });
         }
-        Self { stride, axes }
+        Self { stride, axes, goes_by_rows: axis > 0 && order == Order::C }
     }
 
     /// Makes whole places of `places`, which are on the axis of the numbers so far. The first is that of tuple number `first`.
@@ -380,6 +382,13 @@ impl TupleResolver {
     /// Returns how many places a tuple may name.
     pub fn places(&self) -> usize {
         self.arrangement.places
+    }
+
+    /// Returns how many tuples each place of the first axis of the index tensor has, if that place of the data is named by
+    /// these alone, and the places lie in that order.
+    pub(super) fn row_tuples(&self) -> Option<usize> {
+        let goes_by_rows = self.arrangement.implied.as_ref().is_some_and(|implied| implied.goes_by_rows);
+        goes_by_rows.then(|| self.shapes.tuples[1..].iter().product())
     }
 
     /// Makes `places` those of whole tuples, the first of which is tuple number `first`, from little-endian integers of a

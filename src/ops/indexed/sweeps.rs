@@ -5,6 +5,10 @@
 //! more for each range, of which only the entries are kept: a *sweep*. Windows are filled from front to back, so each sweep
 //! is made once, when the first window asks for it, and dropped when they have gone on. A first pass over all of the tensor
 //! has checked every number and counted by then, so nothing is refused once something has been written.
+//!
+//! Where each place of the first axis of the data is named from that place of the index tensor alone, as by tuples that imply
+//! all coordinates but one of another axis, a sweep reads these tuples and no others: then sweeps are many and small, and
+//! take little memory: 23 MiB for 100 million indices along the last axis, where one sweep took 809 MiB and half as long again.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -24,6 +28,12 @@ use crate::storage::source::Source;
 
 /// Places are counted in at most so many groups of neighbours, whose counters fit a core's second-level cache.
 const MOST_SLOTS: usize = 1 << 15;
+
+/// Entries of more bytes are made by rows of the first axis, where that is possible.
+const MOST_TOGETHER: usize = 1 << 26;
+
+/// The bytes of the entries of a sweep by rows.
+const ROWS: usize = 1 << 22;
 
 /// How many sweeps are kept: threads that are done with one have begun the next.
 const KEPT_SWEEPS: usize = 2;
@@ -49,6 +59,8 @@ struct SweepRange {
     grid: BucketGrid,
     /// How many entries each part of the index tensor has there; `None` where the range is all places, and has all entries.
     entries: Option<Vec<usize>>,
+    /// The places of the first axis of the index tensor that name these places; `None` where all do.
+    rows: Option<Range<usize>>,
 }
 
 /// How the entries of a scatter are grouped.
@@ -83,13 +95,20 @@ impl Sweeps {
         } else {
             Payload::Position { wide: u32::try_from(count).is_err() }
         };
-        let plan = vec![SweepRange { places: 0..places, grid, entries: None }];
+        let plan = vec![SweepRange { places: 0..places, grid, entries: None, rows: None }];
         let mut sweeps = Self { resolver, indices, payload, limits, plan, made: Mutex::new(Vec::new()) };
         let most = limits.entries();
-        if !matches!(payload, Payload::OnlyPlace { .. }) && grid.bytes(count, payload.bytes()) > most {
+        // an entry, and its share of what is left free in segments
+        let bytes = (4 + payload.bytes()) * 5 / 4 + 1;
+        let all_bytes = grid.bytes(count, payload.bytes());
+        let has_tuples = !matches!(payload, Payload::OnlyPlace { .. });
+        let row_bytes = sweeps.resolver.row_tuples().map(|tuples| tuples.saturating_mul(bytes));
+        let has_short_rows = row_bytes.is_some_and(|row| row <= most / KEPT_SWEEPS);
+        if has_tuples && has_short_rows && all_bytes > most.min(MOST_TOGETHER) {
             sweeps.indices.settle()?;
-            // an entry, and its share of what is left free in segments
-            let bytes = (4 + payload.bytes()) * 5 / 4 + 1;
+            sweeps.plan = sweeps.planned_by_rows(most.min(ROWS) / bytes, group_places)?;
+        } else if has_tuples && all_bytes > most {
+            sweeps.indices.settle()?;
             sweeps.plan = sweeps.planned(most / KEPT_SWEEPS / bytes, group_places)?;
         }
         if grouping.repeats == Repeats::Refused {
@@ -165,7 +184,7 @@ impl Sweeps {
         let slots = (places.saturating_sub(1) >> shift) + 1;
         // counts the entries of each part by their places, `1 << shift` of which share a slot
         let begin = |_, _| Ok(vec![0; slots]);
-        let parts = collect(&self.indices, &self.resolver, self.limits, begin, |counts, _, places| {
+        let parts = collect(&self.indices, &self.resolver, None, self.limits, begin, |counts, _, places| {
             places.iter().for_each(|place| counts[(place >> shift) as usize] += 1);
             Ok(())
         })?;
@@ -186,9 +205,26 @@ impl Sweeps {
             let entries = sum(slots.clone());
             let places = slots.start << shift..(slots.end << shift).min(places);
             let grid = BucketGrid::new(places.clone(), entries.iter().sum(), group);
-            SweepRange { places, grid, entries: Some(entries) }
+            SweepRange { places, grid, entries: Some(entries), rows: None }
         };
         Ok(plan.into_iter().map(range).collect())
+    }
+
+    /// Checks all of the index tensor, and cuts its rows into ranges of about so many entries.
+    fn planned_by_rows(&self, most: usize, group: usize) -> Result<Vec<SweepRange>> {
+        collect(&self.indices, &self.resolver, None, self.limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
+        let shapes = &self.resolver.shapes;
+        let (rows, named) = (shapes.data[0], shapes.tuples[0]);
+        let (places, tuples) = (self.resolver.places() / rows.max(1), self.resolver.count() / named.max(1));
+        let together = (most / tuples.max(1)).max(group / places.max(1)).max(1);
+        let range = |first: usize| {
+            // what no row of the index tensor names is swept with the last of them
+            let last = if first + together >= named { rows } else { first + together };
+            let (places, here) = (first * places..last * places, first..last.min(named));
+            let grid = BucketGrid::new(places.clone(), here.len() * tuples, group);
+            SweepRange { places, grid, entries: None, rows: Some(here) }
+        };
+        Ok((0..named.max(1)).step_by(together).map(range).collect())
     }
 
     fn make(&self, sweep: &SweepRange, updates: Option<&Updates>) -> Result<Scatter> {
@@ -212,7 +248,7 @@ impl Sweeps {
         };
         let parts = match self.payload {
             Payload::OnlyPlace { .. } => Vec::new(),
-            _ => collect(&self.indices, &self.resolver, self.limits, begin, take)?,
+            _ => collect(&self.indices, &self.resolver, sweep.rows.as_ref(), self.limits, begin, take)?,
         };
         let parts = parts.into_iter().map(|(buckets, _)| buckets).collect();
         let entries = SweepEntries { payload: self.payload, parts };
