@@ -22,7 +22,7 @@ use crate::storage::source::Source;
 ///
 /// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
 /// members are listed, and a * in the name stands for any characters. A folder is a container of the tensors in its files.
-/// A member that cannot be read is listed with the reason, and the status is then 2. --stats, --by-axis, --histogram and --hash read the items, too.
+/// A member that cannot be read is listed with the reason. --stats, --by-axis, --histogram and --hash read the items, too.
 /// Fortran order and big-endian items are told where they occur, and of Zarr the chunks, the shards, the codec, the fill
 /// value, the names of dimensions and the version.
 #[derive(Args)]
@@ -222,22 +222,14 @@ impl Info {
         if found.infos.len() == described && !unread.is_empty() {
             return Err(unread.swap_remove(0).2);
         }
-        let of = found.infos.len() - described + unread.len();
-        let mut count = 0;
         for (n, label, error) in unread {
             match listed(n) {
                 Some(member) => {
-                    count += 1;
                     let (member, reason) = (member.to_owned(), reason(&error, &label));
                     found.unread.push(Unread { file: file.clone(), member, reason });
                 }
                 None => outcome = complain(&reader.io.stderr, &error),
             }
-        }
-        if count > 0 {
-            // the list has the reasons, and the status says the same as beside --json
-            let label = input.label();
-            outcome = complain(&reader.io.stderr, &anyhow!("{label}: {count} of {of} tensors cannot be read"));
         }
         Ok(outcome)
     }

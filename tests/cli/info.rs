@@ -507,19 +507,11 @@ fn beside_broken() -> Folder {
     folder
 }
 
-/// Returns what a command prints that lists what it cannot read: its status is 2, as it is with `--json`, and one line on
-/// standard error says of which tensors, and leaves the reasons to the list.
-fn beside_unread(folder: &Folder, line: &str, of: &str) -> String {
-    let run = folder.run(words(line));
-    assert_eq!((run.status, run.stderr), (Some(2), format!("error: {of} cannot be read\n")), "{line}");
-    String::from_utf8(run.stdout).expect("a table")
-}
-
 /// A member that cannot be read is listed with the reason, and stops nothing.
 #[test]
 fn members_that_cannot_be_read() {
     let folder = beside_broken();
-    let table = beside_unread(&folder, "info mixed.npz i.npy", "FILE mixed.npz: 2 of 3 tensors");
+    let table = folder.run(["info", "mixed.npz", "i.npy"]).printed().expect("a table");
     let lines: Vec<_> = table.lines().map(|line| words(line).join(" ")).collect();
     assert_eq!(lines[1..3], ["mixed.npz", "good float32 [2, 3] 24 B"], "{table}");
     assert!(lines[3].starts_with("objects not read: "), "{table}");
@@ -531,9 +523,9 @@ fn members_that_cannot_be_read() {
     let run = folder.run(["info", "objects.npz", "i.npy"]);
     assert_eq!((run.status, run.stderr.lines().count()), (Some(2), 1), "{}", run.stderr);
     assert!(String::from_utf8_lossy(&run.stdout).contains("\ni.npy  uint8"), "{:?}", run.stdout);
-    let tree = beside_unread(&folder, "info mixed.npz --tree", "FILE mixed.npz: 2 of 3 tensors");
+    let tree = folder.run(["info", "mixed.npz", "--tree"]).printed().expect("a tree");
     assert!(tree.contains("  objects") && tree.contains("not read: "), "{tree}");
-    let stats = beside_unread(&folder, "info mixed.npz:*o* --stats", "FILE mixed.npz:*o*: 2 of 3 tensors");
+    let stats = folder.run(["info", "mixed.npz:*o*", "--stats"]).printed().expect("a table");
     assert!(stats.contains("2.190176…") && stats.contains("not read: "), "{stats}");
     // where it is asked for by its name, or there is no list, it is an error
     folder.refuses(["info", "mixed.npz:objects"], &["FILE mixed.npz:objects: ", "object"]).expect("an error");
@@ -607,7 +599,7 @@ fn folders() {
     }
     folder.put("run/i.npy", folder.get("i.npy")).put("run/bad.npz", b"bad").put("run/notes.txt", b"no tensor");
     folder.put("run/config.json", b"{\"layers\": 2}").put("run/.hidden.npy", b"");
-    let table = beside_unread(&folder, "info run", "FILE run: 1 of 7 tensors");
+    let table = folder.run(["info", "run"]).printed().expect("a table");
     let lines: Vec<_> = table.lines().map(|line| words(line).join(" ")).collect();
     assert!(lines[8].starts_with("bad not read: "), "{table}");
     let names: Vec<_> = lines[2..].iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
@@ -645,7 +637,7 @@ fn folders() {
         .refuses(words("slice-scatter run:i --fill 1 --at : -i"), &["--in-place changes one file"])
         .expect("an error");
     folder.put("run/i.json", "[1]");
-    let table = beside_unread(&folder, "info run", "FILE run: 2 of 7 tensors");
+    let table = folder.run(words("info run")).printed().expect("a table");
     assert!(table.contains("not read: two files of one name: run/i.json and run/i.npy\n"), "{table}");
     folder.refuses(words("show run:i"), &["FILE run:i: two files of one name: run/i.json and "]).expect("an error");
     std::fs::remove_file(folder.path("run/i.json")).expect("removed");
