@@ -45,6 +45,9 @@ pub(super) fn short(mut error: clap::Error) -> String {
         // names that only look alike would lead away from it
         tips = vec![instead];
     }
+    if is_list_behind_squeeze(&error, usage) {
+        tips.push("the axes of --squeeze follow a '=', as in --squeeze=0");
+    }
     if is_whole_slice(&error, usage) {
         tips.push("to look at a tensor, use `tensorop show FILE`");
     }
@@ -77,7 +80,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("update", "use tensorop scatter-update DATA INDICES UPDATES --axis N"),
     ("print display dump look less", "use tensorop show FILE"),
     ("image plot draw render heatmap", "use tensorop show FILE --image"),
-    ("compare cmp equal allclose check verify test", "use tensorop diff EXPECTED ACTUAL"),
+    ("compare cmp equal allclose verify", "use tensorop diff EXPECTED ACTUAL"),
+    ("test run conformance", "use tensorop check PATH (tests of operators)"),
     ("list ls keys stat describe inspect header meta summary", "use tensorop info FILE"),
     ("stats min max mean std histogram hist nan nans", "use tensorop info FILE --stats (--histogram, --by-axis N)"),
     ("hash sha256 sha256sum checksum", "use tensorop info FILE --hash"),
@@ -95,6 +99,16 @@ fn is_whole_slice(error: &clap::Error, usage: Option<&str>) -> bool {
     let missing = error.get(ContextKind::InvalidArg);
     let is_slices = matches!(missing, Some(ContextValue::Strings(missing)) if matches!(&missing[..], [one] if one.contains("--at")));
     is_slice && is_slices && error.kind() == ErrorKind::MissingRequiredArgument
+}
+
+/// Returns whether numbers are left over that were meant for the one option whose value may be left out.
+fn is_list_behind_squeeze(error: &clap::Error, usage: Option<&str>) -> bool {
+    let is_reshape = usage.is_some_and(|usage| usage.contains("tensorop reshape "));
+    let is_list = |typed: &str| typed.split(',').all(|number| number.parse::<i64>().is_ok());
+    let unknown = error.get(ContextKind::InvalidArg);
+    is_reshape
+        && error.kind() == ErrorKind::UnknownArgument
+        && matches!(unknown, Some(ContextValue::String(typed)) if is_list(typed))
 }
 
 /// Adds to the lines about an unknown option that a file has the name that was taken for one.

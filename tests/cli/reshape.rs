@@ -340,10 +340,11 @@ fn refused() {
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
     folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy()).put("i-2.npy", tensor::<i64>(&[1, 2], &[3, 2]).npy());
     folder.put("one.npy", tensor::<i32>(&[1, 3], &[0; 3]).npy());
-    let rows: [(&str, &[&str]); 25] = [
+    let rows: [(&str, &[&str]); 26] = [
         ("reshape d.npy", &["--shape", "--squeeze", "--unsqueeze", "--flatten"]),
         ("reshape d.npy --shape 6 --squeeze", &["--shape", "--squeeze"]),
         ("reshape d.npy --squeeze --allow-zero", &["--allow-zero"]),
+        ("reshape d.npy --squeeze 0,-1", &["unexpected argument '0,-1'", "--squeeze=0"]),
         ("reshape d.npy --shape -1,-1", &["--shape", "-1 at positions 0 and 1"]),
         ("reshape d.npy --shape -2,3", &["--shape", "-2 at position 0"]),
         ("reshape d.npy --shape 4,-1", &["--shape", "6 items are no multiple of 4"]),
