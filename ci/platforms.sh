@@ -42,6 +42,10 @@ runner() {
     printf '#!/bin/sh\nexec %s "$@"\n' "$1" >"$own/tensorop"
     chmod +x "$own/tensorop"
     step "$own/tensorop" slice-scatter '[[0,1,2,3,4],[5,6,7,8,9]]' '[[10,20,30],[40,50,60]]' --at ':, ::2'
+    # the operators' own tests, with the seconds that they take
+    SECONDS=0
+    step "$own/tensorop" check
+    printf 'check took about %s s\n' "$SECONDS"
 }
 
 # The tests of the command line, without those that do not start the program, and those that are listed as not to be run.
