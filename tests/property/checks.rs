@@ -422,7 +422,7 @@ fn new_dims(new: &tensorop::NewShape, shape: &[usize]) -> Option<Vec<usize>> {
             }
             match open[..] {
                 [] if rest == items => {}
-                [at] if rest != 0 && items != 0 && items % rest == 0 => dims[at] = items / rest,
+                [at] if rest != 0 && items % rest == 0 => dims[at] = items / rest,
                 _ => return None,
             }
             // dims beside a 0 are counted, too
