@@ -26,6 +26,7 @@ mod narrow_view;
 pub mod npy;
 #[cfg(feature = "npy")]
 pub mod npy_append;
+#[cfg(feature = "npy")]
 pub mod npy_header;
 #[cfg(feature = "npz")]
 pub mod npz;

@@ -81,7 +81,7 @@ pub struct Span {
 
 /// What becomes of the start of a range with a negative step that lies before the axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clamping {
+pub(crate) enum Clamping {
     /// It stays there, so that the range is empty: Python's rule, which Slice-8 follows.
     #[default]
     Python,
@@ -102,7 +102,7 @@ impl StepRange {
     }
 
     /// Returns the places of the range by one rule or the other; `None` if the step is 0.
-    pub fn resolve_by(self, dim: usize, clamping: Clamping) -> Option<Span> {
+    pub(crate) fn resolve_by(self, dim: usize, clamping: Clamping) -> Option<Span> {
         let (dim, step) = (dim as i128, i128::from(self.step));
         if step == 0 {
             return None;
