@@ -16,10 +16,12 @@ const ENDING: &str = ".safetensors.index.json";
 /// The bytes of items that a shard has at most where nobody asks for another number: 5 GB.
 pub const MOST_BYTES: u64 = 5_000_000_000;
 
-/// Returns what the names of an index and of its shards begin with; `None` if the name is not that of an index.
+/// Returns what the names of an index and of its shards begin with; `None` if the name is not that of an index. Its ending may be
+/// in capitals, as that of any format.
 pub fn stem(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
-    name.strip_suffix(ENDING).filter(|stem| !stem.is_empty())
+    let (stem, ending) = name.split_at_checked(name.len().checked_sub(ENDING.len())?)?;
+    (!stem.is_empty() && ending.eq_ignore_ascii_case(ENDING)).then_some(stem)
 }
 
 /// Parses the size of a shard: a number and KB, MB, GB or TB, decimal units in any case.
@@ -130,6 +132,20 @@ mod tests {
     use crate::item::tensor::Tensor;
     use crate::ops::fill::Limits;
     use crate::storage::source::Source;
+
+    #[test]
+    fn names_of_indexes() {
+        let rows = [
+            ("a/m.safetensors.index.json", Some("m")),
+            ("Model.SafeTensors.Index.JSON", Some("Model")),
+            (".safetensors.index.json", None),
+            ("m.index.json", None),
+            ("é.json", None),
+        ];
+        for (path, wanted) in rows {
+            assert_eq!(stem(Path::new(path)), wanted, "{path}");
+        }
+    }
 
     #[test]
     fn sizes() {
