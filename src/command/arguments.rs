@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use super::options::{IndexList, MeantOperand, NamedOperand, OperandArg, file_of};
+use super::options::{IndexList, MeantOperand, NamedOperand, OperandArg, Sides, file_of};
 use crate::storage::platform::same_file;
 use crate::storage::record::Record;
 use crate::storage::stage;
@@ -74,7 +74,9 @@ impl Arguments {
                 IndexList::File(path) => ArgumentValue::Operand { name: String::new(), path },
                 IndexList::List(numbers) => ArgumentValue::Text(listed(&numbers)),
             });
-            let mut values: Vec<_> = operands.chain(lists).collect();
+            let sides = values::<Sides>(matches, id).into_iter();
+            let sides = sides.map(|sides| ArgumentValue::Text(sides.to_string()));
+            let mut values: Vec<_> = operands.chain(lists).chain(sides).collect();
             if values.is_empty() && arg.get_action().takes_values() {
                 values.extend(raw.into_iter().map(|text| ArgumentValue::Text(text.to_string_lossy().into_owned())));
             }

@@ -176,6 +176,9 @@ fn what_was_begun_is_what_is_finished() {
 fn the_chunks_of_the_begun() {
     let folder = operands();
     folder.run(words("convert d.npy -o o.zarr --chunks 20,50 --part 1/2")).printed().expect("begun");
+    // the numbers count, not how they are typed
+    let same = ["convert", "d.npy", "-o", "o.zarr", "--chunks", "[20, 50]", "--part", "1/2"];
+    folder.run(same).printed().expect("the same numbers");
     let refused = folder.run(words("convert d.npy -o o.zarr --chunks 20,25 --part 2/2"));
     let expected = "error: output o.zarr: begun with --chunks 20,50, now 20,25: --restart begins anew\n";
     assert_eq!((refused.status, &*refused.stderr), (Some(2), expected));

@@ -18,7 +18,7 @@ pub(super) use self::operands::{InputOptions, MeantOperand, NamedOperand, Operan
 pub(super) use self::operands::{SHELTER, data_help, file_of, sheltered};
 pub(super) use self::operator::{ChangeOptions, DuplicateOptions, OperatorOptions, SCATTER_HEADING, ThreadOptions};
 pub(super) use self::operator::{UpdatesOptions, parse_threads};
-pub(super) use self::output::{OutputOptions, PageOptions};
+pub(super) use self::output::{OutputOptions, PageOptions, Sides};
 pub(super) use self::passing::PassOptions;
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{DTypeParser, Word, dtype_help, parse_number, parse_path, parse_words, word};

@@ -116,6 +116,13 @@ impl PageOptions {
 #[derive(Clone)]
 pub(crate) struct Sides(pub Vec<usize>);
 
+impl std::fmt::Display for Sides {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let side = |&side: &usize| if side == Extras::WHOLE_AXIS { "-1".to_owned() } else { side.to_string() };
+        f.write_str(&self.0.iter().map(side).collect::<Vec<_>>().join(","))
+    }
+}
+
 fn parse_sides(text: &str) -> Result<Sides, String> {
     let inner = text.trim().trim_start_matches('[').trim_end_matches(']').trim();
     if inner.is_empty() {
