@@ -101,8 +101,13 @@ pub enum Advice {
     PassTensor,
     /// Change the option that the message begins with, a field of [`Options`](crate::diff::Options).
     ChangeOption,
-    /// Read the text as CSV or TSV, which it looks like.
-    ReadAsCsv,
+    /// Read the text as CSV, which it looks like.
+    ReadAsCsv {
+        /// Whether tabs are between its cells, as in TSV.
+        tabs: bool,
+        /// Whether its first line seems to be headings, which are to be skipped.
+        headings: bool,
+    },
     /// Say which value the cells of a table that have none are read as.
     ReadMissing,
     /// Convert the store of Zarr to version 3, which can be written.

@@ -54,7 +54,10 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
         Some(Advice::NameItems(bytes)) => format!("{message}: {}", say_what(bytes)),
         Some(Advice::WriteOrName(bytes)) => format!("{message}: use -o FILE.npy, or {}", say_what(bytes)),
         Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
-        Some(Advice::ReadAsCsv) => format!("{message}: try --from csv (or tsv)"),
+        Some(Advice::ReadAsCsv { tabs, headings }) => {
+            let (format, skip) = (if tabs { "tsv" } else { "csv" }, if headings { " --skip-rows 1" } else { "" });
+            format!("{message}: use --from {format}{skip}")
+        }
         Some(Advice::ReadMissing) => format!("{message}; --missing nan (or another value) reads it as that"),
         Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
         Some(Advice::ChangeOption) => format!("--{message}"),

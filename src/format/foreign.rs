@@ -31,9 +31,20 @@ pub(super) fn text(text: &str) -> Option<Text> {
     if is_printed(text) {
         return Some(Text::Printed);
     }
-    let row = text.lines().next().unwrap_or_default();
-    let is_row = !row.starts_with(['[', '{', '"']) && [',', ';', '\t'].iter().any(|comma| row.contains(*comma));
-    is_row.then_some(Text::Rows)
+    let mut rows = text.lines();
+    let row = rows.next().unwrap_or_default();
+    // rows with semicolons would be read as texts, one in a row
+    let comma = ['\t', ','].into_iter().find(|comma| row.contains(*comma))?;
+    let has_word = |row: &str| row.split(comma).any(is_word);
+    let headings = has_word(row) && rows.next().is_some_and(|second| !has_word(second));
+    (!row.starts_with(['[', '{', '"'])).then_some(Text::Rows { tabs: comma == '\t', headings })
+}
+
+/// Returns whether a cell is neither empty nor a number nor a bool.
+fn is_word(cell: &str) -> bool {
+    let cell = cell.trim().trim_matches('"');
+    let is_bool = ["true", "false"].iter().any(|name| cell.eq_ignore_ascii_case(name));
+    !cell.is_empty() && !is_bool && cell.parse::<f64>().is_err()
 }
 
 /// Text that holds a tensor in a way that is not read as JSON.
@@ -41,8 +52,13 @@ pub(super) fn text(text: &str) -> Option<Text> {
 pub(super) enum Text {
     /// Text as NumPy prints an array, and as this program prints one without `-o`.
     Printed,
-    /// Rows of cells with commas, semicolons or tabs between them.
-    Rows,
+    /// Rows of cells.
+    Rows {
+        /// Whether tabs are between the cells, not commas.
+        tabs: bool,
+        /// Whether the first row has words and the second has none.
+        headings: bool,
+    },
 }
 
 /// Returns whether a text is an array of numbers or bools as NumPy prints it: items with blanks and no commas between them.
@@ -125,8 +141,13 @@ mod tests {
             ("[]", None),
             ("[a b]", None),
             ("{\"a\" 1}", None),
-            ("a,b\n1,2\n", Some(Text::Rows)),
-            ("1\t2\n", Some(Text::Rows)),
+            ("a,b\n1,2\n", Some(Text::Rows { tabs: false, headings: true })),
+            ("a,b\nc,2\n", Some(Text::Rows { tabs: false, headings: false })),
+            ("a,b\n", Some(Text::Rows { tabs: false, headings: false })),
+            ("1,true,\n2,nan,\n", Some(Text::Rows { tabs: false, headings: false })),
+            ("1\t2\n", Some(Text::Rows { tabs: true, headings: false })),
+            ("x, unit\ty\n1\t2\n", Some(Text::Rows { tabs: true, headings: true })),
+            ("1;2\n3;4\n", None),
             ("word", None),
             ("", None),
         ];

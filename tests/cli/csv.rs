@@ -45,6 +45,31 @@ fn from_is_for_standard_input_if_it_is_read() {
     assert_eq!(run.status, Some(0), "{}", run.stderr);
 }
 
+/// Standard input has no name that tells CSV: the refusal ends in the options that read it.
+#[test]
+fn standard_input_that_looks_like_csv() {
+    let folder = Folder::new();
+    for (stdin, options) in [
+        ("1,2\n3,4\n", "--from csv"),
+        ("a,b\n1,2\n", "--from csv --skip-rows 1"),
+        ("1\t2\n", "--from tsv"),
+        ("a, m\tb\n1\t2\n", "--from tsv --skip-rows 1"),
+    ] {
+        for command in [&["show", "-"][..], &["info", "-"], &["slice", "-", "--at", ":"]] {
+            let refused = folder.run_with(command, None, Some(stdin.as_bytes()));
+            let (status, said) = (refused.status, refused.stderr);
+            assert!(status == Some(2) && said.lines().count() == 1, "{command:?} {stdin:?}: {said}");
+            assert!(
+                said.ends_with(&format!(": this looks like CSV: use {options}\n")),
+                "{command:?} {stdin:?}: {said}"
+            );
+            let typed = command.iter().copied().chain(options.split(' ')).collect::<Vec<_>>();
+            let run = folder.run_with(&typed, None, Some(stdin.as_bytes()));
+            assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{typed:?} {stdin:?}");
+        }
+    }
+}
+
 #[test]
 fn cells_without_a_value() {
     let folder = Folder::new();

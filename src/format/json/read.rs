@@ -54,8 +54,9 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
             let message = "not JSON (no commas) but a tensor printed as text";
             error(message.to_owned()).advising(Advice::PassTensor)
         }
-        Some(foreign::Text::Rows) => {
-            error(format!("{}: this looks like CSV", describe_syntax(text, &e))).advising(Advice::ReadAsCsv)
+        Some(foreign::Text::Rows { tabs, headings }) => {
+            let message = format!("{}: this looks like CSV", describe_syntax(text, &e));
+            error(message).advising(Advice::ReadAsCsv { tabs, headings })
         }
         None => error(describe_syntax(text, &e)),
     };
