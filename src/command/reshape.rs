@@ -70,7 +70,7 @@ Examples:
   tensorop reshape image.npy --unsqueeze 0 --in-place         # a batch of one, in the header alone
   tensorop reshape '[[1,2,3],[4,5,6]]' --shape 3,2
 
-Of a Zarr store, where only dims of 1 come and go, chunks and names of dimensions stay with their axes; else the output has
+Of a Zarr store, where only dims of 1 come and go, chunks and names of dimensions stay with their axes; else the output has \
 chunks of its own.";
 
 impl Reshape {
