@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::destination::{Destination, Report};
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::meter::Meter;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, OperandReader, TensorOf, check_stdin, of_many};
@@ -110,7 +111,8 @@ impl Concat {
         let mut report = destination.report(title);
         sources.iter().for_each(|source| report.source(source));
         let which = if self.stack { "new axis" } else { "axis" };
-        report.line(format_args!("{which} {}: {} places", joined.axis(), joined.shape()[joined.axis()]));
+        let places = counted(joined.shape()[joined.axis()], "place", "places");
+        report.line(format_args!("{which} {}: {places}", joined.axis()));
         if self.in_place {
             let axis = joined.axis();
             let (data, rows) = (sources.remove(0), sources);

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::io::{Io, Outcome};
-use super::messages::{complain, unless_closed};
+use super::messages::{complain, counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use crate::DType;
@@ -182,7 +182,8 @@ impl<'a> Destination<'a> {
             for (name, meta, bytes) in plan.tensors() {
                 let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
                 let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
-                report.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} bytes of data"));
+                let bytes = counted(bytes, "byte", "bytes");
+                report.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} of data"));
             }
             plan.finish()?;
             if let Some(sink) = target.probe()? {
@@ -263,14 +264,14 @@ fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mu
     if options.dry_run {
         for (plan, target) in &files {
             for (name, Meta { dtype, shape, .. }, bytes) in plan.tensors() {
-                let label = target.label();
-                report.line(format_args!("{label}: {name:?}: safetensors of {dtype} {shape:?}, {bytes} bytes of data"));
+                let (label, bytes) = (target.label(), counted(bytes, "byte", "bytes"));
+                report.line(format_args!("{label}: {name:?}: safetensors of {dtype} {shape:?}, {bytes} of data"));
             }
             plan.finish()?;
             target.probe()?;
         }
         target.probe()?;
-        report.line(format_args!("{label}: index of {} shards", files.len()));
+        report.line(format_args!("{label}: index of {}", counted(files.len(), "shard", "shards")));
         report.print(io)?;
         return Ok(Outcome::Done);
     }

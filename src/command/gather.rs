@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::options::{IndexList, OperandArg, OperatorOptions, Word, data_help, parse_number, parse_words, word};
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::item::meta::Order;
@@ -77,7 +78,8 @@ impl Gather {
         let mut report = destination.report("gather (OpenVINO Gather-8, ONNX Gather-13)");
         report.source(&data);
         report.source(&indices);
-        report.line(format_args!("axis {axis}, batch dims {}: {} indices", self.batch_dims, numbers.count()));
+        let count = counted(numbers.count(), "index", "indices");
+        report.line(format_args!("axis {axis}, batch dims {}: {count}", self.batch_dims));
         let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
         destination.put(Box::new(fill), reader.limits, report)
     }

@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::ops::gather_elements::check;
@@ -62,7 +63,7 @@ impl GatherElements {
         let mut report = destination.report("gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)");
         report.source(&data);
         report.source(&indices);
-        report.line(format_args!("axis {axis}: {} indices", numbers.count()));
+        report.line(format_args!("axis {axis}: {}", counted(numbers.count(), "index", "indices")));
         let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
         destination.put(Box::new(fill), reader.limits, report)
     }

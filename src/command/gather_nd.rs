@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::options::{OperandArg, OperatorOptions, data_help, parse_number};
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::item::meta::Order;
@@ -62,7 +63,8 @@ impl GatherNd {
         let mut report = destination.report("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)");
         report.source(&data);
         report.source(&indices);
-        report.line(format_args!("batch dims {}: {} index tuples", self.batch_dims, numbers.count()));
+        let tuples = counted(numbers.count(), "index tuple", "index tuples");
+        report.line(format_args!("batch dims {}: {tuples}", self.batch_dims));
         let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
         destination.put(Box::new(fill), reader.limits, report)
     }

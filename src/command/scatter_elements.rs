@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::change::Change;
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::options::{ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions};
 use super::options::{Word, data_help, parse_number, parse_words, word};
 use super::sources::INDICES;
@@ -101,8 +102,9 @@ impl ScatterElements {
             scatter_elements::check(shapes.data, shapes.indices, shapes.updates, axis)
         })?;
         let mut report = change.report(&self.title());
-        let (count, without) = (change.shapes.count(), if has_initial { "" } else { " without the items of DATA" });
-        report.line(format_args!("axis {axis}, reduction {}{without}: {count} indices", reduction.name()));
+        let count = counted(change.shapes.count(), "index", "indices");
+        let without = if has_initial { "" } else { " without the items of DATA" };
+        report.line(format_args!("axis {axis}, reduction {}{without}: {count}", reduction.name()));
         let rule = ScatterRule { repeats: self.duplicates.repeats(reduction), application };
         change.write(&indices, rule, report)
     }

@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::change::Change;
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::options::{ChangeOptions, DuplicateOptions, OperandArg, SCATTER_HEADING, UpdatesOptions};
 use super::options::{Word, data_help, parse_number, parse_words, word};
 use super::sources::INDICES;
@@ -102,7 +103,8 @@ impl ScatterNd {
             change.by_indices(&indices, |shapes| scatter_nd::check(shapes.data, shapes.indices, shapes.updates))?;
         let mut report = change.report(&format!("scatter-nd ({specification})"));
         let count = change.shapes.count();
-        report.line(format_args!("reduction {}: {count} index tuples", reduction.name()));
+        let tuples = counted(count, "index tuple", "index tuples");
+        report.line(format_args!("reduction {}: {tuples}", reduction.name()));
         let passed = count.saturating_mul(change.linked.base.source().bytes().max(1));
         let is_empty = change.indices.bytes() == 0 && change.linked.updates.source().is_one_item();
         if is_empty && reduction != Reduction::None && count > 1 && passed > MOST_BYTES_PASSED {

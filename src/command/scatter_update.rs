@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::change::Change;
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::options::{
     ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions, data_help,
 };
@@ -59,7 +60,7 @@ impl ScatterUpdate {
             .open()?
             .by_indices(&indices, |shapes| scatter_update::check(shapes.data, shapes.indices, shapes.updates, axis))?;
         let mut report = change.report("scatter-update (OpenVINO ScatterUpdate-3)");
-        report.line(format_args!("axis {axis}: {} indices", change.shapes.count()));
+        report.line(format_args!("axis {axis}: {}", counted(change.shapes.count(), "index", "indices")));
         let rule = ScatterRule { repeats: self.duplicates.repeats(Reduction::None), application: Application::Replace };
         change.write(&indices, rule, report)
     }

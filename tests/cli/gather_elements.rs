@@ -251,6 +251,27 @@ fn dry_runs() {
     assert!(!folder.path("out.npy").exists());
 }
 
+/// One is counted as one, by every operator that counts.
+#[test]
+fn dry_runs_of_one() {
+    let folder = Folder::new();
+    folder.put("d.npy", tensor::<u8>(&[1], &[7]).npy());
+    for (args, line) in [
+        ("gather d.npy 0", "batch dims 0: 1 index\n"),
+        ("gather-elements d.npy [0]", "axis 0: 1 index\n"),
+        ("gather-nd d.npy [[0]]", "batch dims 0: 1 index tuple\n"),
+        ("scatter-elements d.npy [0] [5]", "reduction none: 1 index\n"),
+        ("scatter-nd d.npy [[0]] [5]", "reduction none: 1 index tuple\n"),
+        ("scatter-update d.npy [0] [5] --axis 0", "axis 0: 1 index\n"),
+        ("concat d.npy", "axis 0: 1 place\n"),
+        ("transpose d.npy", "axes [0]\n"),
+        ("reshape d.npy --shape 1,1", "shape [1, 1]\n"),
+    ] {
+        let said = folder.run(words(&format!("{args} --dry-run -o out.npy"))).printed().expect("a report");
+        assert!(said.contains(line) && said.ends_with(", 1 byte of data\n"), "{args}: {said}");
+    }
+}
+
 #[test]
 fn refused() {
     let folder = Folder::new();

@@ -303,23 +303,15 @@ fn dry_runs() {
         (
             "",
             "scatter-elements (ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12)",
-            "axis 0, reduction none: 1 indices",
+            "axis 0, reduction none: 1 index",
         ),
-        ("--opset 9 --axis -1", "scatter-elements (ONNX Scatter-9)", "axis -1, reduction none: 1 indices"),
-        (
-            "--opset 17 --reduction add",
-            "scatter-elements (ONNX ScatterElements-16)",
-            "axis 0, reduction add: 1 indices",
-        ),
-        (
-            "--reduction mean",
-            "scatter-elements (OpenVINO ScatterElementsUpdate-12)",
-            "axis 0, reduction mean: 1 indices",
-        ),
+        ("--opset 9 --axis -1", "scatter-elements (ONNX Scatter-9)", "axis -1, reduction none: 1 index"),
+        ("--opset 17 --reduction add", "scatter-elements (ONNX ScatterElements-16)", "axis 0, reduction add: 1 index"),
+        ("--reduction mean", "scatter-elements (OpenVINO ScatterElementsUpdate-12)", "axis 0, reduction mean: 1 index"),
         (
             "--reduction max --no-initial",
             "scatter-elements (OpenVINO ScatterElementsUpdate-12)",
-            "axis 0, reduction max without the items of DATA: 1 indices",
+            "axis 0, reduction max without the items of DATA: 1 index",
         ),
     ];
     each(
