@@ -112,6 +112,8 @@ pub enum Advice {
     ReadMissing,
     /// Convert the store of Zarr to version 3, which can be written.
     ConvertStore,
+    /// Ask for a public object without the credentials that are given.
+    AskUnsigned,
     /// Skip this number of lines at the beginning of a text, which seem to be headings.
     SkipRows(usize),
 }

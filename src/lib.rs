@@ -66,6 +66,7 @@
 //! | `cli` (default) | the program `tensorop`; it includes `formats` |
 //! | `formats` | files: `read`, `write`, `open`, `diff` and all formats but Zarr |
 //! | `csv`, `npy`, `npz`, `onnx`, `safetensors` | a family of formats each, beside JSON and text |
+//! | `remote` (default) | what lies behind an address: `http://`, `https://`, `s3://`, `hf://` |
 //! | `zarr` (default) | stores of Zarr among the formats, beside JSON and text |
 //! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
@@ -92,7 +93,7 @@
 //! | `format/` | a file or a folder for each format, and its row in `table.rs`; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
 //! | `engine/` | the window loop: jobs, sinks, scans; quantiles in bounded memory | `ops` |
 //! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
-//! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `platform/` has the system calls | `item` |
+//! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |
 //! | `report/` | JSON, tables and colour for `diff` and `info` | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
 //! | `layout/` | axes, views of storage, windows, the loop that copies, gathering | `parallel` |

@@ -15,7 +15,7 @@ use super::messages::{about_items, advised};
 use super::options::{IndexList, InputOptions, OperandArg, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
-use crate::format::colon::folder_of_files;
+use crate::format::colon::{folder_of_files, shown};
 use crate::format::dims;
 use crate::format::json;
 use crate::format::open::{Input, OpenOptions};
@@ -60,7 +60,7 @@ impl OperandRole {
         let label = match arg {
             OperandArg::Stdin => format!("{role} (standard input)"),
             OperandArg::StdinAs(view) => format!("{role} (standard input):{view}"),
-            OperandArg::Path(path) => format!("{role} {}", path.display()),
+            OperandArg::Path(path) => format!("{role} {}", shown(path)),
             OperandArg::Inline(text) if text.chars().count() > 40 => {
                 format!("{role} {}...", text.chars().take(40).collect::<String>())
             }
@@ -78,7 +78,7 @@ impl Operand<'_> {
             OperandArg::StdinAs(view) => format!("-:{view}"),
             OperandArg::Inline(text) => text.clone(),
             OperandArg::Path(path) => {
-                let text = path.display().to_string();
+                let text = shown(path);
                 let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
                 file.unwrap_or(&text).to_owned()
             }
@@ -313,7 +313,7 @@ impl<'a> OperandReader<'a> {
             IndexList::List(list) => return Ok(list.clone()),
             IndexList::File(path) => path,
         };
-        let label = format!("{option} {}", path.display());
+        let label = format!("{option} {}", shown(path));
         let input = self.open_options(&label).open(path).map_err(|error| match error.kind() {
             ErrorKind::Io(std::io::ErrorKind::NotFound) => {
                 let end = matches!(path.to_str(), Some("end" | "END" | "max" | "None" | "none" | ":" | "inf"));

@@ -88,7 +88,8 @@ impl Content {
     /// Reads the first bytes of what can be read by position. No folder is known of it.
     pub(super) fn of_bytes(bytes: Arc<dyn ReadAt>, threads: Threads) -> Result<Self> {
         let size = bytes.size()?;
-        let begin = read_begin(&mut Section::new(Arc::clone(&bytes), 0, size))?;
+        let mut begin = vec![0; size.min(BEGIN as u64) as usize];
+        bytes.read_at(&mut begin, 0)?;
         Ok(Self { begin, opened: ContentSource::Bytes { bytes, size, folder: None }, threads })
     }
 
@@ -98,6 +99,18 @@ impl Content {
     /// Reading fails.
     pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
         Ok(Self { begin: read_begin(&mut stream)?, opened: ContentSource::Stream(stream), threads })
+    }
+
+    /// Returns content of which all is wanted from front to back: what costs a request for each read becomes a stream.
+    pub(super) fn in_order(self) -> Self {
+        let opened = match self.opened {
+            ContentSource::Bytes { bytes, size, .. } if bytes.costs_requests() => {
+                let at = self.begin.len() as u64;
+                ContentSource::Stream(Box::new(Section::new(bytes, at, size - at)))
+            }
+            opened => opened,
+        };
+        Self { opened, ..self }
     }
 
     /// Returns all bytes as what can be read by position, and the folder that they lie in. A stream is first written to

@@ -163,6 +163,10 @@ impl ReadAt for NarrowItems {
         self.bytes.identity()
     }
 
+    fn costs_requests(&self) -> bool {
+        self.bytes.costs_requests()
+    }
+
     fn as_packed_file(&self) -> Option<PackedFile<'_>> {
         let file: &File = self.bytes.as_file().filter(|_| self.is_packed)?;
         Some(PackedFile { file, start: self.start, bits: self.narrow.bits() })

@@ -11,7 +11,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::colon::{FoundFile, folder};
+use super::colon::{FoundFile, divide_address, folder};
 use super::content::{BEGIN, ChunkDescription, Content, ContentSource, Description, read_begin};
 use super::interface::Reader;
 use super::json::JsonReader;
@@ -24,6 +24,7 @@ use crate::layout::order::sort_by;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Notes, Source};
 
 /// The number of names that an error message lists.
@@ -46,6 +47,8 @@ pub struct OpenOptions {
     /// Whether a file is opened for writing, too, and locked before anything of it is read, so that no other edit comes
     /// between. [`Input::lock`] locks the members of a folder.
     pub locked: bool,
+    /// How servers are asked for what lies behind addresses.
+    pub requests: RequestOptions,
     /// Whether a file is not kept open, but opened again for every read: for thousands of files at the same time.
     pub reopens: bool,
 }
@@ -64,6 +67,9 @@ impl OpenOptions {
     /// [`format`](Self::format); the bytes are not what the view says. With [`locked`](Self::locked) a file that is not a
     /// regular one is refused as [`Unsupported`](ErrorKind::Unsupported).
     pub fn open(&self, path: &Path) -> Result<Input> {
+        if let Some((object, after)) = divide_address(path) {
+            return self.open_address(&object, after);
+        }
         if let Some((folder, member)) = folder(path) {
             let wanted = |format: &Format| self.format.is_none_or(|wanted| wanted == *format);
             let format = self.format.filter(|format| format.is_folder()).or_else(|| Format::of_folder(&folder));
@@ -117,7 +123,7 @@ impl OpenOptions {
         !self.format.is_some_and(Format::is_folder)
     }
 
-    fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
+    pub(super) fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
         reader.read_cells(self.skip_rows, self.missing.as_deref());
         Input { label: self.label.clone(), format, reader, member: None }
     }
@@ -139,28 +145,41 @@ impl OpenOptions {
     }
 
     /// Opens a file whose path may say more than its content.
-    fn file(&self, FoundFile { mut file, path, after }: FoundFile) -> Result<Input> {
-        let context = || self.label.clone();
+    fn file(&self, FoundFile { file, path, after }: FoundFile) -> Result<Input> {
         let (folder, by_name) = (path.parent(), Format::told_by_name(&path));
         let content = |file| {
             let content = Content::of_file(file, folder, self.threads)?;
-            if self.reopens { content.reopening(&path) } else { Ok(content) }
+            Ok(if self.reopens { content.reopening(&path)? } else { content })
         };
+        self.told(file, after, by_name, |file| self.container(file, folder), content)
+    }
+
+    /// Opens bytes whose name may say more than they do themselves: `container` tries to open them as a container and leaves
+    /// them as they were, and `content` opens them.
+    pub(super) fn told<B>(
+        &self,
+        mut bytes: B,
+        after: Option<String>,
+        by_name: Option<Format>,
+        container: impl FnOnce(&mut B) -> Option<Input>,
+        content: impl FnOnce(B) -> Result<Content>,
+    ) -> Result<Input> {
+        let context = || self.label.clone();
         let Some(after) = after else {
-            return self.content(content(file).with_context(context)?, by_name);
+            return self.content(content(bytes).with_context(context)?, by_name);
         };
         let view = View::parse(&after);
         // a member of that name is preferred to a view, and text that is no view names a member
         if view.is_ok() || View::is_meant(&after) {
-            let container = self.container(&mut file, folder);
+            let container = container(&mut bytes);
             let has = |container: &Input| container.names().is_some_and(|names| names.contains(&&*after));
             if let Some(container) = container.filter(|container| view.is_err() || has(container)) {
                 return Ok(Input { member: Some(after), ..container });
             }
-            let content = content(file).with_context(context)?;
+            let content = content(bytes).with_context(context)?;
             return self.viewed(content, &view.with_context(context)?);
         }
-        let content = content(file).with_context(context)?;
+        let content = content(bytes).with_context(context)?;
         match (self.content(content, by_name), view) {
             // the file could have no members, and what follows the colon is no dtype
             (Err(error), Err(unknown)) if self.format.is_none() && error.kind() == ErrorKind::Malformed => {
@@ -193,7 +212,7 @@ impl OpenOptions {
 
     /// Opens content in [`format`](Self::format), else in the format that its name tells, else in the one that its first
     /// bytes tell.
-    fn content(&self, content: Content, by_name: Option<Format>) -> Result<Input> {
+    pub(super) fn content(&self, content: Content, by_name: Option<Format>) -> Result<Input> {
         let label = &self.label;
         let len = match &content.opened {
             ContentSource::Bytes { size, .. } => Some(*size),
@@ -206,6 +225,7 @@ impl OpenOptions {
             let refused = error.within(label);
             if content.begin.is_empty() { refused.advising(Advice::PassTensor) } else { refused }
         })?;
+        let content = if format.is_read_in_order() { content.in_order() } else { content };
         Ok(self.input(format, format.open(content).with_context(|| label.clone())?))
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::collection;
+use super::colon::shown;
 use super::dims::slices_of;
 use super::interface::Unchangeable;
 use super::open::{Input, OpenOptions};
@@ -54,7 +55,7 @@ use crate::storage::source::Source;
 /// that is not there, which is [`ErrorKind::Member`]. All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let path = path.as_ref();
-    Opened::new(collection::open(&OpenOptions::new(path.display().to_string()), path)?)
+    Opened::new(collection::open(&OpenOptions::new(shown(path)), path)?)
 }
 
 /// Opens the bytes of a file that are in memory, as [`open`] does it. Nothing is written to a disk.
@@ -116,7 +117,7 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 /// shape than the slice ([`Subject::Updates`]), of another dtype than the data ([`Subject::Dtype`], the byte order may be
 /// another one), or with a string that is longer than the data's; of reading and writing.
 pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Result<()> {
-    let label = path.as_ref().display().to_string();
+    let label = shown(path.as_ref());
     let place = || label.clone();
     let data = lock(path.as_ref(), &label)?;
     let shape = Some(updates.shape());

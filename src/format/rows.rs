@@ -126,6 +126,7 @@ pub(super) static ONNX: Row = Row {
         words: Some("an ONNX tensor"),
         sure: |begin, _| Sure::certain_if(onnx::looks_like_onnx(begin)),
         unchangeable: Some(Unchangeable::Message),
+        in_order: true,
         open: onnx::open,
         ..READS
     }),
@@ -162,6 +163,7 @@ pub(super) static JSON: Row = Row {
         words: Some("JSON"),
         sure: json::sure,
         unchangeable: Some(Unchangeable::Text),
+        in_order: true,
         open: json::open_file,
         ..READS
     }),
@@ -188,6 +190,7 @@ pub(super) static CSV: Row = Row {
         sure: csv::sure,
         unless: Some("no CSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
+        in_order: true,
         open: |content| csv::open(content, Dialect::CSV),
         ..READS
     }),
@@ -207,6 +210,7 @@ pub(super) static TSV: Row = Row {
         sure: csv::sure,
         unless: Some("no TSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
+        in_order: true,
         open: |content| csv::open(content, Dialect::TSV),
         ..READS
     }),
@@ -250,6 +254,7 @@ const READS: Reads = Reads {
     marks: &[],
     unless: None,
     unchangeable: None,
+    in_order: false,
     open: |_| Err(malformed!("the row of a format has no reader")),
 };
 
@@ -300,6 +305,8 @@ pub(super) struct Reads {
     pub unless: Option<&'static str>,
     /// Why items cannot be changed where they lie; `None` if they can.
     pub unchangeable: Option<Unchangeable>,
+    /// Whether all of a file is read, from front to back, whatever is wanted of it.
+    pub in_order: bool,
     pub open: fn(Content) -> Result<Box<dyn Reader>>,
 }
 

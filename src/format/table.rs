@@ -147,6 +147,11 @@ impl Format {
         self.0.writes.is_some()
     }
 
+    /// Returns whether all of a file is read, from front to back, whatever is wanted of it.
+    pub(super) fn is_read_in_order(self) -> bool {
+        self.0.reads.as_ref().is_some_and(|reads| reads.in_order)
+    }
+
     /// Returns whether it is not meant to be read by people.
     pub fn is_binary(self) -> bool {
         self.0.is_binary

@@ -13,6 +13,10 @@ pub mod platform;
 pub mod read_at;
 #[cfg(feature = "files")]
 pub mod record;
+#[cfg(feature = "remote")]
+pub mod remote;
+#[cfg(feature = "files")]
+pub mod requests;
 #[cfg(feature = "files")]
 pub mod signals;
 pub mod source;

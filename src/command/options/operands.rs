@@ -10,6 +10,7 @@ use super::values::{DTypeParser, asked_dtype, dtype_help, parse_format, parse_nu
 use crate::DType;
 use crate::format::Format;
 use crate::format::colon::{files_before_colons, folder_of_files, folders_before_colons, part_of_text};
+use crate::storage::requests::as_address;
 
 const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
 content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -118,7 +119,7 @@ impl From<OsString> for NamedOperand {
 
 /// Returns the file or folder that the path of an operand leads to, without the name of a member, if there is one.
 pub(crate) fn file_of(path: &Path) -> Option<PathBuf> {
-    if path.exists() {
+    if path.exists() || as_address(path).is_some() {
         return Some(path.to_owned());
     }
     let before_colon = files_before_colons(path).next().or_else(|| folders_before_colons(path).next());
@@ -187,6 +188,8 @@ mod tests {
             ("=b", None, path("=b")),
             ("b.npy", None, path("b.npy")),
             ("{\"a\":\"=\"}", None, OperandArg::Inline("{\"a\":\"=\"}".to_owned())),
+            ("s3://b/a=b.npy", None, path("s3://b/a=b.npy")),
+            ("a=s3://b/c.npy", Some("a"), path("s3://b/c.npy")),
             (there, None, path(there)),
             (&member, None, path(&member)),
         ];

@@ -1,0 +1,214 @@
+//! The name of an object on a server: [`Address`].
+
+use std::fmt;
+
+use url::Url;
+
+use crate::error::{Result, ensure, malformed};
+
+/// Where an object lies: behind a URL, in a bucket of S3, or in a repository of the Hugging Face Hub.
+///
+/// It is displayed without what may be secret: the user's name and the password of a URL, and its query, since that of a
+/// signed URL is a key.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Address {
+    /// `http://` or `https://`.
+    Web(Url),
+    /// `s3://BUCKET/KEY`.
+    Bucket {
+        /// The name of the bucket.
+        bucket: String,
+        /// The key of the object, as it is, without escapes.
+        key: String,
+    },
+    /// `hf://ORG/REPO[@REVISION]/PATH`, and `hf://datasets/…` and `hf://spaces/…` likewise.
+    Hub {
+        /// `datasets/`, `spaces/` or, for models, nothing.
+        kind: &'static str,
+        /// `ORG/REPO`.
+        repository: String,
+        /// The branch, the tag or the commit.
+        revision: String,
+        /// The path of the file in the repository.
+        path: String,
+    },
+}
+
+impl Address {
+    /// Parses an address.
+    ///
+    /// # Errors
+    /// The text has none of the schemes, or what follows is incomplete.
+    pub fn parse(text: &str) -> Result<Self> {
+        // schemes are the same in capitals
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| malformed!("no address"))?;
+        match scheme.to_ascii_lowercase().as_str() {
+            // the text may have a password in it, so that no message quotes it
+            "http" | "https" => {
+                let mut url = Url::parse(text).map_err(|error| malformed!("no valid URL: {error}"))?;
+                url.set_fragment(None);
+                Ok(Self::Web(url))
+            }
+            "s3" => {
+                let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+                ensure!(!bucket.is_empty(), "expected s3://BUCKET/KEY");
+                // a URL cannot have such a key: it would lead elsewhere in the bucket, or out of it
+                let is_plain = key.split('/').all(|part| part != "." && part != "..");
+                ensure!(is_plain, "a key with . or .. in it is not asked for");
+                Ok(Self::Bucket { bucket: bucket.to_owned(), key: key.to_owned() })
+            }
+            "hf" => Self::parse_hub(rest),
+            _ => Err(malformed!("no address: expected http://, https://, s3:// or hf://")),
+        }
+    }
+
+    fn parse_hub(rest: &str) -> Result<Self> {
+        let kinds = [("datasets/", "datasets/"), ("spaces/", "spaces/"), ("models/", "")];
+        let (kind, rest) =
+            kinds.into_iter().find_map(|(prefix, kind)| Some((kind, rest.strip_prefix(prefix)?))).unwrap_or(("", rest));
+        let mut parts = rest.splitn(3, '/');
+        let (organisation, repository) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let (repository, revision) = repository.split_once('@').unwrap_or((repository, "main"));
+        let path = parts.next().unwrap_or_default();
+        let complete = ![organisation, repository, revision].contains(&"");
+        ensure!(complete, "expected hf://ORG/REPO[@REVISION]/PATH");
+        let is_plain =
+            [organisation, repository].into_iter().chain(path.split('/')).all(|part| part != "." && part != "..");
+        ensure!(is_plain, "a path with . or .. in it is not asked for");
+        Ok(Self::Hub {
+            kind,
+            repository: format!("{organisation}/{repository}"),
+            // a slash in the name of a branch is written %2F, as on the Hub's own pages
+            revision: revision.replace("%2F", "/").replace("%2f", "/"),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Returns the address of what lies below this one, as a file lies in a folder. The query of a URL stays.
+    #[must_use]
+    pub fn join(&self, name: &str) -> Self {
+        let below = |path: &str| match path.trim_end_matches('/') {
+            "" => name.to_owned(),
+            path => format!("{path}/{name}"),
+        };
+        match self {
+            Self::Web(url) => {
+                let mut url = url.clone();
+                if let Ok(mut segments) = url.path_segments_mut() {
+                    segments.pop_if_empty().extend(name.split('/'));
+                }
+                Self::Web(url)
+            }
+            Self::Bucket { bucket, key } => Self::Bucket { bucket: bucket.clone(), key: below(key) },
+            Self::Hub { kind, repository, revision, path } => {
+                Self::Hub { kind, repository: repository.clone(), revision: revision.clone(), path: below(path) }
+            }
+        }
+    }
+
+    /// Returns the address of what this one lies in, as a file lies in a folder.
+    #[must_use]
+    pub fn parent(&self) -> Self {
+        let above = |path: &str| path.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above).to_owned();
+        match self {
+            Self::Web(url) => {
+                let mut url = url.clone();
+                if let Ok(mut segments) = url.path_segments_mut() {
+                    segments.pop_if_empty().pop();
+                }
+                Self::Web(url)
+            }
+            Self::Bucket { bucket, key } => Self::Bucket { bucket: bucket.clone(), key: above(key) },
+            Self::Hub { kind, repository, revision, path } => {
+                Self::Hub { kind, repository: repository.clone(), revision: revision.clone(), path: above(path) }
+            }
+        }
+    }
+
+    /// Returns the path of the object on its server, without a query.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Web(url) => url.path(),
+            Self::Bucket { key, .. } => key,
+            Self::Hub { path, .. } => path,
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Web(url) => {
+                write!(f, "{}://{}", url.scheme(), url.host_str().unwrap_or_default())?;
+                if let Some(port) = url.port() {
+                    write!(f, ":{port}")?;
+                }
+                f.write_str(url.path())
+            }
+            Self::Bucket { bucket, key } => write!(f, "s3://{bucket}/{key}"),
+            Self::Hub { kind, repository, revision, path } => {
+                let at = if revision == "main" { String::new() } else { format!("@{}", revision.replace('/', "%2F")) };
+                write!(f, "hf://{kind}{repository}{at}/{path}")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_has_no_secrets() {
+        let rows = [
+            ("https://me:secret@host:8443/a%20b/x.npy?X-Amz-Signature=secret#f", "https://host:8443/a%20b/x.npy"),
+            ("HTTP://Host/x", "http://host/x"),
+            ("s3://bucket/a b/c:d.npy", "s3://bucket/a b/c:d.npy"),
+            ("hf://org/repo/m.safetensors", "hf://org/repo/m.safetensors"),
+            ("hf://models/org/repo@main/m.safetensors", "hf://org/repo/m.safetensors"),
+            ("hf://datasets/org/repo@refs%2Fpr%2F1/a/b.npy", "hf://datasets/org/repo@refs%2Fpr%2F1/a/b.npy"),
+        ];
+        for (text, shown) in rows {
+            let address = Address::parse(text).expect(text);
+            assert_eq!(address.to_string(), shown);
+            assert_eq!(format!("{address:?}"), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address() {
+        for text in ["", "x", "file:///etc/passwd", "ftp://h/x", "http://", "s3://", "s3:///key", "s3://b/../c"] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+        for text in ["hf://org", "hf://org/", "hf:///repo/x", "hf://org/repo@/x", "hf://../api/x", "hf://org/repo/../x"]
+        {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+        let error = Address::parse("http://me:secret@:99999999/").expect_err("no URL");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn names_below_and_above() {
+        let rows = [
+            ("https://h/a/x.zarr?key=1", "https://h/a/x.zarr/c/0/1", "https://h/a"),
+            ("https://h/a/x.zarr/", "https://h/a/x.zarr/c/0/1", "https://h/a"),
+            ("s3://b/a/x.zarr", "s3://b/a/x.zarr/c/0/1", "s3://b/a"),
+            ("s3://b", "s3://b/c/0/1", "s3://b/"),
+            ("hf://o/r/x", "hf://o/r/x/c/0/1", "hf://o/r/"),
+        ];
+        for (text, below, above) in rows {
+            let address = Address::parse(text).expect(text);
+            assert_eq!(address.join("c/0/1").to_string(), below);
+            assert_eq!(address.parent().to_string(), above);
+        }
+        let Address::Web(url) = Address::parse("https://h/x?key=1").expect("an address").join("y") else { panic!() };
+        assert_eq!(url.as_str(), "https://h/x/y?key=1");
+    }
+}

@@ -1,0 +1,312 @@
+//! What servers answer: the part that a body is, the version of the object, and what went wrong.
+
+use std::io::{self, Read};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use ureq::http::{HeaderMap, StatusCode, header};
+use ureq::{Body, Timeout};
+
+use super::address::Address;
+use crate::error::{Advice, Error, ErrorKind, Result, malformed};
+use crate::storage::read_at::Stamp;
+
+/// An answer, whose body has not been read.
+pub(super) type Response = ureq::http::Response<Body>;
+
+/// Why a request got no answer of use.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// It may get one a moment later, of which the server may have said when that is.
+    Passing(Error, Option<Duration>),
+    /// It would get none again.
+    Lasting(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Lasting(error)
+    }
+}
+
+/// The version of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Version {
+    /// The size in bytes.
+    pub size: u64,
+    /// The entity tag as the server writes it.
+    tag: Option<String>,
+    /// When the object was changed, as the server writes it.
+    modified: Option<String>,
+}
+
+impl Version {
+    /// Reads the version of an object of `size` bytes from the headers of an answer.
+    pub(super) fn of(headers: &HeaderMap, size: u64) -> Self {
+        let tag = text(headers, header::ETAG).map(str::to_owned);
+        Self { size, tag, modified: text(headers, header::LAST_MODIFIED).map(str::to_owned) }
+    }
+
+    /// Returns the entity tag, if it is one that a server may be asked to compare: a weak one never is the same.
+    pub(super) fn strong_tag(&self) -> Option<&str> {
+        self.tag.as_deref().filter(|tag| tag.starts_with('"'))
+    }
+
+    /// Returns the entity tag without the mark that it is weak, which servers on the way may add.
+    fn plain_tag(&self) -> Option<&str> {
+        self.tag.as_deref().map(|tag| tag.trim_start_matches("W/"))
+    }
+
+    /// Checks that an answer is about the same version.
+    ///
+    /// # Errors
+    /// It is about another one.
+    pub(super) fn check(&self, other: &Self) -> Result<()> {
+        let is_same = self.size == other.size
+            && match (self.plain_tag(), other.plain_tag()) {
+                (Some(own), Some(other)) => own == other,
+                _ => self.modified.is_none() || other.modified.is_none() || self.modified == other.modified,
+            };
+        if is_same { Ok(()) } else { Err(changed()) }
+    }
+
+    /// Returns the stamp of the version.
+    pub(super) fn stamp(&self) -> Stamp {
+        let told = self.plain_tag().or(self.modified.as_deref()).unwrap_or_default();
+        Stamp::Tag(digest(&format!("{} {told}", self.size)))
+    }
+}
+
+/// Returns the error that an object is another than a moment before.
+pub(super) fn changed() -> Error {
+    Error::of(ErrorKind::Changed, "changed while it was read")
+}
+
+/// Returns a number that stands for a text. Nobody finds the text, which may be secret, by the number.
+pub(super) fn digest(text: &str) -> [u64; 2] {
+    let hash = Sha256::digest(text.as_bytes());
+    let (words, _) = hash.as_chunks::<8>();
+    [words[0], words[1]].map(u64::from_le_bytes)
+}
+
+/// The bytes of an object that a body holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ContentRange {
+    /// The first byte, and the one behind the last.
+    pub first: u64,
+    pub end: u64,
+    /// The bytes of the whole object.
+    pub size: u64,
+}
+
+impl ContentRange {
+    /// Reads it from the headers of an answer.
+    ///
+    /// # Errors
+    /// There is none, or it makes no sense.
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self> {
+        let found = text(headers, header::CONTENT_RANGE);
+        let parse = |text: &str| {
+            let (range, size) = text.strip_prefix("bytes ")?.split_once('/')?;
+            let (first, last) = range.split_once('-')?;
+            let (first, end, size) =
+                (first.parse().ok()?, last.parse::<u64>().ok()?.checked_add(1)?, size.parse().ok()?);
+            (first < end && end <= size).then_some(Self { first, end, size })
+        };
+        found.and_then(parse).ok_or_else(|| match found {
+            Some(found) => malformed!("answers with the part {:?}, which is none", printable(found)),
+            None => malformed!("answers with a part, and does not say which"),
+        })
+    }
+}
+
+/// Returns the size of an object, a part of which was asked for that it does not have.
+pub(super) fn size_of_unsatisfied(headers: &HeaderMap) -> Option<u64> {
+    text(headers, header::CONTENT_RANGE)?.strip_prefix("bytes */")?.parse().ok()
+}
+
+/// Returns the length of a body, if the answer tells it.
+///
+/// # Errors
+/// What it tells is no length.
+pub(super) fn content_length(headers: &HeaderMap) -> Result<Option<u64>> {
+    let parse = |text: &str| text.parse().map_err(|_| malformed!("answers with the length {:?}", printable(text)));
+    text(headers, header::CONTENT_LENGTH).map(parse).transpose()
+}
+
+/// Checks that a body holds the bytes of the object as they are.
+///
+/// # Errors
+/// They are encoded, which was not asked for.
+pub(super) fn check_encoding(headers: &HeaderMap) -> Result<()> {
+    let names = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
+    match names.map(str::trim).find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity")) {
+        None => Ok(()),
+        Some(name) => Err(malformed!("the bytes come encoded as {:?}, which was not asked for", printable(name))),
+    }
+}
+
+/// Returns the text of a header.
+pub(super) fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok().map(str::trim)
+}
+
+/// Returns what a server says, fit for a line: no more than some characters, none of which is a control character.
+fn printable(text: &str) -> String {
+    text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// Returns the failure that an answer is, whose status is no success. What the body says of it is read, as far as it is a
+/// word of S3.
+pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) -> Failure {
+    let (status, headers) = (response.status(), response.headers().clone());
+    let code = error_code(response.into_body());
+    let mut message = match status.canonical_reason() {
+        Some(reason) => format!("{} {reason}", status.as_u16()),
+        None => status.as_u16().to_string(),
+    };
+    if let Some(code) = code {
+        message.push_str(&format!(" ({code})"));
+    }
+    let denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let (kind, note) = match (denied, is_signed, address) {
+        (true, false, Address::Bucket { .. }) => {
+            (io::ErrorKind::PermissionDenied, ": no credentials were given; AWS_ACCESS_KEY_ID")
+        }
+        (true, false, Address::Hub { .. }) => (io::ErrorKind::PermissionDenied, ": no token was given; HF_TOKEN"),
+        (true, true, Address::Hub { .. }) => (io::ErrorKind::PermissionDenied, ": HF_TOKEN does not allow it"),
+        (true, true, Address::Bucket { .. }) => {
+            (io::ErrorKind::PermissionDenied, ": the credentials that were given do not allow it")
+        }
+        (true, _, Address::Web(_)) => (io::ErrorKind::PermissionDenied, ""),
+        (false, ..) if status == StatusCode::NOT_FOUND => (io::ErrorKind::NotFound, ""),
+        (false, ..) => (io::ErrorKind::Other, ""),
+    };
+    let error = Error::of(ErrorKind::Io(kind), message + note);
+    let error = match address {
+        Address::Bucket { .. } if denied && is_signed => error.advising(Advice::AskUnsigned),
+        _ => error,
+    };
+    let passing = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
+        || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+    let after = text(&headers, header::RETRY_AFTER).and_then(|text| text.parse().ok()).map(Duration::from_secs);
+    if passing { Failure::Passing(error, after) } else { Failure::Lasting(error) }
+}
+
+/// Returns the word by which S3 names an error.
+fn error_code(body: Body) -> Option<String> {
+    let mut begin = Vec::new();
+    body.into_reader().take(4096).read_to_end(&mut begin).ok()?;
+    let text = String::from_utf8_lossy(&begin);
+    let code = text.split_once("<Code>")?.1.split_once("</Code>")?.0;
+    (code.len() < 60 && code.bytes().all(|byte| byte.is_ascii_alphanumeric())).then(|| code.to_owned())
+}
+
+/// Returns the failure of a request that got no answer, or of a body that broke off.
+pub(super) fn broken(error: ureq::Error, timeout: Duration) -> Failure {
+    use io::ErrorKind as Kind;
+    let passing = |kind, message: String| Failure::Passing(Error::of(ErrorKind::Io(kind), message), None);
+    let lasting = |kind, message: String| Failure::Lasting(Error::of(ErrorKind::Io(kind), message));
+    match error {
+        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+            passing(Kind::TimedOut, format!("no connection in {} seconds", timeout.as_secs_f64()))
+        }
+        ureq::Error::Timeout(_) => {
+            passing(Kind::TimedOut, format!("no byte came in {} seconds", timeout.as_secs_f64()))
+        }
+        ureq::Error::HostNotFound => lasting(Kind::NotFound, "the host is not known".to_owned()),
+        ureq::Error::Io(error) => of_connection(error, timeout),
+        ureq::Error::Rustls(error) => lasting(
+            Kind::Other,
+            format!("no secure connection: {error}; certificates of your own are named by SSL_CERT_FILE"),
+        ),
+        ureq::Error::Tls(error) => lasting(Kind::Other, format!("no secure connection: {error}")),
+        ureq::Error::BodyStalled => passing(Kind::UnexpectedEof, "the answer broke off".to_owned()),
+        // what a proxy is called may have a password in it
+        ureq::Error::InvalidProxyUrl => lasting(Kind::Other, "the address of the proxy is no URL".to_owned()),
+        ureq::Error::ConnectProxyFailed(_) => passing(Kind::Other, "the proxy gives no connection".to_owned()),
+        ureq::Error::ConnectionFailed => passing(Kind::Other, "no connection".to_owned()),
+        ureq::Error::LargeResponseHeader(..) => {
+            lasting(Kind::Other, "the headers of the answer are too long".to_owned())
+        }
+        ureq::Error::Protocol(error) => {
+            passing(Kind::Other, format!("no valid answer: {}", printable(&error.to_string())))
+        }
+        // the other errors are not those of requests as they are made here, or may quote what was sent
+        _ => passing(Kind::Other, "the request failed".to_owned()),
+    }
+}
+
+/// Returns the failure of a connection.
+fn of_connection(error: io::Error, timeout: Duration) -> Failure {
+    use io::ErrorKind as Kind;
+    let inner = error.get_ref();
+    if inner.is_some_and(|inner| inner.is::<ureq::Error>()) {
+        return broken(ureq::Error::from(error), timeout);
+    }
+    let kind = error.kind();
+    // of TLS, an alert or a certificate comes as an error of reading
+    if kind == Kind::InvalidData {
+        let message = format!("no secure connection: {error}; certificates of your own are named by SSL_CERT_FILE");
+        return Failure::Lasting(Error::of(ErrorKind::Io(kind), message));
+    }
+    let message = match kind {
+        Kind::UnexpectedEof => "the answer broke off".to_owned(),
+        Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => "the connection was reset".to_owned(),
+        Kind::ConnectionRefused => "the connection was refused".to_owned(),
+        _ => error.to_string(),
+    };
+    let failed = Error::of(ErrorKind::Io(kind), message);
+    let lasting =
+        matches!(kind, Kind::ConnectionRefused | Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NotFound);
+    if lasting { Failure::Lasting(failed) } else { Failure::Passing(failed, None) }
+}
+
+/// Returns the failure of reading a body.
+pub(super) fn broken_off(error: io::Error, timeout: Duration) -> Failure {
+    broken(ureq::Error::from(error), timeout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(rows: &[(header::HeaderName, &str)]) -> HeaderMap {
+        rows.iter().map(|(name, value)| (name.clone(), value.parse().expect("a header"))).collect()
+    }
+
+    #[test]
+    fn parts() {
+        let part = |text: &str| ContentRange::of(&headers(&[(header::CONTENT_RANGE, text)]));
+        assert_eq!(part("bytes 0-9/10").expect("a part"), ContentRange { first: 0, end: 10, size: 10 });
+        let greatest = format!("bytes 0-{}/{}", u64::MAX - 1, u64::MAX);
+        assert_eq!(part(&greatest).expect("a part").end, u64::MAX);
+        let overflow = format!("bytes 0-{0}/{0}", u64::MAX);
+        for text in ["", "bytes 0-9/*", "bytes 5-4/10", "bytes 0-10/10", "items 0-9/10", "bytes -9/10", &overflow] {
+            assert!(part(text).is_err(), "{text}");
+        }
+        assert!(ContentRange::of(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn versions() {
+        let version = |tag: &str, modified: &str| {
+            let rows = [(header::ETAG, tag), (header::LAST_MODIFIED, modified)];
+            let given: Vec<_> = rows.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+            Version::of(&headers(&given), 5)
+        };
+        let rows = [
+            (version("\"a\"", "x"), version("\"a\"", "y"), true),
+            (version("\"a\"", ""), version("W/\"a\"", ""), true),
+            (version("\"a\"", "x"), version("\"b\"", "x"), false),
+            (version("", "x"), version("", "y"), false),
+            (version("", "x"), version("", ""), true),
+            (version("", ""), Version { size: 6, tag: None, modified: None }, false),
+        ];
+        for (a, b, same) in rows {
+            assert_eq!(a.check(&b).is_ok(), same, "{a:?} {b:?}");
+        }
+        assert_eq!(version("W/\"a\"", "").strong_tag(), None);
+        assert_ne!(version("\"a\"", "").stamp(), version("\"b\"", "").stamp());
+    }
+}

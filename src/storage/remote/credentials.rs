@@ -1,0 +1,177 @@
+//! The keys that requests are signed with, from the variables and files that other programs read, too.
+
+use std::collections::HashMap;
+use std::env;
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+
+use rusty_s3::Credentials;
+use url::Url;
+
+use crate::error::{Result, malformed};
+
+/// How objects in buckets are asked for. It is displayed without the keys.
+#[derive(Clone)]
+pub(super) struct BucketAccess {
+    /// The key; without one, requests are not signed.
+    pub credentials: Option<Credentials>,
+    /// The region that the buckets lie in.
+    pub region: String,
+    /// Another server than that of AWS, to whose path the name of the bucket belongs.
+    pub endpoint: Option<Url>,
+}
+
+impl fmt::Debug for BucketAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BucketAccess").field("is_signed", &self.credentials.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// How files of the Hugging Face Hub are asked for. It is displayed without the token.
+#[derive(Clone)]
+pub(super) struct HubAccess {
+    /// The server.
+    pub endpoint: Url,
+    /// The token; without one, only what is public is given.
+    pub token: Option<String>,
+}
+
+impl fmt::Debug for HubAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HubAccess").field("has_token", &self.token.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// Returns a variable of the environment, unless it is empty.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// Parses the address of a server that a variable or a file gives. The text may have a password in it, so that no message
+/// quotes it.
+fn endpoint(name: &str, text: &str) -> Result<Url> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    url.ok_or_else(|| malformed!("{name}: expected an address that begins with http:// or https://"))
+}
+
+impl BucketAccess {
+    /// Reads the environment and the files of profiles, as the AWS command does: a variable is preferred to a file. Keys are
+    /// left out if requests are to be `unsigned`.
+    ///
+    /// # Errors
+    /// An endpoint that is no URL; half of a key.
+    pub(super) fn find(unsigned: bool) -> Result<Self> {
+        let profile = Profile::read();
+        let value = |names: &[&str], key: &str| {
+            names.iter().find_map(|name| variable(name)).or_else(|| profile.values.get(key).cloned())
+        };
+        let region = value(&["AWS_REGION", "AWS_DEFAULT_REGION"], "region").unwrap_or_else(|| "us-east-1".to_owned());
+        let found = value(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"], "endpoint_url");
+        let endpoint = found.map(|text| endpoint("AWS_ENDPOINT_URL", &text)).transpose()?;
+        let credentials = match unsigned {
+            true => None,
+            false => Self::key(&profile)?,
+        };
+        Ok(Self { credentials, region, endpoint })
+    }
+
+    /// Returns the key, all parts of which come from the same place.
+    fn key(profile: &Profile) -> Result<Option<Credentials>> {
+        let (own, from_file) = (
+            ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].map(variable),
+            ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"]
+                .map(|key| profile.values.get(key).cloned()),
+        );
+        let [key, secret, token] = if own[0].is_some() || own[1].is_some() { own } else { from_file };
+        match (key, secret, token) {
+            (Some(key), Some(secret), Some(token)) => Ok(Some(Credentials::new_with_token(key, secret, token))),
+            (Some(key), Some(secret), None) => Ok(Some(Credentials::new(key, secret))),
+            (None, None, _) => Ok(None),
+            (Some(_), None, _) => Err(malformed!("AWS_ACCESS_KEY_ID is given, and AWS_SECRET_ACCESS_KEY is not")),
+            (None, Some(_), _) => Err(malformed!("AWS_SECRET_ACCESS_KEY is given, and AWS_ACCESS_KEY_ID is not")),
+        }
+    }
+}
+
+impl HubAccess {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    /// `HF_ENDPOINT` is no URL.
+    pub(super) fn find() -> Result<Self> {
+        let text = variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned());
+        Ok(Self { endpoint: endpoint("HF_ENDPOINT", &text)?, token: variable("HF_TOKEN") })
+    }
+}
+
+/// What the files of profiles say of the profile that is meant.
+#[derive(Default)]
+struct Profile {
+    values: HashMap<String, String>,
+}
+
+impl Profile {
+    /// Reads the files, as far as they are there: of a value that both have, that of the credentials file counts.
+    fn read() -> Self {
+        let home = variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
+        let file = |own: &str, name: &str| {
+            let path = variable(own).map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".aws").join(name)))?;
+            fs::read_to_string(path).ok()
+        };
+        let name = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
+        let mut values = HashMap::new();
+        // in the one file a profile is headed by `profile` and its name, in the other by its name alone
+        if let Some(text) = file("AWS_CONFIG_FILE", "config") {
+            values.extend(section(&text, |heading| {
+                heading == name && name == "default" || heading.strip_prefix("profile ").map(str::trim) == Some(&name)
+            }));
+        }
+        if let Some(text) = file("AWS_SHARED_CREDENTIALS_FILE", "credentials") {
+            values.extend(section(&text, |heading| heading == name));
+        }
+        Self { values }
+    }
+}
+
+/// Returns the keys and values that stand below a heading. Lines that are indented belong to the value before them and are
+/// left out: none of these settings is so long.
+fn section(text: &str, is_meant: impl Fn(&str) -> bool) -> HashMap<String, String> {
+    let (mut values, mut inside) = (HashMap::new(), false);
+    for line in text.lines().filter(|line| !line.starts_with([' ', '\t', '#', ';'])) {
+        if let Some(heading) = line.trim_end().strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            inside = is_meant(heading.trim());
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| inside) {
+            values.insert(key.trim().to_ascii_lowercase(), value.trim().to_owned());
+        }
+    }
+    values.retain(|_, value| !value.is_empty());
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_of_profiles() {
+        let text = "# a comment\n[default]\nregion = eu-west-1\nrole=\n[profile b]\nregion=us-west-2\n  nested = 1\n\
+                    AWS_Access_Key_Id = AKIA=\r\n[c]\nregion=x\n";
+        let default = section(text, |heading| heading == "default");
+        assert_eq!(default, HashMap::from([("region".to_owned(), "eu-west-1".to_owned())]));
+        let b = section(text, |heading| heading == "profile b");
+        assert_eq!(b.get("aws_access_key_id").map(String::as_str), Some("AKIA="));
+        assert_eq!((b.get("region").map(String::as_str), b.len()), (Some("us-west-2"), 2));
+    }
+
+    #[test]
+    fn keys_are_not_displayed() {
+        let url = || Url::parse("http://me:secret@h/").expect("a URL");
+        let credentials = Some(Credentials::new_with_token("key", "secret", "secret"));
+        let bucket = BucketAccess { credentials, region: "r".to_owned(), endpoint: Some(url()) };
+        let hub = HubAccess { endpoint: url(), token: Some("secret".to_owned()) };
+        let shown = format!("{bucket:?} {hub:?}");
+        assert!(!shown.contains("secret") && shown.contains("is_signed: true"), "{shown}");
+        assert!(!endpoint("HF_ENDPOINT", "secret").expect_err("no URL").to_string().contains("secret"));
+    }
+}

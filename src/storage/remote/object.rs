@@ -1,0 +1,96 @@
+//! An object on a server as bytes that are read by position: [`RemoteObject`].
+
+use std::io;
+use std::sync::Arc;
+
+use super::address::Address;
+use super::answer::{Version, digest};
+use super::client::{Client, Part};
+use crate::error::Result;
+use crate::storage::read_at::{Identity, ReadAt, Stamp};
+
+/// An object on a server, of which the first part is here. Each other read is one request for exactly these bytes, which the
+/// server is asked to give only of the version that the first answer told.
+#[derive(Debug)]
+pub struct RemoteObject {
+    client: Arc<Client>,
+    address: Address,
+    version: Version,
+    /// The byte that the part begins at that came first, and that part.
+    at: u64,
+    part: Vec<u8>,
+    /// All bytes, where the server gives no parts.
+    whole: Option<Arc<dyn ReadAt>>,
+}
+
+impl RemoteObject {
+    /// Opens an object by asking for a part of it; `None` if there is none at that address.
+    ///
+    /// # Errors
+    /// No answer, or one that is of no use.
+    pub fn open(client: &Arc<Client>, address: Address, part: Part) -> Result<Option<Self>> {
+        let Some(begun) = client.begin(&address, part)? else { return Ok(None) };
+        let (client, version) = (Arc::clone(client), begun.version);
+        Ok(Some(Self { client, address, version, at: begun.at, part: begun.bytes, whole: begun.whole }))
+    }
+
+    /// Takes an object of which only the size and the version are known.
+    ///
+    /// # Errors
+    /// Those of [`Client::head`].
+    pub fn known(client: &Arc<Client>, address: Address) -> Result<Option<Self>> {
+        let Some(facts) = client.head(&address)? else { return Ok(None) };
+        let (client, version) = (Arc::clone(client), facts.version);
+        Ok(Some(Self { client, address, version, at: 0, part: Vec::new(), whole: None }))
+    }
+}
+
+impl ReadAt for RemoteObject {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.version.size)
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        if let Some(whole) = &self.whole {
+            return whole.read_at(out, at);
+        }
+        let end = at.checked_add(out.len() as u64).filter(|end| *end <= self.version.size);
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let (first, last) = (self.at, self.at + self.part.len() as u64);
+        // what is here of it lies in the middle: what stands before and behind is asked for
+        let (from, to) = (at.clamp(first, last), end.clamp(first, last));
+        if from >= to {
+            return if out.is_empty() {
+                Ok(())
+            } else {
+                Ok(self.client.read(&self.address, &self.version, out, at)?)
+            };
+        }
+        let (before, rest) = out.split_at_mut((from - at) as usize);
+        let (here, behind) = rest.split_at_mut((to - from) as usize);
+        here.copy_from_slice(&self.part[(from - first) as usize..(to - first) as usize]);
+        for (out, at) in [(before, at), (behind, to)] {
+            if !out.is_empty() {
+                self.client.read(&self.address, &self.version, out, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        // every answer is checked to be about this version
+        Ok(self.version.stamp())
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        let text = match &self.address {
+            Address::Web(url) => url.as_str().to_owned(),
+            address => address.to_string(),
+        };
+        Ok(Identity::Remote(digest(&text)))
+    }
+
+    fn costs_requests(&self) -> bool {
+        self.whole.is_none()
+    }
+}
