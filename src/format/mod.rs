@@ -28,6 +28,8 @@ pub mod npy;
 pub mod npy_append;
 #[cfg(feature = "npy")]
 pub mod npy_header;
+#[cfg(feature = "npy")]
+mod npy_literal;
 #[cfg(feature = "npz")]
 pub mod npz;
 #[cfg(feature = "onnx")]

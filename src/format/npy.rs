@@ -1,16 +1,13 @@
 //! NumPy's `.npy`: reads and writes its header. The items follow the header as they are in memory.
 //!
-//! `ndarray-npy` parses the header. Its grammar takes exponential time for nested brackets, keeps the last of two equal
-//! keys and does not know `2L`, so `scan` looks at the characters first. The writer is our own, because the bytes are
-//! to be those of `numpy.save`.
+//! The bytes of a header that is written are those of `numpy.save`. [`npy_literal`] has the grammar of one that is read, which
+//! takes a time that grows as its length.
 
 use std::io::{self, Read};
 
-use ndarray_npy::npy::header::{Header as RawHeader, Layout as RawLayout, ParseHeaderError, ReadHeaderError};
-use py_literal::Value;
-
 use super::content::{Content, ContentSource};
 use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
+use super::npy_literal::{self, Entry, Literal};
 use super::plain::{PlainItems, PlainReader};
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
@@ -25,18 +22,6 @@ pub const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The longest header that is read, in bytes. A structured dtype of some ten thousand fields fits.
 pub const MAX_HEADER: usize = 1 << 20;
-
-/// How deep brackets may nest in a header that is read. The parser calls itself for each level, and a header of a MiB
-/// of brackets would overflow the stack, which ends the process. No dtype of NumPy's prints more than a few.
-const MAX_NESTING: usize = 32;
-
-/// The most characters that the parser may read. It reads some values twice, and what is inside them twice as often, so
-/// each level of `[` takes twice the time of the one around it (14 s at a depth of 22). Characters are counted as often
-/// as they would be read; this many take half a second and 80 MB.
-const MAX_READS: usize = 1 << 19;
-
-/// The most digits of a dim.
-const MAX_DIGITS: usize = 20;
 
 /// The header of a `.npy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,10 +64,7 @@ pub fn read_header(begin: &[u8]) -> Result<Begun> {
 
 /// Reads the dictionary of a header.
 fn parse(text: &str, offset: usize) -> Result<Header> {
-    let meta = match plain(text.trim_ascii()) {
-        Some(meta) => meta,
-        None => parsed(text)?,
-    };
+    let meta = meta(text)?;
     let Meta { dtype, shape, .. } = &meta;
     ensure!(shape.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", shape.len());
     let bytes = bytes_of(shape, dtype.itemsize())
@@ -90,18 +72,27 @@ fn parse(text: &str, offset: usize) -> Result<Header> {
     Ok(Header { meta, offset, bytes })
 }
 
-/// Reads a dictionary that is written as `numpy.save` writes that of a dtype without fields, which nearly all are. The
-/// parser takes a hundred times as long, so that to list an archive of thousands of members would take longer than to
-/// read their items. What this guesses is written again and compared, so it need not agree with the parser in anything
-/// else, which is left to that.
-fn plain(text: &str) -> Option<Meta> {
-    let (descr, rest) = text.strip_prefix("{'descr': '")?.split_once("', 'fortran_order': ")?;
-    let (order, dims) = rest.split_once(", 'shape': (")?;
-    let dims = dims.strip_suffix("), }")?.split(',').map(str::trim_start).filter(|dim| !dim.is_empty());
-    let shape = dims.map(str::parse).collect::<Result<Vec<usize>, _>>().ok()?;
-    let order = if order == "True" { Order::Fortran } else { Order::C };
-    let meta = Meta::new(DType::parse(descr).ok()?, shape).in_order(order);
-    (dictionary(&meta, order) == text).then_some(meta)
+/// Reads what a dictionary says of a tensor.
+fn meta(text: &str) -> Result<Meta> {
+    let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+    let entries = npy_literal::dictionary(text)?;
+    ensure!(entries.len() <= 3, "the header has more than its three keys");
+    for Entry { key, value } in entries {
+        let Literal::Text(key) = key else { bail!("the header has a key that is no string") };
+        let refused = || malformed!("the header's {key:?} is not a value it can have");
+        match (&key[..], value) {
+            ("descr", value) => descr = Some(value),
+            ("fortran_order", Literal::Bool(value)) => fortran_order = Some(value),
+            ("shape", value @ Literal::Tuple(_)) => shape = Some(dims(&value).ok_or_else(refused)?),
+            ("fortran_order" | "shape", _) => return Err(refused()),
+            _ => bail!("the header has a key beside descr, fortran_order and shape"),
+        }
+    }
+    let missing = |key: &str| malformed!("the header has no {key:?}");
+    let descr = descr.ok_or_else(|| missing("descr"))?;
+    let order = if fortran_order.ok_or_else(|| missing("fortran_order"))? { Order::Fortran } else { Order::C };
+    let shape = shape.ok_or_else(|| missing("shape"))?;
+    Ok(Meta::new(dtype(&descr)?, shape).in_order(order))
 }
 
 /// Returns the dictionary that `numpy.save` writes for a tensor in that order.
@@ -111,113 +102,32 @@ fn dictionary(Meta { dtype, shape, .. }: &Meta, order: Order) -> String {
     format!("{{'descr': {descr}, 'fortran_order': {fortran_order}, 'shape': {tuple}, }}")
 }
 
-/// Reads a dictionary with the parser.
-fn parsed(text: &str) -> Result<Meta> {
-    // the parser needs UTF-8 and a line feed at the end, which not every writer puts there; as version 3 every header
-    // has both, so that all versions take one way through the parser
-    let text = scan(text.trim_ascii())? + "\n";
-    let mut raw = b"\x93NUMPY\x03\x00".to_vec();
-    raw.extend((text.len() as u32).to_le_bytes());
-    raw.extend(text.as_bytes());
-    let header = RawHeader::from_reader(&mut raw.as_slice()).map_err(|error| match error {
-        ReadHeaderError::Parse(ParseHeaderError::MissingKey(key)) => malformed!("the header has no {key:?}"),
-        ReadHeaderError::Parse(ParseHeaderError::UnknownKey(_)) => {
-            malformed!("the header has a key beside descr, fortran_order and shape")
-        }
-        ReadHeaderError::Parse(ParseHeaderError::IllegalValue { key, .. }) => {
-            malformed!("the header's {key:?} is not a value it can have")
-        }
-        _ => malformed!("the header is not a Python dictionary"),
-    })?;
-    let order = if header.layout == RawLayout::Fortran { Order::Fortran } else { Order::C };
-    Ok(Meta::new(dtype(&header.type_descriptor)?, header.shape).in_order(order))
-}
-
-/// A bracket that is open.
-struct Open {
-    kind: char,
-    /// Whether a value in it is complete.
-    comma: bool,
-    /// How many of the values around it, and itself, may be read twice.
-    doublings: u32,
-}
-
-/// Checks a header before the parser gets it: bounds the parser's time and memory, refuses a key given twice, and drops
-/// the `L` that Python 2 put behind long integers.
-///
-/// One pass over the characters, which knows only quotes and brackets, does this without a second parser that would
-/// have to agree with the first.
-fn scan(text: &str) -> Result<String> {
-    let mut out = String::with_capacity(text.len() + 1);
-    let mut open: Vec<Open> = Vec::new();
-    let (mut quote, mut escaped) = (None, false);
-    let (mut keys, mut reads, mut digits, mut dims) = (0, 0, 0, 0);
-    let is = |open: &[Open], kinds: &[char]| open.iter().map(|open| open.kind).eq(kinds.iter().copied());
-    for c in text.chars() {
-        reads += 1_usize << open.last().map_or(0, |open| open.doublings).min(20);
-        digits = if c.is_ascii_digit() && quote.is_none() { digits + 1 } else { 0 };
-        match quote {
-            Some(_) if escaped => escaped = false,
-            Some(_) if c == '\\' => escaped = true,
-            Some(q) if c == q => quote = None,
-            Some(_) => {}
-            None => match c {
-                '\'' | '"' => quote = Some(c),
-                '(' | '[' | '{' => {
-                    ensure!(c != '{' || open.is_empty(), "the header has a dictionary or set in its dictionary");
-                    // any value of a list may be the last, and any but the first of a tuple: the parser reads these
-                    // twice
-                    let doublings = open.last().map_or(0, |outer| {
-                        outer.doublings + u32::from(outer.kind == '[' || outer.kind == '(' && outer.comma)
-                    });
-                    open.push(Open { kind: c, comma: false, doublings });
-                }
-                ')' | ']' | '}' => drop(open.pop()),
-                ':' if is(&open, &['{']) => keys += 1,
-                ',' => {
-                    dims += usize::from(is(&open, &['{', '(']));
-                    open.last_mut().into_iter().for_each(|open| open.comma = true);
-                }
-                'L' if out.ends_with(|c: char| c.is_ascii_digit()) => continue,
-                _ => {}
-            },
-        }
-        ensure!(open.len() <= MAX_NESTING && reads <= MAX_READS, "the header nests too deeply");
-        ensure!(
-            digits <= MAX_DIGITS && dims <= MAX_RANK,
-            "the header has more than {MAX_RANK} dims, or one of more than {MAX_DIGITS} digits"
-        );
-        out.push(c);
-    }
-    ensure!(keys <= 3, "the header has more than its three keys");
-    Ok(out)
-}
-
 /// Returns the error of a dtype as one of the header that has it.
 fn about_header(error: Error) -> Error {
     malformed!("{}", error.message())
 }
 
 /// Returns the dtype of a `descr`.
-fn dtype(descr: &Value) -> Result<DType> {
+fn dtype(descr: &Literal) -> Result<DType> {
     match descr {
-        Value::String(text) => DType::parse(text).map_err(about_header),
-        Value::List(fields) => structured(fields),
+        Literal::Text(text) => DType::parse(text).map_err(about_header),
+        Literal::List(fields) => structured(fields),
         _ => bail!("the header's \"descr\" is neither a string nor a list of fields"),
     }
 }
 
 /// Returns the dtype of a list of fields. NumPy lays them out one after the other; void without a name is padding.
-fn structured(list: &[Value]) -> Result<DType> {
+fn structured(list: &[Literal]) -> Result<DType> {
     let mut fields = Vec::with_capacity(list.len());
     let mut offset = 0_usize;
     for item in list {
         let refused = || malformed!("a field of the header's \"descr\" is not (name, descr) or (name, descr, shape)");
-        let members = item.as_tuple().filter(|members| (2..=3).contains(&members.len())).ok_or_else(refused)?;
+        let Literal::Tuple(members) = item else { return Err(refused()) };
+        ensure!((2..=3).contains(&members.len()), "{}", refused().message());
         let (title, name) = match &members[0] {
-            Value::String(name) => (None, name.clone()),
-            Value::Tuple(names) => match &names[..] {
-                [Value::String(title), Value::String(name)] => (Some(title.clone()), name.clone()),
+            Literal::Text(name) => (None, name.clone()),
+            Literal::Tuple(names) => match &names[..] {
+                [Literal::Text(title), Literal::Text(name)] => (Some(title.clone()), name.clone()),
                 _ => return Err(refused()),
             },
             _ => return Err(refused()),
@@ -227,7 +137,7 @@ fn structured(list: &[Value]) -> Result<DType> {
             shapes.push(dims(outer).ok_or_else(refused)?);
         }
         let mut descr = &members[1];
-        while let Value::Tuple(pair) = descr {
+        while let Literal::Tuple(pair) = descr {
             let [inner, shape] = &pair[..] else { return Err(refused()) };
             shapes.push(dims(shape).ok_or_else(refused)?);
             descr = inner;
@@ -245,18 +155,17 @@ fn structured(list: &[Value]) -> Result<DType> {
     DType::structured(fields, offset).map_err(about_header)
 }
 
-/// Returns the dims of a sub-array, which are a tuple or one number.
-fn dims(value: &Value) -> Option<Vec<usize>> {
-    let number = |value: &Value| value.as_integer().and_then(|n| usize::try_from(n).ok());
-    match value {
-        Value::Tuple(dims) => dims.iter().map(number).collect(),
+/// Returns the dims of a shape, which is a tuple, or of a sub-array one number too.
+fn dims(shape: &Literal) -> Option<Vec<usize>> {
+    let number = |dim: &Literal| if let Literal::Number(number) = *dim { Some(number) } else { None };
+    match shape {
+        Literal::Tuple(dims) => dims.iter().map(number).collect(),
         one => Some(vec![number(one)?]),
     }
 }
 
 /// Returns the header that `numpy.save` writes, byte for byte, so that files of either program can be compared by their
-/// bytes. It says Fortran order only if that differs from C order. The header of `ndarray-npy` has other padding, and a
-/// whole 64 bytes more if it was aligned already.
+/// bytes. It says Fortran order only if that differs from C order.
 pub fn write_header(meta: &Meta) -> Vec<u8> {
     /// Room for the digits of a dim that grows, so that items need not move: more than the largest int64 has.
     const GROWTH_DIGITS: usize = 21;
@@ -404,36 +313,68 @@ impl Writer for NpyWriter {
 mod tests {
     use super::*;
 
-    /// What is read without the parser is what the parser reads, and what is written in any other way is left to it.
     #[test]
-    fn plain_dictionaries() {
-        let plain_ones = [
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (), }",
-            "{'descr': '>i8', 'fortran_order': True, 'shape': (3,), }",
-            "{'descr': '|u1', 'fortran_order': True, 'shape': (3, 0, 18446744073709551615), }",
-            "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 3), }",
-            "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2, 3), }",
-            "{'descr': '|S5', 'fortran_order': False, 'shape': (1, 1), }",
-        ];
-        for text in plain_ones {
-            let found = plain(text);
-            assert!(found.is_some() || text.contains("V2"), "{text}");
-            assert!(found.is_none_or(|found| found == parsed(text).expect(text)), "{text}");
+    fn headers_are_read_back() {
+        for dtype in ["<f4", ">i8", "|u1", "|V2", "<M8[ns]", "|S5", "<U3", "|b1"] {
+            for shape in [vec![], vec![3], vec![3, 0, usize::MAX], vec![1; MAX_RANK]] {
+                for order in [Order::C, Order::Fortran] {
+                    let written = Meta::new(DType::parse(dtype).unwrap(), shape.clone()).in_order(order);
+                    let text = dictionary(&written, order);
+                    assert_eq!(meta(&format!("{text}   \t\n")).expect(&text), written, "{text}");
+                }
+            }
         }
-        let others = [
-            "",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (3), }",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (3,,), }",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (03,), }",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (3L,), }",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }",
-            "{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }",
-            "{'descr': 'float32', 'fortran_order': False, 'shape': (3,), }",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",
-            "{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
-            "{'shape': (3,), 'descr': '<f4', 'fortran_order': False, }",
-            "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }",
+    }
+
+    #[test]
+    fn other_headers() {
+        let float = |shape: &[usize]| Some(Meta::new(DType::parse("<f4").unwrap(), shape.to_vec()));
+        let rows = [
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (3L,)}", float(&[3]), ""),
+            ("{\"shape\": (3, 4), 'fortran_order':False,'descr':'\\x3cf4',}", float(&[3, 4]), ""),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (3), }", None, "the header is not a Python dictionary"),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': 3, }",
+                None,
+                "the header's \"shape\" is not a value it can have",
+            ),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }", None, "the header's \"shape\" is not"),
+            ("{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }", None, "the header's \"fortran_order\" is not"),
+            ("{'descr': '<f4', 'shape': (3,), }", None, "the header has no \"fortran_order\""),
+            ("{'descr': '<f4', 'shape': (3,), 'shape': (3,)}", None, "the header has no \"fortran_order\""),
+            (
+                "{'descr': '<f4', 'order': 1, 'shape': (3,)}",
+                None,
+                "the header has a key beside descr, fortran_order and shape",
+            ),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (), 'shape': ()}",
+                None,
+                "the header has more than its three keys",
+            ),
+            ("{1: '<f4'}", None, "the header has a key that is no string"),
+            (
+                "{'descr': 4, 'fortran_order': False, 'shape': ()}",
+                None,
+                "the header's \"descr\" is neither a string nor a list",
+            ),
+            (
+                "{'descr': [('a',)], 'fortran_order': False, 'shape': ()}",
+                None,
+                "a field of the header's \"descr\" is not",
+            ),
         ];
-        others.iter().for_each(|text| assert_eq!(plain(text), None, "{text}"));
+        let mut failures = Vec::new();
+        for (text, expected, message) in rows {
+            let agrees = match (meta(text), &expected) {
+                (Ok(found), Some(expected)) => found == *expected,
+                (Err(error), None) => error.message().contains(message),
+                _ => false,
+            };
+            if !agrees {
+                failures.push(format!("{text}: {:?}", meta(text)));
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
     }
 }

@@ -1,0 +1,251 @@
+//! The Python literals that a `.npy` header consists of: a dictionary of strings, integers, booleans, tuples and lists.
+
+use crate::error::{Result, bail, ensure, malformed};
+
+/// How deep brackets may nest. The parser calls itself for each level, and a header of a MiB of brackets would overflow the
+/// stack, which ends the process. No dtype of NumPy's prints more than a few.
+const MAX_NESTING: usize = 32;
+
+/// A value in a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Literal {
+    /// A string, without its quotes and escapes.
+    Text(String),
+    /// An integer that can be a dim.
+    Number(usize),
+    Bool(bool),
+    Tuple(Vec<Literal>),
+    List(Vec<Literal>),
+    /// What no header has: a number that is negative, too large or no integer, `None`, a name.
+    Other,
+}
+
+/// A key of the dictionary with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) key: Literal,
+    pub(super) value: Literal,
+}
+
+/// Parses a dictionary, whose values are no dictionaries.
+///
+/// # Errors
+/// The text is anything else, or brackets nest too deeply.
+pub(super) fn dictionary(text: &str) -> Result<Vec<Entry>> {
+    let mut parser = Parser { rest: text };
+    let mut entries = Vec::new();
+    parser.expect('{')?;
+    while !parser.takes('}') {
+        let key = parser.value(0)?;
+        parser.expect(':')?;
+        entries.push(Entry { key, value: parser.value(0)? });
+        if !parser.takes(',') {
+            parser.expect('}')?;
+            break;
+        }
+    }
+    ensure!(parser.rest.trim_ascii().is_empty(), "the header has text behind its dictionary");
+    Ok(entries)
+}
+
+/// What is left of the text.
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    /// Skips spaces and takes that character, if it is the next.
+    fn takes(&mut self, next: char) -> bool {
+        self.rest = self.rest.trim_ascii_start();
+        let rest = self.rest.strip_prefix(next);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn expect(&mut self, next: char) -> Result<()> {
+        ensure!(self.takes(next), "the header is not a Python dictionary");
+        Ok(())
+    }
+
+    /// Takes so many bytes, which end a character.
+    fn take(&mut self, bytes: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(bytes);
+        self.rest = rest;
+        taken
+    }
+
+    fn value(&mut self, nesting: usize) -> Result<Literal> {
+        ensure!(nesting <= MAX_NESTING, "the header nests too deeply");
+        if self.takes('(') {
+            let mut items = Vec::new();
+            while !self.takes(')') {
+                items.push(self.value(nesting + 1)?);
+                // one value in brackets is no tuple without a comma
+                if !self.takes(',') {
+                    ensure!(items.len() > 1, "the header is not a Python dictionary");
+                    self.expect(')')?;
+                    break;
+                }
+            }
+            return Ok(Literal::Tuple(items));
+        }
+        if self.takes('[') {
+            let mut items = Vec::new();
+            while !self.takes(']') {
+                items.push(self.value(nesting + 1)?);
+                if !self.takes(',') {
+                    self.expect(']')?;
+                    break;
+                }
+            }
+            return Ok(Literal::List(items));
+        }
+        for quote in ['\'', '"'] {
+            if self.takes(quote) {
+                return self.text(quote).map(Literal::Text);
+            }
+        }
+        let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '+' | '-');
+        let word = self.take(self.rest.find(|c| !is_of_word(c)).unwrap_or(self.rest.len()));
+        Ok(match word {
+            "" => bail!("the header is not a Python dictionary"),
+            "True" => Literal::Bool(true),
+            "False" => Literal::Bool(false),
+            // Python 2 writes L behind long integers
+            _ => word.strip_suffix('L').unwrap_or(word).parse().map_or(Literal::Other, Literal::Number),
+        })
+    }
+
+    /// Takes the rest of a string, whose first quote has been taken.
+    fn text(&mut self, quote: char) -> Result<String> {
+        let ends = |c: char| c == quote || matches!(c, '\\' | '\n' | '\r');
+        let mut text = String::new();
+        loop {
+            let plain = self.rest.find(ends).ok_or_else(|| malformed!("the header has a string without an end"))?;
+            text.push_str(self.take(plain));
+            match self.take(1) {
+                "\\" => self.escape(&mut text)?,
+                "\n" | "\r" => bail!("the header has a string without an end"),
+                _ => return Ok(text),
+            }
+        }
+    }
+
+    /// Takes what follows a backslash, and appends the character that it stands for.
+    fn escape(&mut self, text: &mut String) -> Result<()> {
+        let bad = || malformed!("the header has an escape that stands for no character");
+        let next = self.rest.chars().next().ok_or_else(bad)?;
+        let (prefix, digits, radix) = match next {
+            'x' => (1, 2, 16),
+            'u' => (1, 4, 16),
+            'U' => (1, 8, 16),
+            '0'..='7' => (0, self.rest.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count(), 8),
+            _ => {
+                self.take(next.len_utf8());
+                match next {
+                    '\\' | '\'' | '"' => text.push(next),
+                    'a' => text.push('\x07'),
+                    'b' => text.push('\x08'),
+                    'f' => text.push('\x0c'),
+                    'n' => text.push('\n'),
+                    'r' => text.push('\r'),
+                    't' => text.push('\t'),
+                    'v' => text.push('\x0b'),
+                    '\n' => {}
+                    'N' => return Err(bad()),
+                    // Python keeps the backslash
+                    _ => text.extend(['\\', next]),
+                }
+                return Ok(());
+            }
+        };
+        self.take(prefix);
+        let code = self.rest.get(..digits).filter(|code| !code.starts_with('+')).ok_or_else(bad)?;
+        text.push(u32::from_str_radix(code, radix).ok().and_then(char::from_u32).ok_or_else(bad)?);
+        self.take(digits);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the value of `{'k': TEXT}`.
+    fn value(text: &str) -> Option<Literal> {
+        let [entry] = <[Entry; 1]>::try_from(dictionary(&format!("{{'k': {text}}}")).ok()?).ok()?;
+        assert_eq!(entry.key, Literal::Text("k".to_owned()));
+        Some(entry.value)
+    }
+
+    #[test]
+    fn values() {
+        use Literal::{Bool, List, Number, Other, Text, Tuple};
+        let text = |text: &str| Text(text.to_owned());
+        let rows = [
+            ("'<f4'", text("<f4")),
+            ("\"it's\"", text("it's")),
+            (r"'\'\\\n\t\x41\u00e9\U0001f600\101\7\q'", text("'\\\n\tA\u{e9}\u{1f600}A\u{7}\\q")),
+            ("'é😀'", text("é😀")),
+            ("''", text("")),
+            ("12", Number(12)),
+            ("12L", Number(12)),
+            ("-12", Other),
+            ("1.5", Other),
+            ("None", Other),
+            ("99999999999999999999999", Other),
+            ("True", Bool(true)),
+            ("False", Bool(false)),
+            ("()", Tuple(vec![])),
+            ("( 3 , )", Tuple(vec![Number(3)])),
+            ("(3,4)", Tuple(vec![Number(3), Number(4)])),
+            ("[]", List(vec![])),
+            ("[3]", List(vec![Number(3)])),
+            ("[('a', '<f4', (2,)),]", List(vec![Tuple(vec![text("a"), text("<f4"), Tuple(vec![Number(2)])])])),
+            (&("[".repeat(32) + &"]".repeat(32)), (0..31).fold(List(vec![]), |inner, _| List(vec![inner]))),
+        ];
+        let failures: Vec<_> =
+            rows.into_iter().filter(|(text, expected)| value(text).as_ref() != Some(expected)).collect();
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    #[test]
+    fn refused() {
+        let deep = "[".repeat(34) + &"]".repeat(34);
+        let values = [
+            "",
+            "'",
+            "'a",
+            "'\\",
+            "'\\x4'",
+            "'\\x+1'",
+            "'\\xé'",
+            "'\\ud800'",
+            "'\\N{DIGIT ONE}'",
+            "'a\nb'",
+            "b'a'",
+            "(3)",
+            "(,)",
+            "(3,,)",
+            "(3",
+            "[3",
+            "[,]",
+            "[3 4]",
+            "{}",
+            "{'a': 1}",
+            "3 4",
+            "3}",
+            ":",
+            "*",
+            "lambda: 0",
+            "'a' 'b'",
+            &deep,
+        ];
+        let read: Vec<_> = values.iter().filter(|text| value(text).is_some()).collect();
+        assert!(read.is_empty(), "{read:?}");
+        for text in ["", "{", "{'a'}", "{'a': 1", "{'a': 1} 2", "{,}", "{'a': 1,,}", "[1]", "3", "{'a' 1}"] {
+            assert!(dictionary(text).is_err(), "{text}");
+        }
+        assert_eq!(dictionary(" { } ").unwrap(), []);
+    }
+}
