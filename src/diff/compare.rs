@@ -16,7 +16,7 @@ use super::tally::{DifferenceTally, Most, NumberPairs, NumberRule, StoredItems, 
 use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
-use crate::engine::scan::{same_bytes, scan};
+use crate::engine::scan::{ScannedBox, same_bytes, scan_boxes};
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -155,7 +155,8 @@ struct MetricFindings {
 }
 
 /// Looks at the items of a window, and marks the places of mismatches. Returns true once everything is known.
-type WindowVisitor<'a> = dyn Fn(&mut ThreadFindings, StoredItems<'_>, &mut WindowMarks<'_>) -> Result<bool> + Sync + 'a;
+type WindowVisitor<'a> =
+    dyn Fn(&mut ThreadFindings, &ScannedBox<'_, 2>, &mut WindowMarks<'_>) -> Result<bool> + Sync + 'a;
 
 /// What is known of two tensors in the end.
 struct Overall {
@@ -245,13 +246,13 @@ impl Comparison<'_> {
         let rule = self.rule;
         let how = NumberRule { rule: &rule, reading };
         let mut all = self.scan(&axes, &|seen, window, marks| {
-            let is_equal = reading.is_one_dtype && window.rows.expected == window.rows.actual;
+            let is_equal = reading.is_one_dtype && window.items[0] == window.items[1];
             let is_skipped = is_equal && !any_differs.load(Ordering::Relaxed);
             if !is_skipped {
                 any_differs.store(true, Ordering::Relaxed);
             }
-            for stored in window.chunks(CHUNK) {
-                let adds_nothing = is_equal && seen.tally.has_maxima();
+            for stored in chunks_of(window, widths) {
+                let adds_nothing = is_equal && seen.tally.has_maxima(stored.start);
                 if adds_nothing && is_skipped {
                     break;
                 }
@@ -264,11 +265,11 @@ impl Comparison<'_> {
                 }
             }
             if is_skipped {
-                seen.vary(reading, window);
-                seen.skipped.push(window.start);
+                seen.vary(reading, StoredItems::new(window.start(), widths, window.items));
+                seen.skipped.push(window.start());
             }
             // of equal tensors only the first items that have errors are left to be found
-            Ok(are_equal && seen.tally.has_maxima() && seen.variety.varies)
+            Ok(are_equal && seen.tally.has_maxima(0) && seen.variety.varies)
         })?;
         let axes = axes.found(std::mem::take(&mut all.runs));
         let are_same = all.tally.differing == 0;
@@ -276,15 +277,15 @@ impl Comparison<'_> {
             let mut skipped = std::mem::take(&mut all.skipped);
             skipped.sort_unstable();
             let wanted = |start: usize| skipped.binary_search(&start).is_ok();
-            let each = |seen: &mut ThreadFindings, start: usize, items: [&[u8]; 2]| {
-                for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
+            let each = |seen: &mut ThreadFindings, window: &ScannedBox<'_, 2>| {
+                for part in chunks_of(window, widths) {
                     let rows = reading.read(part.rows, &mut seen.converted);
                     seen.metrics.sum(&summer, part.start, rows, search.as_ref())?;
                 }
                 Ok(true)
             };
             let sources = [&mut *self.expected, &mut *self.actual];
-            let later = scan(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
+            let later = scan_boxes(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
         let class = reading.kernel().class();
@@ -305,10 +306,12 @@ impl Comparison<'_> {
 
     /// Compares what is no number.
     fn opaque(mut self, how: &Comparability) -> Result<Overall> {
-        let (axes, rule) = (AxisMarks::new(self.expected.shape()), self.rule);
+        let (axes, rule, widths) = (AxisMarks::new(self.expected.shape()), self.rule, self.widths);
         let all = self.scan(&axes, &|seen, window, marks| {
-            if window.widths[0] != window.widths[1] || window.rows.expected != window.rows.actual {
-                seen.tally.look_at_opaque(&rule, how, window, marks);
+            if widths[0] != widths[1] || window.items[0] != window.items[1] {
+                for (start, items) in window.runs() {
+                    seen.tally.look_at_opaque(&rule, how, StoredItems::new(start, widths, items), marks);
+                }
             }
             Ok(false)
         })?;
@@ -327,11 +330,11 @@ impl Comparison<'_> {
     fn scan(&mut self, axes: &AxisMarks, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
         let widths = self.widths;
         let sources = [&mut *self.expected, &mut *self.actual];
-        let visit = |seen: &mut ThreadFindings, start: usize, window: [&[u8]; 2]| {
+        let visit = |seen: &mut ThreadFindings, window: &ScannedBox<'_, 2>| {
             let mut marks = WindowMarks { axes, runs: FirstAxisRuns::default() };
-            let is_known = each(seen, StoredItems::new(start, widths, window), &mut marks)?;
+            let is_known = each(seen, window, &mut marks)?;
             if !marks.runs.is_empty() {
-                seen.runs.push((start, marks.runs));
+                seen.runs.push((window.start(), marks.runs));
             }
             seen.check_memory()?;
             Ok(!is_known)
@@ -342,7 +345,7 @@ impl Comparison<'_> {
                 sources.into_iter().try_for_each(|source| source.finish())?;
                 Vec::new()
             }
-            _ => scan(sources, self.effort.limits, self.progress, |_| true, ThreadFindings::default, visit)?,
+            _ => scan_boxes(sources, self.effort.limits, self.progress, |_| true, ThreadFindings::default, visit)?,
         };
         let mut all = ThreadFindings::default();
         for mut seen in seen {
@@ -370,6 +373,14 @@ impl Comparison<'_> {
         let again = self.expected.is_read_by_position() && self.actual.is_read_by_position();
         Ok(across && again && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
     }
+}
+
+/// Divides the items of a window into parts that stay in a core's cache when they are converted.
+pub(super) fn chunks_of<'a>(
+    window: &'a ScannedBox<'_, 2>,
+    widths: [usize; 2],
+) -> impl Iterator<Item = StoredItems<'a>> {
+    window.runs().flat_map(move |(start, items)| StoredItems::new(start, widths, items).chunks(CHUNK))
 }
 
 /// Makes a report of what is known.

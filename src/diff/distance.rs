@@ -20,6 +20,14 @@ impl Number {
         }
     }
 
+    /// Returns the next smaller number that is not negative.
+    pub(super) fn below(self) -> Option<Self> {
+        match self {
+            Self::Float(number) => (number > 0.0).then(|| Self::Float(number.next_down())),
+            Self::Integer(number) => number.checked_sub(1).map(Self::Integer),
+        }
+    }
+
     pub(super) fn is_zero(self) -> bool {
         self.near() == 0.0
     }

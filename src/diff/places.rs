@@ -1,9 +1,10 @@
 //! Where mismatches are: for each axis how many of its places hold one, and which.
 //!
 //! A place of an axis is marked when an item in it fails. A block whose places are all marked already needs no second
-//! look, and after the first rows of a tensor nearly all places of the inner axes are marked. Within a window the places
-//! of the first axis come in order, so they are kept as ranges; a bit for each would take memory in proportion to the
-//! tensor. The other axes have a bit for each place, in pages that are allocated when a place in them is marked.
+//! look, and after the first rows of a tensor nearly all places of the inner axes are marked. Axes have a bit for each
+//! place, in pages that are allocated when a place in them is marked. For the first axis of a tensor with short rows that
+//! would take memory in proportion to the tensor; such a tensor is scanned in order, so within a window the places of that
+//! axis come in order, and they are kept as ranges.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,6 +17,10 @@ pub(super) const RANGES: usize = 16;
 
 /// Words of a page of marks, 32 KiB.
 const PAGE: usize = 4096;
+
+/// A place of the first axis that has so many items or more has a bit: all bits together are then few beside the items.
+/// Tensors that are scanned in boxes have such rows.
+const LONG_ROW: usize = 1024;
 
 /// The places of an axis that hold a mismatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +101,7 @@ struct MarkedAxis {
     dim: usize,
     /// Items from one place to the next.
     stride: usize,
-    /// A bit for each place. The first axis has none.
+    /// A bit for each place. The first axis has none if its places have few items.
     marks: Vec<MarkPage>,
 }
 
@@ -113,7 +118,10 @@ impl AxisMarks {
         }
         axes.reverse();
         let is_empty = shape.contains(&0);
-        for axis in axes.iter_mut().skip(1).filter(|_| !is_empty) {
+        for (number, axis) in axes.iter_mut().enumerate().filter(|_| !is_empty) {
+            if number == 0 && axis.stride < LONG_ROW {
+                continue;
+            }
             axis.marks.resize_with(axis.dim.div_ceil(64 * PAGE), OnceLock::new);
         }
         Self { axes }
@@ -160,9 +168,8 @@ impl AxisMarks {
         sort_by(&mut windows, |(a, _), (b, _)| a.cmp(b));
         let mut runs = FirstAxisRuns::default();
         windows.into_iter().for_each(|(_, window)| runs.append(window));
-        let mut first = Some(runs);
         let found = |axis: &MarkedAxis| {
-            let FirstAxisRuns { count, ranges, .. } = first.take().unwrap_or_else(|| axis.runs());
+            let FirstAxisRuns { count, ranges, .. } = if axis.marks.is_empty() { runs.clone() } else { axis.runs() };
             AxisPlaces { axis: axis.number, places: count, of: axis.dim, ranges }
         };
         self.axes.iter().map(found).collect()

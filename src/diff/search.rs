@@ -5,8 +5,9 @@ use super::distance::Number;
 use super::reading::NumberReading;
 use super::tally::StoredItems;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan::scan;
+use crate::engine::scan::{ScannedPart, scan, scan_parts};
 use crate::error::Result;
+use crate::item::meta::Order;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
@@ -31,7 +32,11 @@ impl Comparison<'_> {
     pub(super) fn search(&mut self, reading: &NumberReading) -> Result<Search> {
         let (items, bits) = (self.items, reading.kernel().key_bits());
         let is_plain = |source: &Source| source.is_read_by_position() && source.view().is_forward();
-        if items < SAMPLED || !is_plain(self.expected) || !is_plain(self.actual) {
+        let is_sampled = match self.are_stored_alike() {
+            true => self.expected.is_read_by_position() && self.actual.is_read_by_position(),
+            false => is_plain(self.expected) && is_plain(self.actual),
+        };
+        if items < SAMPLED || !is_sampled {
             return Ok(Search::new(bits, &FRACTIONS, items));
         }
         let one_of = (items / SAMPLE) as u64;
@@ -76,7 +81,15 @@ impl Comparison<'_> {
         }
     }
 
-    /// Shows the keys of the distances in wanted windows to `each`, and returns the states of all threads.
+    /// Returns whether items side by side in one tensor are so in the other, though not in C order. Then quantiles, to which
+    /// no order matters, are searched in the order of storage.
+    fn are_stored_alike(&self) -> bool {
+        let [one, other] = [&self.expected, &self.actual].map(|source| source.meta().order);
+        one == Order::Fortran && other == Order::Fortran
+    }
+
+    /// Shows the keys of the distances in wanted windows to `each`, and returns the states of all threads. The windows of
+    /// tensors that are stored alike are those of their storage.
     fn each_key<S: Send>(
         &mut self,
         reading: &NumberReading,
@@ -86,16 +99,22 @@ impl Comparison<'_> {
         each: &(dyn Fn(&mut S, &[u64]) + Sync),
     ) -> Result<Vec<S>> {
         let widths = self.widths;
-        let sources = [&mut *self.expected, &mut *self.actual];
         let begin = || (begin(), Vec::new(), [Vec::new(), Vec::new()]);
-        let states = scan(sources, limits, &|_| {}, wanted, begin, |state, start, items| {
-            let (state, keys, converted) = state;
+        type State<S> = (S, Vec<u64>, [Vec<u8>; 2]);
+        let look = |(state, keys, converted): &mut State<S>, start: usize, items: [&[u8]; 2]| {
             for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
                 reading.kernel().keys(reading.read(part.rows, converted), keys);
                 each(state, keys);
             }
             Ok(true)
-        })?;
+        };
+        let states = if self.are_stored_alike() {
+            let parts = [&*self.expected, &*self.actual]
+                .map(|source| ScannedPart { source, view: source.meta().as_stored().view() });
+            scan_parts(parts, limits, &|_| {}, wanted, begin, look)?
+        } else {
+            scan([&mut *self.expected, &mut *self.actual], limits, &|_| {}, wanted, begin, look)?
+        };
         Ok(states.into_iter().map(|(state, ..)| state).collect())
     }
 }

@@ -37,6 +37,19 @@ pub(super) struct Most<V> {
     pub item: usize,
 }
 
+impl<V> Most<V> {
+    /// Returns the value that items from number `start` on must exceed to be the largest, or a first one as large. `below`
+    /// returns the value that all that are as large exceed; `None` if there is none.
+    fn exceeded(self, start: usize, below: impl Fn(V) -> Option<V>) -> Option<V> {
+        if start < self.item { below(self.value) } else { Some(self.value) }
+    }
+}
+
+/// Returns the next smaller float that is not negative.
+fn below_float(value: f64) -> Option<f64> {
+    (value > 0.0).then(|| value.next_down())
+}
+
 /// Takes the value of an item into account, if it has one. Items may come in any order.
 fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, new: Option<Most<V>>) {
     let is_new = |new: &Most<V>| {
@@ -173,12 +186,19 @@ impl DifferenceTally {
         }
     }
 
-    /// Returns whether equal items have nothing to add: they do only until there are maxima.
-    pub(super) fn has_maxima(&self) -> bool {
-        self.max_abs.is_some() && self.max_rel.is_some()
+    /// Returns whether equal items from number `start` on have nothing to add: they do only until there are maxima, or if
+    /// they are the first without errors where no others have been seen.
+    pub(super) fn has_maxima(&self, start: usize) -> bool {
+        self.max_abs.is_some_and(|most| most.item <= start || !most.value.is_zero())
+            && self.max_rel.is_some_and(|most| most.item <= start || most.value > 0.0)
     }
 
-    /// Looks at pairs of numbers that come after all before.
+    /// Returns whether a mismatch of item number `item` is one of the first.
+    fn lists(&self, item: usize, rule: &Rule) -> bool {
+        self.first.len() < rule.shown || self.first.last().is_some_and(|last| item < last.item)
+    }
+
+    /// Looks at pairs of numbers.
     pub(super) fn look_at(
         &mut self,
         how: NumberRule<'_>,
@@ -193,7 +213,7 @@ impl DifferenceTally {
             let count = block.min(items - first);
             let pairs = pairs.part(first..first + count, kernel.size());
             let NumberPairs { stored, rows } = pairs;
-            if reading.is_one_dtype && self.has_maxima() && stored.rows.expected == stored.rows.actual {
+            if reading.is_one_dtype && self.has_maxima(stored.start) && stored.rows.expected == stored.rows.actual {
                 continue;
             }
             let before = self.mismatches;
@@ -214,17 +234,22 @@ impl DifferenceTally {
     }
 
     /// Counts what differs in a block; `None` if its pairs have to be looked at one by one. After the first blocks hardly
-    /// any raises a maximum, so that this is all that is done with most.
+    /// any raises a maximum, so that this is all that is done with most. A block may lie before others that have been
+    /// seen: then a pair as far apart as the farthest counts, too, since the first of such pairs is told.
     fn count(&self, how: NumberRule<'_>, pairs: NumberPairs<'_>, steps: &mut Vec<u64>) -> Option<BlockCounts> {
         let NumberRule { rule, reading } = how;
+        let start = pairs.stored.start;
+        let max_rel = self.max_rel.map(|most| most.exceeded(start, below_float).ok_or(()));
+        let worst = self.worst.floor().map(|least| least.exceeded(start, Number::below).ok_or(()));
         let thresholds = Thresholds {
-            max_abs: self.max_abs?.value,
-            max_rel: self.max_rel.map(|most| most.value),
+            max_abs: self.max_abs?.exceeded(start, Number::below)?,
+            max_rel: max_rel.transpose().ok()?,
             rtol: self.rtol,
-            lists_next: self.first.len() < rule.shown || self.worst.takes_all(rule.worst),
-            worst: self.worst.floor(),
+            lists_next: self.lists(start, rule) || self.worst.takes_all(rule.worst),
+            worst: worst.transpose().ok()?,
         };
-        if reading.steps.any_above(pairs.stored.rows, self.max_ulp.map(|most| most.value)) {
+        let max_ulp = self.max_ulp.and_then(|most| most.exceeded(start, |steps| steps.checked_sub(1)));
+        if reading.steps.any_above(pairs.stored.rows, max_ulp) {
             return None;
         }
         how.fill_limited_steps(pairs, steps);
@@ -258,9 +283,9 @@ impl DifferenceTally {
     fn mismatch(&mut self, rule: &Rule, stored: StoredItems<'_>, errors: Option<MismatchErrors>) {
         let StoredItems { start: item, rows: Rows { expected, actual }, .. } = stored;
         self.mismatches += 1;
-        let is_first = self.first.len() < rule.shown;
+        let is_first = self.lists(item, rule);
         let distance = errors.map(|errors| errors.abs);
-        if (is_first || self.worst.takes(distance, rule.worst)) && self.out_of_memory.is_none() {
+        if (is_first || self.worst.takes(item, distance, rule.worst)) && self.out_of_memory.is_none() {
             // the items and their allocations; now and then those of many mismatches, also of other threads
             let each = expected.len().saturating_add(actual.len()).saturating_add(256);
             let many = each <= LONG && (self.first.len() + self.worst.len()).is_multiple_of(OFTEN);
@@ -268,13 +293,22 @@ impl DifferenceTally {
             let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
             let found = || FoundMismatch { item, expected: expected.to_vec(), actual: actual.to_vec(), errors };
             let kept = probe.and_then(|()| match is_first {
-                true => memory::push(&mut self.first, found()),
+                true => self.put_first(found(), rule),
                 false => self.worst.put(found(), rule.worst),
             });
             if let Err(refused) = kept {
                 self.out_of_memory = Some(refused);
             }
         }
+    }
+
+    /// Keeps a mismatch as one of the first.
+    fn put_first(&mut self, found: FoundMismatch, rule: &Rule) -> Result<(), OutOfMemory> {
+        let place = self.first.partition_point(|before| before.item < found.item);
+        memory::push(&mut self.first, found)?;
+        self.first[place..].rotate_right(1);
+        self.first.truncate(rule.shown);
+        Ok(())
     }
 
     /// Looks at items that are no numbers.
@@ -290,7 +324,7 @@ impl DifferenceTally {
             self.differing += mismatches;
             self.has_non_finite_mismatch = true;
             let mut rest = different;
-            while rest != 0 && (self.first.len() < rule.shown || self.worst.takes(None, rule.worst)) {
+            while rest != 0 && (self.lists(group.start, rule) || self.worst.takes(group.start, None, rule.worst)) {
                 let n = rest.trailing_zeros() as usize;
                 self.mismatch(rule, group.part(n..n + 1), None);
                 rest &= rest - 1;

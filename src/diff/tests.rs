@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 use std::num::NonZero;
+use std::ops::Range;
 use std::sync::Arc;
 
 use half::f16;
@@ -52,6 +53,9 @@ fn options(text: &str) -> (Options, Effort) {
             "--rtol" => options.rtol = Some(value().parse().unwrap()),
             "--ulp" => options.ulp = Some(value().parse().unwrap()),
             "--max-mismatch" => options.shown = value().parse().unwrap(),
+            "--worst" => options.worst = Some(value().parse().unwrap()),
+            "--window" => effort.limits.window = Some(value().parse().unwrap()),
+            "--quantiles" => effort.quantiles = true,
             "--threads" => effort.limits.threads = Threads::new(NonZero::new(value().parse().unwrap())),
             "--nan-differs" => options.nan_differs = true,
             "--ignore-dtype" => options.ignore_dtype = true,
@@ -823,9 +827,18 @@ fn as_defined_in_any_windows() {
         let (e, a) = (bytes_of(&expected), bytes_of(&actual));
         // windows of any size, given to any of some threads
         let mut tallies: Vec<DifferenceTally> = (0..=random.below(4)).map(|_| DifferenceTally::default()).collect();
-        let mut start = 0;
-        while start < items {
-            let end = (start + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
+        let mut windows = Vec::new();
+        let mut next = 0;
+        while next < items {
+            let end = (next + 1 + random.below([10, 1000, 4000][round % 3])).min(items);
+            windows.push(next..end);
+            next = end;
+        }
+        // in order, as most come, or in any order, as boxes do
+        if round % 2 == 1 {
+            (1..windows.len()).for_each(|last| windows.swap(last, random.below(last + 1)));
+        }
+        for Range { start, end } in windows {
             let window = StoredItems::new(start, [8, 8], [&e[8 * start..8 * end], &a[8 * start..8 * end]]);
             let axes = AxisMarks::new(&[items]);
             let mut marks = WindowMarks { axes: &axes, runs: FirstAxisRuns::default() };
@@ -833,7 +846,6 @@ fn as_defined_in_any_windows() {
             let how = NumberRule { rule: &rule, reading: &reading };
             let pairs = NumberPairs { stored: window, rows: window.rows };
             tallies[thread].look_at(how, pairs, &mut marks, &mut TallyScratch::default());
-            start = end;
         }
         let mut found = DifferenceTally::default();
         while !tallies.is_empty() {
@@ -885,6 +897,43 @@ fn threads_and_order_make_no_difference() {
     let reader = Box::new(std::io::Cursor::new(bytes));
     let stream = Source::stream(meta(), reader, len, String::new());
     assert_eq!(compared(stream, file, ""), wanted);
+}
+
+#[test]
+fn what_is_stored_across_is_read_in_boxes() {
+    let mut random = Random(4);
+    for (round, shape) in [&[5, 4099][..], &[3, 2, 2100], &[2, 4096]].into_iter().cycle().take(12).enumerate() {
+        let items = shape.iter().product();
+        let mut across: Vec<usize> = (0..items).collect();
+        for (number, place) in across.iter_mut().enumerate() {
+            let places = coordinates(number, shape).into_iter().zip(shape);
+            *place = places.fold((0, 1), |(place, stride), (at, dim)| (place + at * stride, stride * dim)).0;
+        }
+        // many errors are the largest, so that the first of them is found only if all windows are asked for it
+        let (mut expected, mut actual) = random_pair(&mut random, items, [0, 1, 40, 100][round % 4]);
+        if round % 3 > 0 {
+            expected.iter_mut().chain(&mut actual).for_each(|item| *item = (*item % 3.0).round());
+        }
+        let stored = |items: &[f64], is_across: bool| {
+            let mut stored = items.to_vec();
+            across.iter().zip(items).filter(|_| is_across).for_each(|(&place, item)| stored[place] = *item);
+            let order = if is_across { Order::Fortran } else { Order::C };
+            let meta = Meta::new(DType::parse("<f8").unwrap(), shape.to_vec()).in_order(order);
+            Source::stored(meta, Arc::new(MemoryBytes::new(bytes_of(&stored))), 0, String::new()).unwrap()
+        };
+        for args in ["", "--worst 7", "--ulp 1 --max-mismatch 9", "--rtol 0.2 --nan-differs"] {
+            let run = |orders: [bool; 2], more: &str| {
+                let [expected, actual] = [stored(&expected, orders[0]), stored(&actual, orders[1])];
+                compared(expected, actual, &format!("{args} --quantiles {more}"))
+            };
+            let wanted = run([false, false], "--threads 1");
+            for orders in [[true, true], [true, false], [false, true]] {
+                for more in ["--threads 1", "--threads 1 --window 40000", "--threads 3 --window 70000"] {
+                    assert_eq!(run(orders, more), wanted, "{round}: {shape:?} {orders:?} {args} {more}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

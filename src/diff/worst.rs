@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::distance::Number;
+use super::tally::Most;
 use crate::layout::order::sort_by;
 use crate::memory::{self, OutOfMemory};
 
@@ -41,8 +42,17 @@ pub(super) struct MismatchErrors {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WorstMismatches {
     found: Vec<FoundMismatch>,
-    /// The distance of the least of them, once there are enough.
-    least: Option<Option<Number>>,
+    /// The least of them, once there are enough.
+    least: Option<LeastMismatch>,
+}
+
+/// The least of the mismatches that are listed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct LeastMismatch {
+    /// The number of the item in C order.
+    item: usize,
+    /// `None` if it is not finite.
+    distance: Option<Number>,
 }
 
 impl WorstMismatches {
@@ -56,19 +66,23 @@ impl WorstMismatches {
         wanted > 0 && self.least.is_none()
     }
 
-    /// Returns the distance above which a later mismatch is one of those wanted; `None` if no finite distance is enough or
-    /// nothing is known.
-    pub(super) fn floor(&self) -> Option<Number> {
-        self.least.flatten()
+    /// Returns the distance of the least of them and the number of its item, once there are enough; `None` if no finite
+    /// distance is enough or nothing is known.
+    pub(super) fn floor(&self) -> Option<Most<Number>> {
+        let LeastMismatch { item, distance } = self.least?;
+        distance.map(|value| Most { value, item })
     }
 
-    /// Returns whether a mismatch, later than all before, is one of so many.
-    pub(super) fn takes(&self, distance: Option<Number>, wanted: usize) -> bool {
-        match (self.least, finite(distance)) {
-            (None, _) => wanted > 0,
-            (Some(Some(least)), Some(distance)) => distance > least,
-            (Some(Some(_)), None) => true,
-            (Some(None), _) => false,
+    /// Returns whether a mismatch of item number `item` is one of so many.
+    pub(super) fn takes(&self, item: usize, distance: Option<Number>, wanted: usize) -> bool {
+        let Some(least) = self.least else { return wanted > 0 };
+        match (least.distance, finite(distance)) {
+            (Some(least_distance), Some(distance)) => {
+                distance > least_distance || distance == least_distance && item < least.item
+            }
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => item < least.item,
         }
     }
 
@@ -108,7 +122,7 @@ impl WorstMismatches {
         });
         self.found.truncate(wanted);
         if self.found.len() == wanted {
-            self.least = self.found.last().map(FoundMismatch::distance);
+            self.least = self.found.last().map(|last| LeastMismatch { item: last.item, distance: last.distance() });
         }
     }
 

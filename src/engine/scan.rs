@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::job::Progress;
 use crate::error::Result;
 use crate::layout::view::View;
-use crate::layout::window::Windows;
+use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
@@ -59,8 +59,69 @@ pub fn scan<S: Send, const N: usize>(
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
     settle(&mut sources, limits)?;
-    let parts = sources.map(|source| ScannedPart { source, view: source.view() });
-    scan_parts(parts, limits, progress, wanted, begin, each)
+    scan_parts(sources.map(|source| whole(source)), limits, progress, wanted, begin, each)
+}
+
+/// Scans tensors as [`scan`] does, but shows windows that may be boxes, so that items that are stored across the order of the
+/// axes are read in long runs. Windows come in the order of their first items; items of different windows come in no order.
+///
+/// # Errors
+/// As for [`scan`].
+///
+/// # Panics
+/// If the shapes differ.
+pub fn scan_boxes<S: Send, const N: usize>(
+    mut sources: [&mut Source; N],
+    limits: Limits,
+    progress: Progress<'_>,
+    wanted: impl Fn(usize) -> bool + Sync,
+    begin: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync,
+) -> Result<Vec<S>> {
+    settle(&mut sources, limits)?;
+    let shape = sources.first().map(|source| source.shape().to_vec()).unwrap_or_default();
+    let scanning = Scanning { limits, progress, wanted: &wanted, cut: boxes_across };
+    let visit = |state: &mut S, window: &Window, items: &[Vec<u8>]| {
+        each(state, &ScannedBox { window, shape: &shape, items: std::array::from_fn(|i| items[i].as_slice()) })
+    };
+    scan_with(&sources.map(|source| whole(source)), &scanning, &begin, &visit)
+}
+
+/// A window of tensors of one shape: a box of items of each, in C order of the box and little-endian.
+#[derive(Debug)]
+pub struct ScannedBox<'a, const N: usize> {
+    window: &'a Window,
+    /// The shape of the tensors.
+    shape: &'a [usize],
+    /// The items of each tensor.
+    pub items: [&'a [u8]; N],
+}
+
+impl<const N: usize> ScannedBox<'_, N> {
+    /// Returns the number of its first item, counted in C order of the tensors.
+    pub fn start(&self) -> usize {
+        self.window.start
+    }
+
+    /// Iterates over the runs of items that are contiguous in C order of the tensors: the number of the first item, and the
+    /// items of each tensor.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, [&[u8]; N])> {
+        let count = self.window.items().max(1);
+        let mut rests = self.items;
+        self.window.pieces(self.shape).map(move |piece| {
+            let run = std::array::from_fn(|i| {
+                let (run, rest) = rests[i].split_at(self.items[i].len() / count * piece.items());
+                rests[i] = rest;
+                run
+            });
+            (piece.start, run)
+        })
+    }
+}
+
+/// Returns all of a tensor.
+fn whole(source: &Source) -> ScannedPart<'_> {
+    ScannedPart { source, view: source.view() }
 }
 
 /// Makes tensors of one shape readable in windows of that shape.
@@ -101,22 +162,59 @@ pub fn scan_parts<S: Send, const N: usize>(
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
+    let scanning = Scanning { limits, progress, wanted: &wanted, cut: Windows::new };
+    let visit = |state: &mut S, window: &Window, items: &[Vec<u8>]| {
+        each(state, window.start, std::array::from_fn(|i| items[i].as_slice()))
+    };
+    scan_with(&parts, &scanning, &begin, &visit)
+}
+
+/// How tensors are scanned.
+struct Scanning<'a> {
+    limits: Limits,
+    progress: Progress<'a>,
+    wanted: &'a (dyn Fn(usize) -> bool + Sync),
+    /// Cuts a shape into windows of at most so many items if some of the tensors are stored across its order.
+    cut: fn(&[usize], usize) -> Windows,
+}
+
+/// Scans parts of tensors, with a state for each thread.
+fn scan_with<S: Send>(
+    parts: &[ScannedPart<'_>],
+    scanning: &Scanning<'_>,
+    begin: &(impl Fn() -> S + Sync),
+    each: &(impl Fn(&mut S, &Window, &[Vec<u8>]) -> Result<bool> + Sync),
+) -> Result<Vec<S>> {
     let states = Mutex::new(Vec::new());
-    let each = &each;
     let visit = || -> Visitor<'_> {
         let mut kept = KeptState { state: Some(begin()), all: &states };
-        Box::new(move |start, items| {
-            let state = kept.state.as_mut().expect("only dropping takes the state");
-            each(state, start, std::array::from_fn(|i| items[i].as_slice()))
-        })
+        Box::new(move |window, items| each(kept.state.as_mut().expect("only dropping takes the state"), window, items))
     };
-    scan_windows(&parts, limits, progress, &wanted, &visit)?;
+    scan_windows(parts, scanning, &visit)?;
     Ok(unlocked(states))
 }
 
-/// What a thread calls with each of its windows: the number of the first item, and the items of each tensor. False ends
-/// the scan.
-type Visitor<'a> = Box<dyn FnMut(usize, &[Vec<u8>]) -> Result<bool> + Send + 'a>;
+/// The least number of items of a run, where windows are boxes: as many as metrics sum at once, several times, and enough for
+/// what each run costs.
+const RUN: usize = 2048;
+
+/// Cuts a tensor that is stored across its order into boxes of at most `items` items. The last axes have runs of some thousand
+/// items, and the first axes, along which neighbours are stored side by side, have as many places as there is room for.
+fn boxes_across(shape: &[usize], items: usize) -> Windows {
+    let mut sides = Windows::contiguous(shape, RUN.min(items));
+    let mut room = items / sides.iter().product::<usize>().max(1);
+    for (side, &dim) in sides.iter_mut().zip(shape) {
+        if *side > 1 || room < 2 {
+            break;
+        }
+        *side = dim.min(room);
+        room /= *side;
+    }
+    Windows::boxes(shape, &sides)
+}
+
+/// What a thread calls with each of its windows and the items of each tensor. False ends the scan.
+type Visitor<'a> = Box<dyn FnMut(&Window, &[Vec<u8>]) -> Result<bool> + Send + 'a>;
 
 /// The state of a thread, which is handed over to `all` when the thread's [`Visitor`] is dropped.
 struct KeptState<'a, S> {
@@ -130,12 +228,10 @@ impl<S> Drop for KeptState<'_, S> {
     }
 }
 
-/// Reads the windows of [`scan_parts`] and calls a visitor of each thread with them.
+/// Reads the windows of a scan and calls a visitor of each thread with them.
 fn scan_windows<'a>(
     parts: &[ScannedPart<'_>],
-    limits: Limits,
-    progress: Progress<'_>,
-    wanted: &(dyn Fn(usize) -> bool + Sync),
+    Scanning { limits, progress, wanted, cut }: &Scanning<'_>,
     visit: &(dyn Fn() -> Visitor<'a> + Sync),
 ) -> Result<()> {
     let shape = parts.first().expect("a scan has a tensor").view.shape();
@@ -164,6 +260,7 @@ fn scan_windows<'a>(
             });
             match grid {
                 Some(grid) => Windows::on_grid(&shape, items, grid),
+                None if fortran => cut(&shape, items),
                 None => Windows::new(&shape, items),
             }
         }
@@ -182,7 +279,7 @@ fn scan_windows<'a>(
             conversion.read(source, &view.part(&window.ranges), items, scratch)?;
         }
         progress(items.iter().map(Vec::len).sum());
-        let go_on = visit(window.start, items)?;
+        let go_on = visit(&window, items)?;
         if !go_on {
             whole.store(false, Ordering::Relaxed);
         }
@@ -197,11 +294,14 @@ fn scan_windows<'a>(
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
+    use std::sync::Arc;
 
     use super::*;
     use crate::item::dtype::DType;
+    use crate::item::meta::{Meta, Order};
     use crate::item::tensor::Tensor;
     use crate::parallel::Threads;
+    use crate::storage::read_at::MemoryBytes;
 
     fn source(dtype: &str, shape: &[usize], bytes: &[u8]) -> Source {
         let tensor = Tensor::new(DType::parse(dtype).unwrap(), shape.to_vec(), bytes.to_vec()).unwrap();
@@ -259,6 +359,50 @@ mod tests {
         let (mut one, mut other) = (source("int8", &[3], &[1, 2, 3]), source("int16", &[3], &[4, 0, 5, 0, 6, 0]));
         let found = windows_of([&mut one, &mut other], limits(4, 1), |_| true);
         assert_eq!(found, [(0, vec![vec![1, 2], vec![4, 0, 5, 0]]), (2, vec![vec![3], vec![6, 0]])]);
+    }
+
+    #[test]
+    fn boxes_of_what_is_stored_across() {
+        // shape, window in bytes, the first items and the dims of the windows
+        type Row = (&'static [usize], usize, &'static [(usize, &'static [usize])]);
+        let rows: [Row; 4] = [
+            // rows that are short, or windows without room for several runs, are not cut
+            (&[2, 3], 100, &[(0, &[2, 3])]),
+            (&[3, 2500], 2500, &[(0, &[1, 2048]), (2048, &[1, 452]), (2500, &[1, 2048])]),
+            (&[3, 2500], 4096, &[(0, &[2, 2048]), (2048, &[2, 452]), (5000, &[1, 2048]), (7048, &[1, 452])]),
+            (&[2, 2, 2500], 6144, &[(0, &[2, 1, 2048]), (2048, &[2, 1, 452]), (2500, &[2, 1, 2048])]),
+        ];
+        for (shape, window, first) in rows {
+            let items: usize = shape.iter().product();
+            let c_order: Vec<u8> = (0..items).map(|item| (item * 7 % 251) as u8).collect();
+            let mut stored = vec![0; items];
+            for (number, &item) in c_order.iter().enumerate() {
+                let (mut place, mut stride) = (0, 1);
+                for (at, dim) in crate::layout::shape::coordinates(number, shape).into_iter().zip(shape) {
+                    (place, stride) = (place + at * stride, stride * dim);
+                }
+                stored[place] = item;
+            }
+            let meta = Meta { order: Order::Fortran, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+            let bytes = Arc::new(MemoryBytes::new(stored));
+            let mut source = Source::stored(meta, bytes, 0, "data".to_owned()).unwrap();
+            let each = |seen: &mut Vec<_>, window: &ScannedBox<'_, 1>| {
+                let runs: Vec<_> = window.runs().map(|(start, [items])| (start, items.to_vec())).collect();
+                seen.push((window.start(), window.window.shape(), runs));
+                Ok(true)
+            };
+            let mut seen =
+                scan_boxes([&mut source], limits(window, 2), &|_| (), |_| true, Vec::new, each).unwrap().concat();
+            seen.sort();
+            for ((start, dims), (found_start, found_dims, _)) in first.iter().zip(&seen) {
+                assert_eq!((found_start, &found_dims[..]), (start, *dims), "{shape:?} by {window}");
+            }
+            let mut found = vec![0; items];
+            for (start, run) in seen.into_iter().flat_map(|(.., runs)| runs) {
+                found[start..start + run.len()].copy_from_slice(&run);
+            }
+            assert_eq!(found, c_order, "{shape:?} by {window}");
+        }
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Windows {
 
     /// Returns the sides of windows of at most `items` items: some places of one axis, one place of those before it, and all
     /// places of those after it.
-    fn contiguous(shape: &[usize], items: usize) -> Vec<usize> {
+    pub fn contiguous(shape: &[usize], items: usize) -> Vec<usize> {
         let items = items.max(1);
         let mut inner = 1;
         let mut axis = shape.len();
