@@ -98,6 +98,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -123,6 +124,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -185,6 +187,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -210,6 +213,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l prec
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -270,6 +274,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -295,6 +300,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l pre
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -361,6 +367,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -386,6 +393,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precisi
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -453,6 +461,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -479,6 +488,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l p
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-initial -d 'Reduce the updates for a place without the item that DATA holds there (OpenVINO\'s use_init_val=false)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -539,6 +549,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -564,6 +575,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l precision -
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -620,6 +632,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -645,6 +658,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precisio
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -701,6 +715,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -726,6 +741,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l pr
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -782,6 +798,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -809,6 +826,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l finish -d '
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l stack -d 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s i -l in-place -d 'Append the other operands to the first, a .npy file, where it lies'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -865,6 +883,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -890,6 +909,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l precisio
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -949,6 +969,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -976,6 +997,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l finish -d 
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l allow-zero -d 'Let a 0 in --shape be a dim of 0 (ONNX\'s allowzero, OpenVINO\'s special_zero = false)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s i -l in-place -d 'Change the dims in the header of DATA\'s own .npy file where it lies, and nothing else of it'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
@@ -1032,6 +1054,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'Characters in a line' -r -f
@@ -1039,6 +1062,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, one item a pixel' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l rgb -d 'The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1'
@@ -1089,6 +1113,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
@@ -1096,6 +1121,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l hash -d 'SHA-
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l tree -d 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Print a JSON array with one object for each tensor'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one a line'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes; GLOB=A of the tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R' -r -f
@@ -1162,6 +1188,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give EXPECTED\'s tensors the names that they have in ACTUAL, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
@@ -1171,6 +1198,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'Wh
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s v -l verbose -d 'Name the files of folders that were left alone, which the report only counts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l only -d 'Take only tests whose id matches' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l exclude -d 'Leave out tests whose id matches, also of those that --only takes' -r -f
@@ -1235,7 +1263,9 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match' -r -f -a "bool\t''
 int8\t''
@@ -1322,6 +1352,7 @@ csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
@@ -1349,6 +1380,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'With NAME=IN beside a whole container: add a tensor of a name that the container does not have'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'

@@ -9,13 +9,17 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
 use super::options::{IndexList, MeantOperand, NamedOperand, OperandArg, Sides, file_of};
+use crate::format::colon::{divide_address, shown};
+use crate::format::remote::version_at;
 use crate::storage::platform::same_file;
 use crate::storage::record::Record;
+use crate::storage::requests::RequestOptions;
 use crate::storage::stage;
 use crate::storage::target::Target;
 
 /// The arguments that say how an output is made and not what it holds: parts that differ in them fit together.
-const IRRELEVANT: [&str; 8] = ["part", "finish", "threads", "output", "restart", "quiet", "dry_run", "no_clobber"];
+const IRRELEVANT: [&str; 10] =
+    ["part", "finish", "threads", "output", "restart", "quiet", "dry_run", "no_clobber", "timeout", "no_sign_request"];
 
 /// What a command line asks for.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +29,8 @@ pub struct Arguments {
     /// The options and operands that were typed, in the order of the grammar.
     typed: Vec<Argument>,
     reads_stdin: bool,
+    /// How servers are asked for the operands that lie behind addresses.
+    requests: RequestOptions,
 }
 
 /// An option or operand that was typed.
@@ -56,6 +62,10 @@ impl Arguments {
             return Self::default();
         }
         let mut found = Self { command: name.to_owned(), ..Self::default() };
+        found.requests = RequestOptions {
+            timeout: matches.try_get_one("timeout").ok().flatten().copied(),
+            unsigned: matches.try_get_one("no_sign_request").ok().flatten().copied().unwrap_or_default(),
+        };
         let grammar = super::sub_command(name);
         for arg in grammar.iter().flat_map(Command::get_arguments) {
             let id = arg.get_id().as_str();
@@ -136,6 +146,12 @@ impl Arguments {
                     }
                     ArgumentValue::Operand { name, path } => (name, path),
                 };
+                if let Some((address, _)) = divide_address(path) {
+                    let place = || format!("{key} {}", shown(path));
+                    let version = version_at(&address, self.requests).with_context(place)?;
+                    record.add(key, Some(&format!("{name}{}", shown(path))), Some(&version));
+                    continue;
+                }
                 let file = file_of(path).unwrap_or_else(|| path.clone());
                 let label = || format!("{key} {}", path.display());
                 let found = fs::metadata(&file).with_context(label)?;

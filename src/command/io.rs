@@ -9,11 +9,12 @@ use std::ffi::OsString;
 use anyhow::{Result, anyhow};
 
 use super::arguments::Arguments;
-use super::options::{ThreadOptions, parse_threads};
+use super::options::{AddressOptions, ThreadOptions, parse_threads, parse_timeout};
 use crate::diff::Style;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
+use crate::storage::requests::RequestOptions;
 use crate::storage::stream::{InputStream, OutputStream};
 
 /// The streams, the terminal and the environment of a run.
@@ -58,6 +59,8 @@ pub struct TerminalSize {
 pub struct Environment {
     /// `TENSOROP_THREADS` as it is set, unless it is empty: the number of threads where `--threads` is not given.
     pub threads: Option<OsString>,
+    /// `TENSOROP_TIMEOUT` as it is set, unless it is empty: the time-out of servers where `--timeout` is not given.
+    pub timeout: Option<OsString>,
     /// `TENSOROP_WINDOW`, bytes: the size of windows, which tests make small. A release build does not read it.
     pub window: Option<usize>,
     /// `TENSOROP_UPDATE_GOLDEN=1`: `diff` accepts what it finds.
@@ -110,6 +113,20 @@ impl Io {
         Ok(Limits { threads: if window.is_some() { threads.started_for(0) } else { threads }, window: *window })
     }
 
+    /// Returns how servers are asked for what lies behind addresses, by the options and the environment.
+    ///
+    /// # Errors
+    /// `TENSOROP_TIMEOUT` is no time.
+    pub(super) fn requests(&self, options: &AddressOptions) -> Result<RequestOptions> {
+        let parse = |text: &OsString| {
+            let timeout = parse_timeout(&text.to_string_lossy());
+            timeout.map_err(|message| anyhow!("TENSOROP_TIMEOUT: {}: {message}", text.display()))
+        };
+        let in_environment = self.environment.timeout.as_ref().filter(|_| options.timeout.is_none());
+        let timeout = options.timeout.or(in_environment.map(parse).transpose()?);
+        Ok(RequestOptions { timeout, unsigned: options.no_sign_request })
+    }
+
     /// Returns how reports look on standard output. They name options as they are typed.
     pub(super) fn style(&self) -> Style {
         Style::plain().with_colour(self.is_coloured()).with_option_prefix("--")
@@ -123,6 +140,7 @@ impl Environment {
         let is_one_of = |name, values: &[&str]| value(name).is_some_and(|value| values.iter().any(|&one| value == one));
         Self {
             threads: value("TENSOROP_THREADS").filter(|text| !text.is_empty()),
+            timeout: value("TENSOROP_TIMEOUT").filter(|text| !text.is_empty()),
             window: number("TENSOROP_WINDOW").filter(|_| cfg!(debug_assertions)),
             update_golden: is_one_of(UPDATE_GOLDEN, &["1"]),
             is_plain: value("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_one_of("TERM", &["dumb"]),

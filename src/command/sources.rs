@@ -26,6 +26,7 @@ use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
+use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::Source;
 
 /// What an operand is to its command.
@@ -125,6 +126,8 @@ pub(super) struct OperandReader<'a> {
     pub options: &'a InputOptions,
     /// The threads that may share the reading, and the windows of the run.
     pub limits: Limits,
+    /// How servers are asked for what lies behind addresses.
+    requests: RequestOptions,
     /// Whether there are more files than can be open at the same time.
     reopens: bool,
 }
@@ -133,9 +136,10 @@ impl<'a> OperandReader<'a> {
     /// Returns a reader for a run with the threads that the options or the environment give.
     ///
     /// # Errors
-    /// Those of [`Io::limits`].
+    /// Those of [`Io::limits`] and [`Io::requests`].
     pub(super) fn new(io: &'a Io, options: &'a InputOptions, threads: &ThreadOptions) -> Result<Self> {
-        Ok(Self { io, options, limits: io.limits(threads)?, reopens: false })
+        let (limits, requests) = (io.limits(threads)?, io.requests(&options.address)?);
+        Ok(Self { io, options, limits, requests, reopens: false })
     }
 
     /// Returns a reader of so many files, all of which are sources at the same time: the program is allowed to have them
@@ -171,8 +175,9 @@ impl<'a> OperandReader<'a> {
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, ref missing, .. } = *self.options;
         let (format, missing) = (from.filter(|_| !self.io.arguments.reads_stdin()), missing.clone());
-        let (threads, reopens) = (self.limits.threads, self.reopens);
-        OpenOptions { format, skip_rows, missing, threads, reopens, ..OpenOptions::new(label) }
+        let Self { requests, reopens, .. } = *self;
+        let threads = self.limits.threads;
+        OpenOptions { format, skip_rows, missing, threads, requests, reopens, ..OpenOptions::new(label) }
     }
 
     /// Finds the tensor that an operand means.
@@ -191,6 +196,9 @@ impl<'a> OperandReader<'a> {
     pub(super) fn find_locked(&self, operand: &Operand<'_>, together: bool) -> Result<FoundTensor> {
         let Operand { arg, label, .. } = operand;
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
+        if as_address(path).is_some() {
+            bail!("{label}: --in-place changes a local file, and not what lies behind an address");
+        }
         if folder_of_files(path).is_some() {
             bail!("{label}: --in-place changes one file: name it, and not the folder that it lies in");
         }

@@ -1,6 +1,14 @@
 //! Files that another file names. They must lie in the same folder, because the author of the name may be malicious.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
+#[cfg(feature = "safetensors")]
+use std::{fs::File, sync::Arc};
+
+#[cfg(feature = "safetensors")]
+use crate::error::{Result, ensure};
+#[cfg(feature = "safetensors")]
+use crate::storage::read_at::ReadAt;
+use crate::storage::requests::{RequestOptions, as_address};
 
 /// Returns whether a location is the plain name of a file in the same folder, on every system.
 pub(super) fn is_plain_name(location: &str) -> bool {
@@ -8,6 +16,30 @@ pub(super) fn is_plain_name(location: &str) -> bool {
     let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == location);
     // a colon is a drive or a stream on Windows
     one && !location.contains(['/', '\\', '\0']) && !(cfg!(windows) && location.contains(':'))
+}
+
+/// Returns the path of a file in a folder, or the address of an object beside another one.
+#[cfg(feature = "safetensors")]
+pub(super) fn join(folder: &Path, name: &str) -> PathBuf {
+    match as_address(folder) {
+        Some(address) => format!("{address}/{name}").into(),
+        None => folder.join(name),
+    }
+}
+
+/// Opens a file that another one names, or an object.
+///
+/// # Errors
+/// It is not there, or is no regular file; of opening.
+#[cfg(feature = "safetensors")]
+pub(super) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+    if let Some(address) = as_address(path) {
+        return super::remote::object(address, requests);
+    }
+    // To open a pipe may block for ever. Links are followed, because caches of downloads link the folder of a model to
+    // files elsewhere.
+    ensure!(std::fs::metadata(path)?.is_file(), "expected a regular file");
+    Ok(Arc::new(File::open(path)?))
 }
 
 #[cfg(test)]

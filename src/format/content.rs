@@ -11,6 +11,7 @@ use crate::parallel::Threads;
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::fill_from;
 
 /// The number of first bytes that are read to recognise a format. That is a page, which the system reads in one piece
@@ -25,6 +26,8 @@ pub struct Content {
     pub opened: ContentSource,
     /// The number of threads that may share what is done before items are read, such as checksums and parsing.
     pub threads: Threads,
+    /// How servers are asked for other files, if this one names some and lies behind an address.
+    pub requests: RequestOptions,
 }
 
 /// What the bytes of an operand come from.
@@ -35,7 +38,7 @@ pub enum ContentSource {
         bytes: Arc<dyn ReadAt>,
         /// How many they are.
         size: u64,
-        /// The folder that the file lies in, if that is known.
+        /// The folder that the file lies in, if that is known; of an object, what its address is without its name.
         folder: Option<PathBuf>,
     },
     /// A folder of files, or what stands for one, of which nothing has been read.
@@ -47,7 +50,18 @@ pub enum ContentSource {
 impl Content {
     /// Takes a folder.
     pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
-        Self { begin: Vec::new(), opened: ContentSource::Folder(Arc::new(LocalStore::new(folder))), threads }
+        Self {
+            begin: Vec::new(),
+            opened: ContentSource::Folder(Arc::new(LocalStore::new(folder))),
+            threads,
+            requests: RequestOptions::default(),
+        }
+    }
+
+    /// Takes a store that is no folder.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
+    pub(super) fn of_store(store: Arc<dyn KeyStore>, threads: Threads) -> Self {
+        Self { begin: Vec::new(), opened: ContentSource::Folder(store), threads, requests: RequestOptions::default() }
     }
 
     /// Reads the first bytes of an open file. What is no regular file, such as a pipe, becomes a stream.
@@ -63,11 +77,16 @@ impl Content {
         let begin = read_begin(&mut file)?;
         // the files of /proc and /sys are regular ones whose size the system does not know
         if begin.len() as u64 != metadata.len().min(BEGIN as u64) {
-            return Ok(Self { begin, opened: ContentSource::Stream(Box::new(file)), threads });
+            return Ok(Self {
+                begin,
+                opened: ContentSource::Stream(Box::new(file)),
+                threads,
+                requests: RequestOptions::default(),
+            });
         }
         let opened =
             ContentSource::Bytes { bytes: Arc::new(file), size: metadata.len(), folder: folder.map(Path::to_owned) };
-        Ok(Self { begin, opened, threads })
+        Ok(Self { begin, opened, threads, requests: RequestOptions::default() })
     }
 
     /// Returns the content with its file, which was found at `path`, no longer open, but opened again for every read.
@@ -90,7 +109,12 @@ impl Content {
         let size = bytes.size()?;
         let mut begin = vec![0; size.min(BEGIN as u64) as usize];
         bytes.read_at(&mut begin, 0)?;
-        Ok(Self { begin, opened: ContentSource::Bytes { bytes, size, folder: None }, threads })
+        Ok(Self {
+            begin,
+            opened: ContentSource::Bytes { bytes, size, folder: None },
+            threads,
+            requests: RequestOptions::default(),
+        })
     }
 
     /// Reads the first bytes of a stream.
@@ -98,7 +122,12 @@ impl Content {
     /// # Errors
     /// Reading fails.
     pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
-        Ok(Self { begin: read_begin(&mut stream)?, opened: ContentSource::Stream(stream), threads })
+        Ok(Self {
+            begin: read_begin(&mut stream)?,
+            opened: ContentSource::Stream(stream),
+            threads,
+            requests: RequestOptions::default(),
+        })
     }
 
     /// Returns content of which all is wanted from front to back: what costs a request for each read becomes a stream.

@@ -5,20 +5,20 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::beside::is_plain_name;
+use super::beside::{is_plain_name, join, open_beside};
 use super::content::{Content, Description};
 use super::interface::{Reader, Sure};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
 use crate::storage::read_at::Identity;
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Notes, Source};
 
 /// The key of the object that says where tensors are.
@@ -39,6 +39,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// An index that is longer than a header of safetensors may be, that is no JSON or no such object, that names a tensor
 /// twice, or that names more tensors than one file may hold; failure to read it.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let requests = content.requests;
     let (bytes, folder) = content.into_bytes()?;
     let size = bytes.size()?;
     ensure!(size <= MAX_HEADER, "an index of {size} bytes, expected at most {MAX_HEADER}");
@@ -60,7 +61,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         names.push(name);
         places.push(shard);
     }
-    Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, shards, names, places }))
+    Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, requests, shards, names, places }))
 }
 
 /// Returns the names of the files in its own folder that an index names, each once; none of what is no index.
@@ -77,6 +78,8 @@ struct IndexReader {
     identity: Identity,
     /// The folder that all files lie in; `None` if the index did not come from a file.
     folder: Option<PathBuf>,
+    /// How a server is asked for shards, if they lie on one.
+    requests: RequestOptions,
     shards: Vec<IndexShard>,
     /// The names of the tensors.
     names: Vec<String>,
@@ -126,22 +129,20 @@ impl IndexReader {
     fn path(&self, shard: &IndexShard) -> Result<PathBuf> {
         ensure!(is_plain_name(&shard.location), "expected the name of a file in the folder of the index");
         let folder = self.folder.as_deref().context("the folder of the index is not known")?;
-        Ok(folder.join(&shard.location))
+        Ok(join(folder, &shard.location))
     }
 
     fn open(&self, shard: &IndexShard) -> Result<OpenIndexShard> {
         let path = self.path(shard)?;
-        // To open a pipe may block for ever. Links are followed, because caches of downloads link the folder of a model to
-        // files elsewhere.
-        ensure!(std::fs::metadata(&path)?.is_file(), "expected a regular file");
-        let file = File::open(&path)?;
+        let bytes = open_beside(&path, self.requests)?;
+        let len = bytes.size()?;
         let mut begin = [0; 9];
-        let filled = crate::storage::source::fill_from(&mut &file, &mut begin)?;
-        let len = file.metadata()?.len();
+        let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
+        bytes.read_at(&mut begin[..filled], 0)?;
         if safetensors::sure(&begin[..filled], Some(len)) == Sure::No {
             bail!("no .safetensors file: does not begin with a length and {{");
         }
-        let reader = SafetensorsReader::read(Arc::new(file), Some(self.identity))?;
+        let reader = SafetensorsReader::read(bytes, Some(self.identity))?;
         let numbers = reader.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
         Ok(OpenIndexShard { reader, numbers })
     }

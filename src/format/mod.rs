@@ -39,7 +39,7 @@ pub mod opened;
 pub mod packed;
 mod plain;
 pub mod raw;
-mod remote;
+pub mod remote;
 pub mod rewrite;
 mod rows;
 #[cfg(feature = "safetensors")]

@@ -1,7 +1,13 @@
 //! Opens what lies behind an address: an object, or a store of objects.
 
+#[cfg(all(feature = "safetensors", not(feature = "remote")))]
+use std::sync::Arc;
+
 use super::open::{Input, OpenOptions};
-use crate::error::{Context, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
+#[cfg(all(feature = "safetensors", not(feature = "remote")))]
+use crate::storage::read_at::ReadAt;
+use crate::storage::requests::RequestOptions;
 
 impl OpenOptions {
     /// Opens the object, or the store, at an address, and what followed a colon behind it.
@@ -13,42 +19,164 @@ impl OpenOptions {
             let message = "what lies behind an address is not changed in place";
             return Err(Error::of(ErrorKind::Unsupported, message).within(&*self.label));
         }
-        reach(self, object, after).with_context(|| self.label.clone())?
+        reach(self, object, after)
     }
 }
 
-/// Opens an address. The outer error is about the address, the inner one names it already.
-#[cfg(feature = "remote")]
-fn reach(options: &OpenOptions, object: &str, after: Option<String>) -> Result<Result<Input>> {
-    use std::io;
-    use std::path::Path;
-    use std::sync::Arc;
-
-    use super::content::Content;
-    use super::table::Format;
-    use crate::storage::read_at::ReadAt;
-    use crate::storage::remote::{Address, Client, Part, RemoteObject};
-
-    /// The bytes that are asked for first, in which most headers lie.
-    const FIRST: u64 = 1 << 16;
-    let client = Client::shared(options.requests)?;
-    let address = Address::parse(object)?;
-    let by_name = Format::told_by_name(Path::new(address.path()));
-    let found = RemoteObject::open(&client, address, Part::First(FIRST))?;
-    let bytes: Arc<dyn ReadAt> = match found {
-        Some(object) => Arc::new(object),
-        None => return Err(Error::of(ErrorKind::Io(io::ErrorKind::NotFound), "404 Not Found")),
-    };
-    let content = |bytes| Content::of_bytes(bytes, options.threads);
-    let container = |bytes: &mut Arc<dyn ReadAt>| {
-        let content = content(Arc::clone(bytes)).ok()?;
-        options.content(content, None).ok().filter(|input| input.names().is_some())
-    };
-    Ok(options.told(bytes, after, by_name, container, content))
+/// Returns what tells the version of what lies at an address, as a short text: that of the object, or of the metadata of the
+/// store.
+///
+/// # Errors
+/// There is neither; of asking.
+pub fn version_at(address: &str, requests: RequestOptions) -> Result<String> {
+    version(address, requests)
 }
 
 /// Says that this build asks no server.
 #[cfg(not(feature = "remote"))]
-fn reach(_: &OpenOptions, _: &str, _: Option<String>) -> Result<Result<Input>> {
-    Err(Error::of(ErrorKind::Unsupported, "this build has no network: it was made without the feature remote"))
+fn reach(options: &OpenOptions, _: &str, _: Option<String>) -> Result<Input> {
+    Err(no_network().within(&*options.label))
+}
+
+/// Says that this build asks no server.
+#[cfg(all(feature = "safetensors", not(feature = "remote")))]
+pub(super) fn object(_: &str, _: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+    Err(no_network())
+}
+
+/// Says that this build asks no server.
+#[cfg(not(feature = "remote"))]
+fn version(_: &str, _: RequestOptions) -> Result<String> {
+    Err(no_network())
+}
+
+#[cfg(not(feature = "remote"))]
+fn no_network() -> Error {
+    Error::of(ErrorKind::Unsupported, "this build has no network: it was made without the feature remote of tensorop")
+}
+
+#[cfg(feature = "remote")]
+pub(super) use self::reaching::{object, reach, version};
+
+#[cfg(feature = "remote")]
+mod reaching {
+    use std::io;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use crate::error::{Context, Error, ErrorKind, Result};
+    use crate::format::content::{Content, ContentSource};
+    use crate::format::open::{Input, OpenOptions};
+    use crate::format::table::Format;
+    use crate::storage::key_store::{KeyStore, ReadableStore};
+    use crate::storage::read_at::{Part, ReadAt};
+    use crate::storage::remote::{Address, Client, RemoteObject, RemoteStore};
+    use crate::storage::requests::RequestOptions;
+
+    /// The bytes that are asked for first, in which most headers lie.
+    const FIRST: u64 = 1 << 16;
+
+    /// Opens an object.
+    ///
+    /// # Errors
+    /// There is none at that address; of asking.
+    pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+        let client = Client::shared(requests)?;
+        let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST))?;
+        found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
+    }
+
+    /// Returns what tells the version of the object, or of the metadata of the store, at an address, as a short text.
+    ///
+    /// # Errors
+    /// There is neither; of asking.
+    pub(in crate::format) fn version(address: &str, requests: RequestOptions) -> Result<String> {
+        let client = Client::shared(requests)?;
+        let address = Address::parse(address)?;
+        let is_folder = address.path().ends_with('/') || address.path().is_empty();
+        let mut found = if is_folder { None } else { client.head(&address)? };
+        let root = RemoteStore::new(&client, address.clone());
+        let is_there = |mark: &str| Ok(root.size(mark)?.is_some());
+        if found.is_none()
+            && let Some(format) = Format::all().find(|format| format.is_folder())
+            && let Some(mark) = format.first_mark(is_there)?
+        {
+            found = client.head(&address.join(mark))?;
+        }
+        found.map(|facts| facts.text()).ok_or_else(not_found)
+    }
+
+    fn not_found() -> Error {
+        Error::of(ErrorKind::Io(io::ErrorKind::NotFound), "404 Not Found")
+    }
+
+    /// Opens an address, and what followed a colon behind it. What is named as a store is, or ends in a slash, is a store; of
+    /// what else is no object, it is tried whether it is one.
+    pub(in crate::format) fn reach(options: &OpenOptions, text: &str, after: Option<String>) -> Result<Input> {
+        let context = || options.label.clone();
+        let client = Client::shared(options.requests).with_context(context)?;
+        let address = Address::parse(text).with_context(context)?;
+        let by_name = Format::told_by_name(Path::new(address.path()));
+        let name = address.path().trim_end_matches('/');
+        let has_name = |format: Format| Format::of_file_name(name).is_some_and(|(own, _)| own == format);
+        let store = Format::all().find(|format| format.is_folder());
+        let is_store =
+            |format: &Format| options.format == Some(*format) || has_name(*format) || name.len() < address.path().len();
+        if let Some(format) = store.filter(is_store) {
+            return open_store(options, &client, &address, format, after);
+        }
+        let found = RemoteObject::open(&client, address.clone(), Part::First(FIRST)).with_context(context)?;
+        let Some(found) = found else {
+            let root = RemoteStore::new(&client, address.clone());
+            let may_be_store = by_name.is_none() && Format::of_file_name(name).is_none();
+            let is_there = |mark: &str| Ok(root.size(mark)?.is_some());
+            if let Some(format) = store.filter(|_| may_be_store)
+                && format.first_mark(is_there).with_context(context)?.is_some()
+            {
+                return open_store(options, &client, &address, format, after);
+            }
+            return Err(not_found().within(context()));
+        };
+        let folder = address.parent_text();
+        let content = |bytes: Arc<dyn ReadAt>| {
+            let mut content = Content::of_bytes(bytes, options.threads)?;
+            content.requests = options.requests;
+            if let ContentSource::Bytes { folder: place, .. } = &mut content.opened {
+                *place = Some(folder.clone().into());
+            }
+            Ok(content)
+        };
+        let container = |bytes: &mut Arc<dyn ReadAt>| {
+            let input = options.content(content(Arc::clone(bytes)).ok()?, None).ok();
+            input.filter(|input| input.names().is_some())
+        };
+        options.told(Arc::new(found) as Arc<dyn ReadAt>, after, by_name, container, content)
+    }
+
+    /// Opens a store, and the array in it that followed a colon.
+    fn open_store(
+        options: &OpenOptions,
+        client: &Arc<Client>,
+        address: &Address,
+        format: Format,
+        after: Option<String>,
+    ) -> Result<Input> {
+        let open = |address: Address| {
+            let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::new(client, address));
+            format.open(Content::of_store(store, options.threads))
+        };
+        let name = after.as_deref().filter(|name| !name.contains(['*', '?', '[']));
+        match (open(address.clone()), name) {
+            (Ok(reader), _) => Ok(options.input(format, reader).with_member(after)),
+            // where nobody lists what a group holds, an array can still be asked for by its name
+            (Err(error), Some(name)) if error.kind() == ErrorKind::Unsupported => {
+                Ok(options.input(format, open(address.join(name)).with_context(|| options.label.clone())?))
+            }
+            (Err(error), None) if error.kind() == ErrorKind::Unsupported => {
+                let message = "the group has no consolidated metadata, and the server lists no names: name an array behind a colon";
+                Err(Error::of(ErrorKind::Unsupported, message).within(&*options.label))
+            }
+            (Err(error), _) => Err(error.within(&*options.label)),
+        }
+    }
 }

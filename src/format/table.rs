@@ -183,6 +183,20 @@ impl Format {
         self.0.reads.as_ref()?.unchangeable
     }
 
+    /// Returns the first of the names that make a folder one in this format that is there, as `is_there` finds out.
+    ///
+    /// # Errors
+    /// Those of `is_there`.
+    #[cfg(feature = "remote")]
+    pub(super) fn first_mark(self, is_there: impl Fn(&str) -> Result<bool>) -> Result<Option<&'static str>> {
+        for &mark in self.0.reads.as_ref().map_or(&[][..], |reads| reads.marks) {
+            if is_there(mark)? {
+                return Ok(Some(mark));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns whether a folder is in this format, so that an output may replace it.
     pub fn may_replace(self, folder: &Path) -> bool {
         self.marks(folder, Path::is_file)

@@ -15,7 +15,7 @@ use std::fmt::Debug;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::read_at::{Identity, ReadAt, Section, Stamp};
+use super::read_at::{Identity, Part, ReadAt, Section, Stamp};
 use crate::error::{Result, ensure};
 use crate::memory;
 
@@ -27,6 +27,15 @@ pub trait ReadableStore: Debug + Send + Sync {
     /// The key names something that is no value, such as a folder, which is an error and not `None`; or the value cannot be
     /// opened.
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>>;
+
+    /// Opens the value of a key as [`open`](Self::open) does, if a part of it is wanted first: where each read is a request to
+    /// a server, that part comes with the size.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    fn open_for(&self, key: &str, _first: Part) -> Result<Option<Arc<dyn ReadAt>>> {
+        self.open(key)
+    }
 
     /// Returns the size of a value in bytes, or `None` if the key has none.
     ///
@@ -66,6 +75,11 @@ pub trait ReadableStore: Debug + Send + Sync {
     /// # Errors
     /// A prefix that cannot be listed.
     fn names(&self, prefix: &str) -> Result<Vec<String>>;
+
+    /// Returns whether each read is a request to a server, so that nothing is asked for in vain or twice.
+    fn costs_requests(&self) -> bool {
+        false
+    }
 }
 
 /// A store whose values can be written.

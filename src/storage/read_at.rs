@@ -63,6 +63,15 @@ pub trait ReadAt: Debug + Send + Sync {
     }
 }
 
+/// The part of some bytes that is wanted first, when their number is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// So many bytes at the beginning.
+    First(u64),
+    /// So many bytes at the end.
+    Last(u64),
+}
+
 /// The bytes that are read at once where each read costs a request and the bytes are wanted from front to back. At 20 ms for
 /// a request and 100 MB in a second, a request costs as much as two MiB.
 pub const READ_AHEAD: usize = 1 << 21;

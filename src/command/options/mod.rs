@@ -14,8 +14,8 @@ mod slices;
 mod values;
 
 pub(super) use self::members::MemberOptions;
-pub(super) use self::operands::{InputOptions, MeantOperand, NamedOperand, OperandArg};
-pub(super) use self::operands::{SHELTER, data_help, file_of, sheltered};
+pub(super) use self::operands::{AddressOptions, InputOptions, MeantOperand, NamedOperand, OperandArg};
+pub(super) use self::operands::{SHELTER, data_help, file_of, parse_timeout, sheltered};
 pub(super) use self::operator::{ChangeOptions, DuplicateOptions, OperatorOptions, SCATTER_HEADING, ThreadOptions};
 pub(super) use self::operator::{UpdatesOptions, parse_threads};
 pub(super) use self::output::{OutputOptions, PageOptions, Sides};

@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use serde::de::IgnoredAny;
 
 use super::values::{DTypeParser, asked_dtype, dtype_help, parse_format, parse_number};
@@ -153,6 +154,33 @@ pub(crate) struct InputOptions {
     /// Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0
     #[arg(long, value_name = "VALUE")]
     pub missing: Option<String>,
+    #[command(flatten)]
+    pub address: AddressOptions,
+}
+
+/// How servers are asked for what lies behind addresses.
+#[derive(Args)]
+#[command(next_help_heading = "Operands by address")]
+pub(crate) struct AddressOptions {
+    /// Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]
+    ///
+    /// A request that takes longer is made again, as one is that is refused for the moment (429, 5xx) or broken off: five times
+    /// in all, with growing pauses, or after what the server says in Retry-After.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout, value_hint = ValueHint::Other)]
+    pub timeout: Option<Duration>,
+    /// Ask for objects of s3:// without credentials, although some are given
+    ///
+    /// Public buckets refuse who signs with a key that they do not know. Credentials are AWS_ACCESS_KEY_ID,
+    /// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or those of the profile (AWS_PROFILE) in ~/.aws/credentials; AWS_REGION
+    /// and AWS_ENDPOINT_URL_S3 say where buckets lie. hf:// takes HF_TOKEN and HF_ENDPOINT.
+    #[arg(long)]
+    pub no_sign_request: bool,
+}
+
+/// Parses a time in seconds.
+pub(crate) fn parse_timeout(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.001..=86_400.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected seconds, from 0.001 to 86400".to_owned())
 }
 
 #[cfg(test)]

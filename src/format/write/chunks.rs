@@ -10,7 +10,7 @@ use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, StoredWindow};
 use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::platform::{copy_range, is_full, read_at};
-use crate::storage::read_at::Section;
+use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::is_filled;
 use crate::storage::stage::Stage;
 
@@ -74,7 +74,7 @@ impl WindowSink for ChunkSink<'_> {
             StoredWindow::File { file, at, bytes } => {
                 return match self.is_filled(file, *at, *bytes) {
                     true => Ok(false),
-                    false => self.copied(window, file, *at, *bytes),
+                    false => self.copied(window, *file, *at, *bytes),
                 };
             }
             StoredWindow::Chunks { chunks, places } => (chunks, places),
@@ -89,10 +89,9 @@ impl WindowSink for ChunkSink<'_> {
             let is_empty = self.chunks.unstored(self.n).is_some() && from.is_unit(there);
             return if is_empty { self.leave_out(window).map(|()| true) } else { Ok(false) };
         };
-        let Some(file) = value.as_file() else { return Ok(false) };
         let len = usize::try_from(value.size()?)?;
         // an empty file is damaged, which shows when it is read
-        if len == 0 { Ok(false) } else { self.copied(window, file, 0, len) }
+        if len == 0 { Ok(false) } else { self.copied(window, &*value, 0, len) }
     }
 }
 
@@ -143,13 +142,14 @@ impl ChunkSink<'_> {
         self.made.as_ref().map_or(Ok(()), add).with_context(|| self.failed.clone())
     }
 
-    /// Copies bytes of a file to the file of a box, inside the system if it can; returns whether it was copied.
-    fn copied(&self, window: &Window, from: &File, at: u64, bytes: usize) -> Result<bool> {
+    /// Copies bytes to the file of a box, those of a file inside the system if it can; returns whether they were copied.
+    fn copied(&self, window: &Window, from: &dyn ReadAt, at: u64, bytes: usize) -> Result<bool> {
         let put = self.stage.put_with(&self.chunks.key(self.n, window), |file| {
-            let copied = match copy_range(from, at, file, 0, bytes) {
+            let copied = match from.as_file().map(|from| copy_range(from, at, file, 0, bytes)) {
                 // the system cannot, or the files are on two file systems
-                Err(error) if !is_full(&error) => io::copy(&mut Section::new(from, at, bytes as u64), file)?,
-                copied => copied? as u64,
+                Some(Err(error)) if is_full(&error) => return Err(error),
+                None | Some(Err(_)) => io::copy(&mut Section::new(from, at, bytes as u64), file)?,
+                Some(Ok(copied)) => copied as u64,
             };
             if copied == bytes as u64 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         });

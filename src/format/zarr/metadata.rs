@@ -32,10 +32,10 @@ pub(super) const V2_GROUP: &str = ".zgroup";
 /// The name under which the metadata of a group list all metadata in it, in version 3, and the key of such a list in
 /// version 2.
 pub(super) const CONSOLIDATED: &str = "consolidated_metadata";
-const V2_CONSOLIDATED: &str = ".zmetadata";
+pub(super) const V2_CONSOLIDATED: &str = ".zmetadata";
 
 /// The key of the attributes of either in version 2.
-const V2_ATTRIBUTES: &str = ".zattrs";
+pub(super) const V2_ATTRIBUTES: &str = ".zattrs";
 
 /// The most bytes of metadata that are read.
 const MOST_BYTES: u64 = 1 << 26;

@@ -5,6 +5,7 @@ mod blosc;
 mod codecs;
 mod describe;
 mod dtypes;
+mod known;
 mod metadata;
 mod read;
 mod sharding;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::{Arc, Mutex};
 
+use self::known::KnownStore;
 use self::metadata::ArrayMetadata;
 use self::read::ZarrChunks;
 use super::content::{ChunkDescription, Content, ContentSource, Description};
@@ -43,6 +45,7 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 /// The metadata is damaged; reading or listing fails.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
+    let store: Arc<dyn KeyStore> = if store.costs_requests() { Arc::new(KnownStore::new(store)) } else { store };
     let Some(node) = metadata::node(&*store, "")? else { bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}") };
     let is_consolidated = node.is_group && metadata::is_consolidated(&*store)?;
     let (groups, has_v2, lock) = (Arc::default(), node.is_v2, Mutex::default());

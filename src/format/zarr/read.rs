@@ -17,7 +17,7 @@ use crate::memory;
 use crate::parallel::locked;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
-use crate::storage::read_at::{ReadAt, Stamp};
+use crate::storage::read_at::{Part, READ_AHEAD, ReadAt, Stamp};
 use crate::storage::source::fill;
 
 /// The most bytes of unpacked chunks that are kept, though one chunk is kept in any case. A chunk is kept if a part of
@@ -39,8 +39,8 @@ pub(super) struct ZarrChunks {
     /// The units of the grid (chunks or shards), by their numbers.
     files: Windows,
     kept: Mutex<KeptChunks>,
-    /// The shards that were opened last, by their numbers; `None` stands for one that is not stored.
-    indexes: Mutex<VecDeque<(usize, Option<Arc<OpenShard>>)>>,
+    /// The shards that were opened last, by their numbers.
+    indexes: Mutex<VecDeque<(usize, ShardSlot)>>,
     /// The version of the metadata when the array was opened.
     stamp: Option<Stamp>,
     _lock: Option<Lock>,
@@ -52,6 +52,12 @@ struct OpenShard {
     value: Arc<dyn ReadAt>,
     index: Index,
 }
+
+/// A shard that is open, or `None` for one that is not stored.
+type FoundShard = Option<Arc<OpenShard>>;
+
+/// A shard that some thread opens, and for which the others wait.
+type ShardSlot = Arc<OnceLock<Result<FoundShard>>>;
 
 /// The unpacked chunks that are kept, and their numbers from the oldest on.
 #[derive(Debug, Default)]
@@ -93,25 +99,37 @@ impl ZarrChunks {
     }
 
     /// Opens the shard that holds a chunk, or returns `None` if it is not stored.
-    fn shard(&self, chunk: &Window) -> Result<Option<Arc<OpenShard>>> {
+    fn shard(&self, chunk: &Window) -> Result<FoundShard> {
         /// The number of shards that stay open.
         const OPEN: usize = 16;
         let number = self.files.number_of(chunk.start);
-        if let Some((_, shard)) = locked(&self.indexes).iter().find(|(other, _)| *other == number) {
-            return Ok(shard.clone());
-        }
-        let key = self.array.key(chunk);
-        let shard = self.open_shard(&key).with_context(|| format!("shard {key}"))?.map(Arc::new);
-        let mut indexes = locked(&self.indexes);
-        if indexes.len() == OPEN {
-            indexes.pop_front();
-        }
-        indexes.push_back((number, shard.clone()));
-        Ok(shard)
+        let slot = {
+            let mut indexes = locked(&self.indexes);
+            match indexes.iter().find(|(other, _)| *other == number) {
+                Some((_, slot)) => Arc::clone(slot),
+                None => {
+                    if indexes.len() == OPEN {
+                        indexes.pop_front();
+                    }
+                    let slot = ShardSlot::default();
+                    indexes.push_back((number, Arc::clone(&slot)));
+                    slot
+                }
+            }
+        };
+        // Other threads that want the shard wait until it is open.
+        let open = || {
+            let key = self.array.key(chunk);
+            Ok(self.open_shard(&key).with_context(|| format!("shard {key}"))?.map(Arc::new))
+        };
+        slot.get_or_init(open).clone()
     }
 
     fn open_shard(&self, key: &str) -> Result<Option<OpenShard>> {
-        let (Some(shards), Some(value)) = (&self.array.shards, self.open(key)?) else { return Ok(None) };
+        let Some(shards) = &self.array.shards else { return Ok(None) };
+        let bytes = shards.index_bytes() as u64;
+        let index = if shards.at_start { Part::First(bytes) } else { Part::Last(bytes) };
+        let Some(value) = self.store.open_for(&join(&self.prefix, key), index)? else { return Ok(None) };
         let packed = read_part(&*value, shards.index_start(value.size()?)?, shards.index_bytes())?;
         Ok(Some(OpenShard { index: shards.index(&packed)?, value }))
     }
@@ -199,8 +217,11 @@ impl ZarrChunks {
     fn take(&self, chunk: &Window, wanted: &Wanted, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let (array, itemsize) = (&self.array, self.array.meta.dtype.itemsize());
         let from = array.chain.view(&array.style.chunk).select(&wanted.inside);
-        // Items that are not packed can be read from their places in the value.
-        if array.chain.is_bare() && array.shards.is_none() {
+        // A chunk may go beyond the end of the tensor, where no items are wanted.
+        let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
+        // Items that are not packed can be read from their places in the value, unless one request gives all of them.
+        let one_request = whole && self.store.costs_requests();
+        if array.chain.is_bare() && array.shards.is_none() && !one_request {
             let mut take = || match self.open(&array.key(chunk))? {
                 None => self.fill(&wanted.place, out),
                 Some(value) => {
@@ -214,8 +235,6 @@ impl ZarrChunks {
             };
             return take().with_context(|| self.named(chunk));
         }
-        // A chunk may go beyond the end of the tensor, where no items are wanted.
-        let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
         match if whole { self.unpack(chunk)? } else { self.unpack_kept(chunk)? } {
             None => self.fill(&wanted.place, out),
             Some(items) => {
@@ -310,7 +329,8 @@ impl Chunked for ZarrChunks {
             return Ok(None);
         }
         let key = self.array.key(window);
-        self.open(&key).with_context(|| format!("chunk {key}"))
+        let value = self.store.open_for(&join(&self.prefix, &key), Part::First(READ_AHEAD as u64));
+        value.with_context(|| format!("chunk {key}"))
     }
 
     fn has(&self, window: &Window) -> bool {
@@ -336,6 +356,11 @@ impl Chunked for ZarrChunks {
         let (mut bytes, mut last) = (0, None);
         // What fails here fails again when the items are read, and is reported then.
         let _ = self.each(places, &mut |chunk, _| {
+            if self.store.costs_requests() {
+                // The size of each value would cost a request: as much as a chunk holds is near enough.
+                bytes += self.chunk_bytes() as u64;
+                return Ok(());
+            }
             let key = self.array.key(chunk);
             if last.as_ref() != Some(&key) {
                 bytes += self.store.size(&join(&self.prefix, &key)).ok().flatten().unwrap_or(0);

@@ -125,6 +125,24 @@ impl Address {
         }
     }
 
+    /// Returns the address as it is typed, with what may be secret in it: never for a message.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Web(url) => url.as_str().to_owned(),
+            Self::Bucket { .. } | Self::Hub { .. } => self.to_string(),
+        }
+    }
+
+    /// Returns what the names of objects beside this one follow after a slash, as it is typed. A query is left out, since it
+    /// is that of this object.
+    pub fn parent_text(&self) -> String {
+        let mut parent = self.parent();
+        if let Self::Web(url) = &mut parent {
+            url.set_query(None);
+        }
+        parent.text().trim_end_matches('/').to_owned()
+    }
+
     /// Returns the path of the object on its server, without a query.
     pub fn path(&self) -> &str {
         match self {

@@ -70,10 +70,15 @@ impl Version {
         if is_same { Ok(()) } else { Err(changed()) }
     }
 
+    /// Returns a number that stands for the version.
+    pub(super) fn digest(&self) -> [u64; 2] {
+        let told = self.plain_tag().or(self.modified.as_deref()).unwrap_or_default();
+        digest(&format!("{} {told}", self.size))
+    }
+
     /// Returns the stamp of the version.
     pub(super) fn stamp(&self) -> Stamp {
-        let told = self.plain_tag().or(self.modified.as_deref()).unwrap_or_default();
-        Stamp::Tag(digest(&format!("{} {told}", self.size)))
+        Stamp::Tag(self.digest())
     }
 }
 

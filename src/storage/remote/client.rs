@@ -22,7 +22,7 @@ use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::memory;
 use crate::parallel::locked;
 use crate::storage::platform::unnamed_file;
-use crate::storage::read_at::{MemoryBytes, ReadAt};
+use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::fill_from;
 
@@ -85,6 +85,12 @@ impl Facts {
         self.version.size
     }
 
+    /// Returns the version as a short text, from which nothing secret can be found.
+    pub fn text(&self) -> String {
+        let [one, two] = self.version.digest();
+        format!("{} bytes, version {one:016x}{two:016x}", self.version.size)
+    }
+
     /// Returns the version.
     pub fn stamp(&self) -> crate::storage::read_at::Stamp {
         self.version.stamp()
@@ -98,15 +104,6 @@ pub struct Listing {
     pub names: Vec<String>,
     /// The names that are prefixes of objects themselves, as folders are, without a slash; none if all are listed.
     pub prefixes: Vec<String>,
-}
-
-/// The part of an object that is asked for first, when its size is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// So many bytes at the beginning.
-    First(u64),
-    /// So many bytes at the end.
-    Last(u64),
 }
 
 /// The first answer about an object.

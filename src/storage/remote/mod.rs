@@ -12,7 +12,9 @@ mod answer;
 mod client;
 mod credentials;
 mod object;
+mod store;
 
 pub use self::address::Address;
-pub use self::client::{Client, Condition, Facts, Listing, Part};
+pub use self::client::{Client, Condition, Facts, Listing};
 pub use self::object::RemoteObject;
+pub use self::store::RemoteStore;

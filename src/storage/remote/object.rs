@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::address::Address;
 use super::answer::{Version, digest};
-use super::client::{Client, Part};
+use super::client::Client;
 use crate::error::Result;
-use crate::storage::read_at::{Identity, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 
 /// An object on a server, of which the first part is here. Each other read is one request for exactly these bytes, which the
 /// server is asked to give only of the version that the first answer told.
@@ -83,11 +83,7 @@ impl ReadAt for RemoteObject {
     }
 
     fn identity(&self) -> io::Result<Identity> {
-        let text = match &self.address {
-            Address::Web(url) => url.as_str().to_owned(),
-            address => address.to_string(),
-        };
-        Ok(Identity::Remote(digest(&text)))
+        Ok(Identity::Remote(digest(&self.address.text())))
     }
 
     fn costs_requests(&self) -> bool {

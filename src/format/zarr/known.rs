@@ -1,0 +1,217 @@
+//! A store each of whose reads is a request to a server, with the metadata that are known of it.
+//!
+//! The metadata of an array are asked for once, however often they are looked at. Where a group has a list of all metadata
+//! in it, nothing more is asked for: that list says what the group holds, too, which most servers do not.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::value::RawValue;
+
+use super::metadata::{CONSOLIDATED, Object, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
+use crate::error::{Context, Result};
+use crate::parallel::locked;
+use crate::storage::key_store::{KeyStore, Lock, ReadableStore, WritableStore, join};
+use crate::storage::read_at::{Identity, MemoryBytes, Part, ReadAt, Stamp};
+
+/// The texts of metadata by their keys.
+type Texts = BTreeMap<String, Vec<u8>>;
+
+/// A store, and what is known of its metadata.
+#[derive(Debug)]
+pub(super) struct KnownStore {
+    store: Arc<dyn KeyStore>,
+    /// The metadata that the root lists, if it does.
+    listed: OnceLock<Option<Texts>>,
+    /// The other metadata that have been asked for; `None` stands for what is not there.
+    asked: Mutex<HashMap<String, Option<Vec<u8>>>>,
+}
+
+/// Returns the name at the end of a key if it is one of metadata, and the prefix before it.
+fn metadata_name(key: &str) -> Option<(&str, &str)> {
+    let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));
+    [V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED].contains(&name).then_some((prefix, name))
+}
+
+impl KnownStore {
+    /// Takes a store of which nothing is known yet.
+    pub(super) fn new(store: Arc<dyn KeyStore>) -> Self {
+        Self { store, listed: OnceLock::new(), asked: Mutex::default() }
+    }
+
+    /// Returns the text of metadata that the store is asked for unless it has been.
+    fn ask(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
+        if let Some(known) = locked(&self.asked).get(key) {
+            return Ok(known.clone());
+        }
+        let found = self.store.get(key, most)?;
+        locked(&self.asked).insert(key.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// Returns the metadata that the root lists, if it does.
+    ///
+    /// # Errors
+    /// Metadata that are damaged; of asking.
+    fn listed(&self, most: u64) -> Result<Option<&Texts>> {
+        if let Some(listed) = self.listed.get() {
+            return Ok(listed.as_ref());
+        }
+        let listed = match self.ask(V3, most)? {
+            Some(text) => list_of_v3(&text).context(V3)?,
+            None => match self.ask(V2_GROUP, most)? {
+                None => None,
+                Some(_) => {
+                    let text = self.ask(V2_CONSOLIDATED, most)?;
+                    text.map(|text| list_of_v2(&text)).transpose().context(V2_CONSOLIDATED)?
+                }
+            },
+        };
+        Ok(self.listed.get_or_init(|| listed).as_ref())
+    }
+
+    /// Returns the text of metadata, if it is there.
+    fn text(&self, prefix: &str, name: &str, most: u64) -> Result<Option<Vec<u8>>> {
+        let key = join(prefix, name);
+        // the root itself is asked for in any case: it has the list
+        match if prefix.is_empty() { None } else { self.listed(most)? } {
+            Some(listed) => Ok(listed.get(&key).cloned()),
+            None => self.ask(&key, most),
+        }
+    }
+}
+
+/// Returns the metadata that a group of version 3 lists, as they would stand below it.
+fn list_of_v3(text: &[u8]) -> Result<Option<Texts>> {
+    let raw = Object::parse(text)?;
+    let Some(list) = raw.0.get(CONSOLIDATED).filter(|list| list.get() != "null") else { return Ok(None) };
+    let list = Object::parse(list.get().as_bytes()).context(CONSOLIDATED)?;
+    let Some(list) = list.0.get("metadata") else { return Ok(None) };
+    Ok(Some(texts(list, |path| join(path, V3)).context(CONSOLIDATED)?))
+}
+
+/// Returns the metadata that the list of a group of version 2 has.
+fn list_of_v2(text: &[u8]) -> Result<Texts> {
+    let raw = Object::parse(text)?;
+    raw.0.get("metadata").map_or(Ok(Texts::new()), |list| texts(list, str::to_owned))
+}
+
+/// Returns the texts in an object by the keys that their names stand for.
+fn texts(list: &RawValue, key: impl Fn(&str) -> String) -> Result<Texts> {
+    let all = Object::parse(list.get().as_bytes())?;
+    Ok(all.0.iter().map(|(name, raw)| (key(name.trim_matches('/')), raw.get().as_bytes().to_vec())).collect())
+}
+
+/// The most bytes of a text that is wanted for its being there alone.
+const MOST: u64 = 1 << 26;
+
+impl ReadableStore for KnownStore {
+    fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
+        match metadata_name(key) {
+            None => self.store.open(key),
+            Some((prefix, name)) => {
+                let text = self.text(prefix, name, MOST)?;
+                Ok(text.map(|text| Arc::new(MemoryBytes::new(text)) as Arc<dyn ReadAt>))
+            }
+        }
+    }
+
+    fn open_for(&self, key: &str, part: Part) -> Result<Option<Arc<dyn ReadAt>>> {
+        self.store.open_for(key, part)
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        self.store.size(key)
+    }
+
+    fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
+        match metadata_name(key) {
+            // the list is what was read, and it is what may have changed
+            Some((prefix, name)) if !prefix.is_empty() && self.listed(MOST)?.is_some() => {
+                self.store.stamp(if name == V3 { V3 } else { V2_CONSOLIDATED })
+            }
+            Some(_) | None => self.store.stamp(key),
+        }
+    }
+
+    fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
+        match metadata_name(key) {
+            None => self.store.get(key, most),
+            Some((prefix, name)) => self.text(prefix, name, most),
+        }
+    }
+
+    fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
+        let Some(listed) = self.listed(MOST)? else { return self.store.prefixes(prefix) };
+        let below = |key: &String| {
+            let rest = if prefix.is_empty() { key } else { key.strip_prefix(prefix)?.strip_prefix('/')? };
+            Some(rest.split_once('/')?.0.to_owned())
+        };
+        Ok(listed.keys().filter_map(below).collect::<BTreeSet<_>>().into_iter().collect())
+    }
+
+    fn names(&self, prefix: &str) -> Result<Vec<String>> {
+        self.store.names(prefix)
+    }
+
+    fn costs_requests(&self) -> bool {
+        true
+    }
+}
+
+impl KeyStore for KnownStore {
+    fn identity(&self) -> Result<Identity> {
+        self.store.identity()
+    }
+
+    fn lock(&self, key: &str, together: bool) -> Result<Lock> {
+        self.store.lock(key, together)
+    }
+
+    fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
+        self.store.edit(prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::key_store::tests::MemoryStore;
+
+    fn known(values: &[(&str, &str)]) -> KnownStore {
+        let store = MemoryStore::default();
+        for (key, value) in values {
+            store.put(key, value.as_bytes()).expect("put");
+        }
+        KnownStore::new(Arc::new(store))
+    }
+
+    #[test]
+    fn a_list_is_all_that_is_asked_for() {
+        let root = r#"{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"metadata":
+            {"a": {"x": 1}, "g": {}, "g/b": {"y": 2}}}}"#;
+        // what the list does not have is not there, whatever the store has
+        let third = known(&[("zarr.json", root), ("g/c/zarr.json", "{}"), ("g/b/c/0", "chunk")]);
+        let list = r#"{"metadata": {".zgroup": {}, "a/.zarray": {"x": 1}, "a/.zattrs": {}, "g/.zgroup": {},
+            "g/b/.zarray": {"y": 2}}}"#;
+        let second = known(&[(".zgroup", "{}"), (".zmetadata", list), ("g/c/.zarray", "{}"), ("g/b/c/0", "chunk")]);
+        for (store, name) in [(third, V3), (second, V2_ARRAY)] {
+            assert_eq!(store.prefixes("").expect("names"), ["a", "g"]);
+            assert_eq!(store.prefixes("g").expect("names"), ["b"]);
+            let text = |key: &str| store.get(&join(key, name), 99).expect("read");
+            assert_eq!(text("a").as_deref(), Some(&br#"{"x": 1}"#[..]));
+            assert_eq!(text("g/b").as_deref(), Some(&br#"{"y": 2}"#[..]));
+            assert_eq!(text("g/c"), None);
+            assert_eq!(store.get("g/b/c/0", 99).expect("read").as_deref(), Some(&b"chunk"[..]));
+            assert!(store.stamp(&join("a", name)).expect("a stamp").is_some());
+        }
+    }
+
+    #[test]
+    fn without_a_list_the_store_is_asked() {
+        let store = known(&[("zarr.json", r#"{"consolidated_metadata": null}"#), ("a/zarr.json", "{}")]);
+        assert_eq!(store.prefixes("").expect("names"), ["a"]);
+        assert!(store.open("a/zarr.json").expect("opened").is_some());
+        assert!(store.open("b/zarr.json").expect("opened").is_none());
+    }
+}
