@@ -91,7 +91,7 @@
 //! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
 //! | `format/` | a file or a folder for each format, and its row in `table.rs`; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
-//! | `engine/` | the window loop: jobs, sinks, scans; quantiles in bounded memory | `ops` |
+//! | `engine/` | the window loop: jobs, sinks, scans, slabs of windows that are filled together; quantiles in bounded memory | `ops` |
 //! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
 //! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |
 //! | `report/` | JSON, tables and colour for `diff` and `info` | `item` |

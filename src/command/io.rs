@@ -110,7 +110,8 @@ impl Io {
         };
         let in_environment = threads.as_ref().filter(|_| options.threads.is_none()).map(parse).transpose()?;
         let threads = Threads::new(options.threads.or(in_environment));
-        Ok(Limits { threads: if window.is_some() { threads.started_for(0) } else { threads }, window: *window })
+        let threads = if window.is_some() { threads.started_for(0) } else { threads };
+        Ok(Limits { threads, window: *window, memory: None })
     }
 
     /// Returns how servers are asked for what lies behind addresses, by the options and the environment.

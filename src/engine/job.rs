@@ -7,8 +7,10 @@
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
+use super::slabs::{Blocks, DIRECT, SlabSides, readings, sides_of_slabs};
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
@@ -122,6 +124,9 @@ impl Job {
     ) -> Result<()> {
         let threads = if sink.in_order() { 1 } else { self.threads };
         let itemsize = self.meta().dtype.itemsize();
+        if let Some(slabs) = self.slabs(windows).filter(|_| !sink.in_order()) {
+            return self.run_by_slabs(&slabs.sides, windows, numbers, sink, progress);
+        }
         self.share(threads, numbers.len(), &|number, items, scratch| {
             let window = windows.get(numbers.start + number);
             let copied = || self.fill.stored(&window)?.map_or(Ok(false), |stored| sink.copy(&window, &stored));
@@ -132,6 +137,68 @@ impl Job {
             progress(window.items() * itemsize);
             Ok(())
         })?;
+        self.fill.finish()
+    }
+
+    /// Returns the slabs in which windows are filled together, if each by itself would read the same again.
+    fn slabs(&self, windows: &Windows) -> Option<SlabSides> {
+        let (shape, grain) = (&self.meta().shape, self.fill.grain()?);
+        if windows.count() < 2 || readings(shape, windows.sides(), &grain) <= DIRECT {
+            return None;
+        }
+        let itemsize = self.fill.widest().max(1);
+        let window = windows.largest().saturating_mul(itemsize);
+        let block = self.suited(grain.clone()).iter().fold(itemsize, |all, &side| all.saturating_mul(side));
+        // beside the slab each thread has a window or a block, once as it is and once packed
+        let beside = window.max(block).saturating_mul(2 * self.threads);
+        let memory = self.limits.held();
+        let slab = memory.saturating_sub(beside).max(memory / 2);
+        Some(sides_of_slabs(shape, windows.sides(), &grain, slab / itemsize))
+    }
+
+    /// Does what [`run`](Self::run) does, but fills windows together by slabs of these sides.
+    fn run_by_slabs(
+        &self,
+        sides: &[usize],
+        windows: &Windows,
+        numbers: Range<usize>,
+        sink: &dyn WindowSink,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let (shape, itemsize) = (&self.meta().shape, self.meta().dtype.itemsize());
+        let slabs = Windows::boxes(shape, sides);
+        let grain = self.fill.grain().expect("there are slabs only where there are grains");
+        let grid = Windows::boxes(shape, &self.suited(grain));
+        for slab in slabs.iter() {
+            let mut own = windows.touched_by(&slab.spans().collect::<Vec<_>>())?;
+            own.retain(|number| numbers.contains(number));
+            let own: Vec<Window> = own.into_iter().map(|number| windows.get(number)).collect();
+            let is_left = own.iter().map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
+            self.share(self.threads, own.len(), &|n, _, _| {
+                let copied = || self.fill.stored(&own[n])?.map_or(Ok(false), |stored| sink.copy(&own[n], &stored));
+                if !sink.has(&own[n]) && !copied()? {
+                    is_left[n].store(true, Ordering::Relaxed);
+                } else {
+                    progress(own[n].items() * itemsize);
+                }
+                Ok(())
+            })?;
+            let left = own.into_iter().zip(is_left).filter_map(|(own, is_left)| is_left.into_inner().then_some(own));
+            let left: Vec<Window> = left.collect();
+            let blocks = Blocks::new(shape, itemsize, slab, &grid, &left)?;
+            self.share(self.threads, blocks.count(), &|n, _, scratch| {
+                let mut items = Vec::new();
+                self.fill_window(&blocks.window(n), &mut items, scratch)?;
+                blocks.put(n, items);
+                Ok(())
+            })?;
+            self.share(self.threads, left.len(), &|n, items, _| {
+                blocks.gather(&left[n], items)?;
+                sink.put(&left[n], items)?;
+                progress(items.len());
+                Ok(())
+            })?;
+        }
         self.fill.finish()
     }
 
@@ -382,7 +449,7 @@ mod tests {
     }
 
     fn limits(threads: usize, window: usize) -> Limits {
-        Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: Some(window) }
+        Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: Some(window), memory: None }
     }
 
     /// 0 to 59 as uint8, [3, 4, 5].

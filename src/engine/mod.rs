@@ -5,3 +5,4 @@ pub mod job;
 pub mod quantiles;
 pub mod scan;
 pub mod sink;
+pub mod slabs;

@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn limits(window: usize, threads: usize) -> Limits {
-        Limits { window: Some(window), threads: Threads::new(NonZero::new(threads)) }
+        Limits { window: Some(window), threads: Threads::new(NonZero::new(threads)), memory: None }
     }
 
     /// The windows of a scan in order: the number of the first item, and the items of each tensor.

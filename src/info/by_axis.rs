@@ -54,7 +54,7 @@ pub fn by_axis(
     }
     // in memory the other axes are in C order
     let as_c = Meta::new(meta.dtype.clone(), meta.shape.clone());
-    let alone = Limits { threads: Threads::new(std::num::NonZero::new(1)), window: None };
+    let alone = Limits { threads: Threads::new(std::num::NonZero::new(1)), window: None, memory: None };
     let of_group = |first: usize| -> Result<Vec<Option<Stats>>> {
         let range = first..places.min(first + group);
         let group = read_group(source, axis, range.clone())?;

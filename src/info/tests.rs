@@ -12,7 +12,7 @@ use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 
 fn threads(n: usize) -> Limits {
-    Limits { threads: Threads::new(NonZero::new(n)), window: None }
+    Limits { threads: Threads::new(NonZero::new(n)), window: None, memory: None }
 }
 
 fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {
@@ -324,7 +324,7 @@ fn storage_changes_nothing() {
             let mut fortran = Source::stored(meta.clone().in_order(Order::Fortran), stored, 0, "f".into()).unwrap();
             let mut c = Source::memory(Tensor::new(dtype.clone(), shape.to_vec(), values.clone()).unwrap(), "c".into());
             for window in [Some(1), Some(64)] {
-                let limits = Limits { threads: Threads::new(NonZero::new(3)).started_for(0), window };
+                let limits = Limits { threads: Threads::new(NonZero::new(3)).started_for(0), window, memory: None };
                 let [one, other] =
                     [&mut c, &mut fortran].map(|source| stats(source, limits, &|_| ()).unwrap().unwrap());
                 if one != other {

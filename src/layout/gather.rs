@@ -4,8 +4,15 @@ use super::order::sort_by;
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
 
-/// A gap of at most so many bytes is read through, which costs less than another system call.
+/// A gap of at most so many bytes is read through, which costs less than another system call: between short pieces. Those of
+/// as many bytes are joined only where the gap is no more than a sixteenth of the piece, since what is read in vain adds up.
 pub(crate) const GAP: usize = 4096;
+
+/// Returns whether pieces of `extent` bytes, so many bytes after each other, are read together with the gaps between them.
+fn is_joined(extent: usize, stride: usize) -> bool {
+    let most = if extent < GAP { GAP } else { extent / 16 };
+    stride <= extent + most
+}
 
 /// The bytes of a tile: short pieces are read one beside the other until they fill it, and then copied to their places
 /// together. A piece by itself would touch a line of the output for each of its items, and the next piece the same lines
@@ -38,7 +45,7 @@ pub fn gather<E>(
     while inner > 0 {
         let step = walk.steps[inner - 1];
         let stride = step.from.unsigned_abs() * itemsize;
-        if stride > extent + GAP {
+        if !is_joined(extent, stride) {
             break;
         }
         let places = if extent >= limit { 1 } else { (limit - extent) / stride.max(1) + 1 };

@@ -93,6 +93,14 @@ impl View {
         before > 0 && strides.all(|stride| stride > 0 && stride < std::mem::replace(&mut before, stride))
     }
 
+    /// Returns the axis along which neighbours lie the nearest in storage, and how many items they are apart. A view with fewer
+    /// than two axes of several places has none: along a single axis all items are neighbours.
+    pub fn nearest(&self) -> Option<(usize, usize)> {
+        let long = || self.axes.iter().enumerate().filter(|(_, (dim, _))| *dim > 1);
+        let nearest = long().map(|(axis, (_, stride))| (axis, stride.unsigned_abs())).min_by_key(|axis| axis.1);
+        nearest.filter(|_| long().count() > 1)
+    }
+
     /// Returns this view as a selection from a tensor in C order of that shape: the places of each axis of the tensor, and
     /// for each axis of the view the axis of the tensor that it runs along. `None` if the view is no such selection, which
     /// views made by [`select`](Self::select) and [`with_axes`](Self::with_axes) always are.

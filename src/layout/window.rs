@@ -168,6 +168,11 @@ impl Windows {
         Self { shape: shape.to_vec(), sides, counts, count, cut: begin..end, inner }
     }
 
+    /// Returns the places of each axis in a window (fewer in the last).
+    pub fn sides(&self) -> &[usize] {
+        &self.sides
+    }
+
     /// Returns the number of items of the largest window, which is the first.
     pub fn largest(&self) -> usize {
         self.sides.iter().zip(&self.shape).map(|(&side, &dim)| side.min(dim)).product()

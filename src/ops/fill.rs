@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::ops::Range;
 
-use super::window_size::{ENTRIES, WINDOW};
+use super::window_size::{ENTRIES, MEMORY, WINDOW};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
@@ -23,9 +23,18 @@ pub struct Limits {
     /// The bytes of a window, instead of those that [`window_size`](super::window_size) gives: for tests, which want
     /// boundaries everywhere, also between the sweeps through an index tensor.
     pub window: Option<usize>,
+    /// The most bytes of memory that all threads together hold at once where items move across a grid or an order of
+    /// storage; `None` for [`MEMORY`].
+    pub memory: Option<usize>,
 }
 
 impl Limits {
+    /// Returns how many bytes may be held at once so that what lies across the windows is read once.
+    pub fn held(self) -> usize {
+        // where tests make windows small, most tensors must need several slabs
+        self.window.map_or(self.memory.unwrap_or(MEMORY), |window| window.saturating_mul(32))
+    }
+
     /// Returns how many bytes of entries of an index tensor are kept in memory at once.
     pub(super) fn entries(self) -> usize {
         // where tests make windows small, most index tensors must not fit
@@ -96,6 +105,16 @@ pub trait Fill: Debug + Send + Sync {
     /// where they may end anywhere.
     fn grid(&self) -> Option<Vec<usize>> {
         self.altered()?.grid()
+    }
+
+    /// Returns the sides of the boxes of which all is read wherever a part of them is wanted: chunks, or pages of a file along
+    /// the axis along which items are stored side by side. `None` where that is not known, or where nothing is read twice,
+    /// and unless the operator [fills boxes](Self::fills_boxes).
+    fn grain(&self) -> Option<Vec<usize>> {
+        match self.altered() {
+            Some(fill) => fill.grain(),
+            None => self.grid().filter(|_| self.fills_boxes()),
+        }
     }
 
     /// Returns for each axis of the output the axis of the [data](Self::data) that it runs along, if it runs along one;

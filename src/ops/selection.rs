@@ -8,6 +8,7 @@ use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
+use crate::layout::gather::GAP;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
@@ -177,6 +178,19 @@ impl Fill for Selection {
         let (places, along) = self.view.as_selection(self.source.shape())?;
         let side = |&axis: &usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
         Some(along.iter().map(side).collect())
+    }
+
+    fn grain(&self) -> Option<Vec<usize>> {
+        if self.source.as_chunks().is_some() {
+            return self.grid();
+        }
+        if !self.source.is_read_by_position() {
+            return None;
+        }
+        let (axis, stride) = self.view.nearest()?;
+        let mut grain = vec![1; self.meta.shape.len()];
+        grain[axis] = (GAP / stride.saturating_mul(self.source.dtype().itemsize().max(1))).max(1);
+        Some(grain)
     }
 
     fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {

@@ -57,3 +57,10 @@ pub const RESIDENT: usize = 1 << 24;
 /// Updates in pieces of so many bytes, a page, are not kept in memory if they are more than a [`SLAB`]: the system reads no
 /// less, so each piece is read by itself, and a process that makes a part of an output does not read them all.
 pub const KEPT_PIECE: usize = 1 << 12;
+
+/// The memory that all threads together hold at most, unless the user says otherwise, where items move across a grid or an
+/// order of storage.
+pub const MEMORY: usize = 1 << 28;
+
+/// The least memory that can be asked for: what the program needs without holding anything.
+pub const LEAST_MEMORY: usize = 1 << 24;

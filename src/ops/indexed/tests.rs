@@ -17,7 +17,7 @@ use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 fn limits(threads: usize) -> Limits {
-    Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: None }
+    Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: None, memory: None }
 }
 
 /// The same, with so few entries at a time that most index tensors take several sweeps.

@@ -1,0 +1,244 @@
+//! Slabs: boxes of the output that are held in memory as a whole, so that what is read for many windows is read once.
+//!
+//! What is read comes in *grains*: a chunk is unpacked as a whole whatever is wanted of it, and a file is read page by page.
+//! Where windows lie across the grains, as columns lie across chunks that are rows, each grain would be read for every
+//! window that it touches, and the bytes that are moved would grow with the square of the tensor. So neighbouring windows
+//! are filled together: the *blocks* of a slab, which end where grains end, are read by several threads and held, and then
+//! the windows are put together from them. A slab has whole windows, and as many as make each grain a part of few slabs.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::error::Result;
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
+use crate::layout::window::{Window, Windows};
+use crate::memory::resize;
+
+/// The most numbers of places that are tried for a slab along one axis.
+const SIDES: usize = 8;
+
+/// The most slabs of all combinations of sides that are tried.
+const TRIED: usize = 1 << 16;
+
+/// Bytes are read so many times at most before windows are filled together: below that, holding them gains nothing.
+pub const DIRECT: f64 = 1.05;
+
+/// The sides of slabs, and how often what is read is read with them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlabSides {
+    /// The places of each axis.
+    pub sides: Vec<usize>,
+    /// How many times each byte is read, on average: 1 or more.
+    pub readings: f64,
+}
+
+/// Returns how many times a place of an axis of `dim` places is read, on average, in pieces of `side` places from grains of
+/// `grain` places.
+fn readings_along(dim: usize, side: usize, grain: usize) -> f64 {
+    let (dim, grain) = (dim.max(1), grain.clamp(1, dim.max(1)));
+    if side >= dim {
+        return 1.0;
+    }
+    // A piece of `side` places begins at any multiple of the greatest common divisor within a grain, so it touches grains of
+    // this many places on average.
+    (side + grain - common_divisor(side, grain)) as f64 / side as f64
+}
+
+/// Returns how many times each byte is read, on average, if boxes of these sides are filled from grains of others.
+pub fn readings(shape: &[usize], sides: &[usize], grain: &[usize]) -> f64 {
+    shape.iter().zip(sides).zip(grain).map(|((&dim, &side), &grain)| readings_along(dim, side, grain)).product()
+}
+
+fn common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
+/// Returns the slabs of at most `items` items, or of one window if that is more, with which bytes are read the fewest times.
+/// Slabs have whole windows, whose sides are `window`, and among those that are about as good the smallest is taken.
+pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items: usize) -> SlabSides {
+    let clipped = |axis: usize, side: usize| side.clamp(1, shape[axis].max(1));
+    let mut options: Vec<Vec<usize>> = Vec::with_capacity(shape.len());
+    let mut tried = 1_usize;
+    for axis in 0..shape.len() {
+        let (dim, least) = (shape[axis].max(1), window[axis].max(1));
+        let mut sides = vec![least.min(dim)];
+        if readings_along(dim, least, grain[axis]) > 1.0 && tried < TRIED {
+            let aligned = (least / common_divisor(least, grain[axis].max(1))).saturating_mul(grain[axis].max(1));
+            let times = (0..u32::BITS).map(|power| least.saturating_mul(1 << power));
+            sides.extend(times.skip(1).take_while(|&side| side < dim.min(aligned)));
+            // the longest are worth the most
+            sides.drain(1..sides.len().saturating_sub(SIDES - 3).max(1));
+            sides.extend([aligned, dim].into_iter().filter(|&side| side > least && side <= dim));
+            sides.dedup();
+        }
+        tried = tried.saturating_mul(sides.len());
+        options.push(sides);
+    }
+    let own: Vec<usize> = options.iter().map(|sides| sides[0]).collect();
+    let mut best = SlabSides { readings: readings(shape, &own, grain), sides: own };
+    let volume = |sides: &[usize]| {
+        sides.iter().enumerate().fold(1, |all: usize, (axis, &side)| all.saturating_mul(clipped(axis, side)))
+    };
+    let mut at = vec![0; options.len()];
+    while let Some(axis) = (0..at.len()).find(|&axis| at[axis] + 1 < options[axis].len()) {
+        at[axis] += 1;
+        at[..axis].fill(0);
+        let sides: Vec<usize> = at.iter().zip(&options).map(|(&at, sides)| sides[at]).collect();
+        let size = volume(&sides);
+        if size > items {
+            continue;
+        }
+        let found = SlabSides { readings: readings(shape, &sides, grain), sides };
+        let is_as_good = found.readings <= best.readings.max(DIRECT);
+        let is_better = found.readings < best.readings && best.readings > DIRECT;
+        if is_better || is_as_good && best.readings <= DIRECT && size < volume(&best.sides) {
+            best = found;
+        }
+    }
+    best
+}
+
+/// The blocks of a slab, which threads fill.
+pub(super) struct Blocks<'a> {
+    shape: &'a [usize],
+    itemsize: usize,
+    slab: Window,
+    grid: &'a Windows,
+    /// The numbers of those that are wanted, in the grid.
+    numbers: Vec<usize>,
+    items: Vec<OnceLock<Vec<u8>>>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Returns room for the blocks of a slab in which some windows lie. `grid` is that of all blocks.
+    pub(super) fn new(
+        shape: &'a [usize],
+        itemsize: usize,
+        slab: Window,
+        grid: &'a Windows,
+        windows: &[Window],
+    ) -> Result<Self> {
+        let mut numbers = BTreeSet::new();
+        for window in windows {
+            numbers.extend(grid.touched_by(&window.spans().collect::<Vec<_>>())?);
+        }
+        let items = numbers.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { shape, itemsize, slab, grid, numbers: numbers.into_iter().collect(), items })
+    }
+
+    /// Returns how many blocks there are.
+    pub(super) fn count(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Returns a block, as far as it lies in the slab.
+    pub(super) fn window(&self, n: usize) -> Window {
+        common(&self.grid.get(self.numbers[n]), &self.slab, self.shape)
+    }
+
+    /// Holds the items of a block.
+    pub(super) fn put(&self, n: usize, items: Vec<u8>) {
+        self.items[n].set(items).expect("each block is filled once");
+    }
+
+    /// Makes `out` the items of a window, in C order.
+    ///
+    /// # Errors
+    /// There is not enough memory for the numbers of the blocks.
+    pub(super) fn gather(&self, window: &Window, out: &mut Vec<u8>) -> Result<()> {
+        resize(out, window.items() * self.itemsize, "a window")?;
+        let to = View::c_order(&window.shape());
+        for number in self.grid.touched_by(&window.spans().collect::<Vec<_>>())? {
+            let n = self.numbers.binary_search(&number).expect("the blocks of all windows are held");
+            let block = self.window(n);
+            let part = common(&block, window, self.shape);
+            let items = self.items[n].get().expect("all blocks are filled before a window is put together");
+            let from = View::c_order(&block.shape()).part(&inside(&part, &block));
+            copy_bytes(items, &from, out, &to.part(&inside(&part, window)), self.itemsize);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the box that two boxes have in common, which do have one.
+fn common(one: &Window, other: &Window, shape: &[usize]) -> Window {
+    let ranges = one.ranges.iter().zip(&other.ranges);
+    Window::new(ranges.map(|(a, b)| a.start.max(b.start)..a.end.min(b.end)).collect(), shape)
+}
+
+/// Returns the places of a box, counted from the beginning of another that holds it.
+fn inside(part: &Window, whole: &Window) -> Vec<Range<usize>> {
+    let ranges = part.ranges.iter().zip(&whole.ranges);
+    ranges.map(|(part, whole)| part.start - whole.start..part.end - whole.start).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slabs_that_read_the_least() {
+        // shape, window, grain, items at most; sides of slabs, readings
+        type Row = (&'static [usize], &'static [usize], &'static [usize], usize, &'static [usize], f64);
+        let rows: [Row; 9] = [
+            // windows that end where grains do need no slabs
+            (&[64, 64], &[8, 64], &[4, 64], 1024, &[8, 64], 1.0),
+            // rows to columns: all of it, half of the columns, a quarter
+            (&[64, 64], &[64, 4], &[4, 64], 4096, &[64, 64], 1.0),
+            (&[64, 64], &[64, 4], &[4, 64], 2048, &[64, 32], 2.0),
+            (&[64, 64], &[64, 4], &[4, 64], 1100, &[64, 16], 4.0),
+            // no room for more than a window
+            (&[64, 64], &[64, 4], &[4, 64], 1, &[64, 4], 16.0),
+            // a few rows of windows that end with the grains are enough
+            (&[60, 64], &[1, 64], &[6, 64], 4096, &[6, 64], 1.0),
+            // neither divides the other: what ends together, or much of it
+            (&[1200, 5], &[4, 5], &[6, 5], 100, &[12, 5], 1.0),
+            (&[1200, 5], &[10, 5], &[7, 5], 200, &[40, 5], 46.0 / 40.0),
+            // sides beyond the tensor
+            (&[10, 10], &[100, 3], &[3, 100], 1000, &[10, 10], 1.0),
+        ];
+        for (shape, window, grain, items, sides, readings) in rows {
+            let found = sides_of_slabs(shape, window, grain, items);
+            assert_eq!(found, SlabSides { sides: sides.to_vec(), readings }, "{shape:?} {window:?} {grain:?} {items}");
+        }
+    }
+
+    #[test]
+    fn readings_as_counted() {
+        for (dim, side, grain) in [(60, 10, 4), (60, 4, 10), (60, 7, 12), (60, 12, 12), (60, 60, 7), (84, 12, 7)] {
+            let grains = |start: usize| ((start + side).min(dim) - 1) / grain - start / grain + 1;
+            let read: usize = (0..dim).step_by(side).map(|start| grains(start) * grain).sum();
+            let counted = read as f64 / dim as f64;
+            let told = readings_along(dim, side, grain);
+            assert!((told - counted).abs() <= 0.2 * counted, "{dim} {side} {grain}: {told}, counted {counted}");
+        }
+    }
+
+    #[test]
+    fn windows_are_put_together_from_blocks() {
+        let shape = [5, 7];
+        let all: Vec<u8> = (0..35).collect();
+        let items = |window: &Window| {
+            let mut out = vec![0; window.items()];
+            let view = View::c_order(&shape).part(&window.ranges);
+            copy_bytes(&all, &view, &mut out, &View::c_order(&window.shape()), 1);
+            out
+        };
+        for (block, slab, own) in [([2, 3], [5, 7], [5, 1]), ([1, 7], [4, 4], [2, 2]), ([3, 2], [4, 6], [2, 3])] {
+            let (grid, windows) = (Windows::boxes(&shape, &block), Windows::boxes(&shape, &own));
+            for slab in Windows::boxes(&shape, &slab).iter() {
+                let numbers = windows.touched_by(&slab.spans().collect::<Vec<_>>()).unwrap();
+                let own: Vec<Window> = numbers.into_iter().map(|number| windows.get(number)).collect();
+                let blocks = Blocks::new(&shape, 1, slab, &grid, &own).unwrap();
+                (0..blocks.count()).for_each(|n| blocks.put(n, items(&blocks.window(n))));
+                for window in own {
+                    let mut out = Vec::new();
+                    blocks.gather(&window, &mut out).unwrap();
+                    assert_eq!(out, items(&window), "{window:?} from {block:?}");
+                }
+            }
+        }
+    }
+}
