@@ -17,6 +17,8 @@ mod info;
 mod man;
 mod model_reports;
 mod models;
+#[cfg(feature = "remote")]
+mod remote;
 mod reshape;
 mod scatter_elements;
 mod scatter_nd;

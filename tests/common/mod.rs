@@ -9,6 +9,8 @@ mod in_process;
 mod machine;
 #[cfg(feature = "cli")]
 mod program;
+#[cfg(feature = "remote")]
+pub(crate) mod server;
 mod tensors;
 
 pub(crate) use files::*;

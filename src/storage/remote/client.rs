@@ -767,6 +767,10 @@ fn proxy(scheme: &str) -> Result<Option<Proxy>> {
         builder = builder.password(password);
     }
     let exceptions = ["no_proxy", "NO_PROXY"].iter().find_map(value).unwrap_or_default();
+    // what runs on this machine is none of a proxy's business, whatever the variables say
+    for host in ["localhost", "127.0.0.1", "::1"] {
+        builder = builder.no_proxy(host);
+    }
     for host in exceptions.split(',').map(str::trim).filter(|host| !host.is_empty()) {
         builder = builder.no_proxy(host);
         // as in curl, a name stands for the hosts below it, too

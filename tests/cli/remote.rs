@@ -1,0 +1,410 @@
+//! Operands by address: what is asked of a server, what comes of its answers, and what is never printed.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::common::server::{Behaviour, Fault, Object, Seen, Server};
+use crate::common::{Folder, each, tensor, words};
+
+/// The bytes that the answers to all requests had.
+fn bytes(seen: &[Seen]) -> u64 {
+    seen.iter().map(|seen| seen.sent).sum()
+}
+
+/// A folder with one tensor in every format that is read, and the names to read it by.
+fn files() -> (Folder, Vec<&'static str>) {
+    let folder = Folder::new();
+    let items: Vec<f32> = (0..6000).map(|n| n as f32).collect();
+    folder.put("x.npy", tensor::<f32>(&[60, 100], &items).npy());
+    for args in [
+        "convert a=x.npy b=x.npy -o x.npz",
+        "convert a=x.npy b=x.npy -o c.npz --compress",
+        "convert a=x.npy b=x.npy -o x.safetensors",
+        "convert a=x.npy b=x.npy -o m.safetensors.index.json --max-shard-size 30KB",
+        "convert x.npy -o x.pb",
+        "convert x.npy -o x.json",
+        "convert x.npy -o x.csv",
+        "convert x.npy -o x.bin",
+        "convert x.npy -o f.npy --order F",
+        "convert x.npy -o x.zarr --chunks 7,30",
+        "convert x.npy -o s.zarr --chunks 6,10 --shards 30,50",
+        "convert a=x.npy b=x.npy -o g.zarr --chunks 7,30",
+    ] {
+        folder.run(words(args)).printed().expect(args);
+    }
+    let names = vec![
+        "x.npy",
+        "x.npz:a",
+        "c.npz:b",
+        "x.safetensors:b",
+        "m.safetensors.index.json:b",
+        "x.pb",
+        "x.json",
+        "x.csv",
+        "x.bin:<f4[60,-1]",
+        "f.npy",
+        "x.zarr",
+        "s.zarr",
+        "g.zarr:a",
+    ];
+    (folder, names)
+}
+
+/// A server of all files of a folder, below `root`.
+fn served(folder: &Folder, root: &str) -> Behaviour {
+    let files = folder.tree(".").into_iter();
+    let objects = files.map(|(name, bytes)| (format!("{root}/{name}"), Object::Bytes(bytes))).collect();
+    Behaviour { objects, ..Behaviour::default() }
+}
+
+#[test]
+fn every_format_reads_as_its_file() {
+    let (folder, names) = files();
+    let server = Server::start(served(&folder, ""));
+    // a store without a list of what it holds is asked for an array by its name
+    each(
+        names,
+        |name| (*name).to_owned(),
+        |name| {
+            let url = server.url(&format!("/{name}"));
+            for args in ["show --at 3:50:7,::-9", "slice --to npy --at 58:,:", "convert --to npy -o -", "info --stats"]
+            {
+                for threads in ["1", "8"] {
+                    let run = |operand: &str| {
+                        let args =
+                            words(args).into_iter().chain([operand.to_owned(), "--threads".into(), threads.into()]);
+                        let run = folder.run(args);
+                        // of what it is called only the end is the same
+                        let printed = String::from_utf8_lossy(&run.stdout).replace(&server.url("/"), "");
+                        let lines: Vec<_> =
+                            printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+                        (run.status, lines, run.stderr.replace(&server.url("/"), ""))
+                    };
+                    let (local, remote) = (run(name), run(&url));
+                    if local != remote || local.0 != Some(0) {
+                        return Err(format!("{args}: {remote:?}, expected {local:?}"));
+                    }
+                }
+            }
+            folder.run(["diff", name, &url]).printed().map(drop)
+        },
+    );
+}
+
+#[test]
+fn operands_of_operators_and_globs() {
+    let (folder, _) = files();
+    folder.put("i.npy", tensor::<i64>(&[2], &[5, 3]).npy());
+    let server = Server::start(served(&folder, ""));
+    let url = |name: &str| server.url(&format!("/{name}"));
+    let run = |args: &[&str]| folder.run(args).printed().expect("run");
+    let local = run(&["gather", "x.npy", "i.npy"]);
+    assert_eq!(run(&["gather", &url("x.zarr"), &url("i.npy")]), local);
+    assert_eq!(run(&["info", "--members", &url("x.safetensors:*")]), "a\nb\n");
+    run(&["convert", &format!("n={}", url("x.npy")), "-o", "n.npz"]);
+    assert_eq!(run(&["info", "--members", "n.npz"]), "n\n");
+    // the names of an output are not those of the address
+    run(&["convert", &url("x.npy"), &url("f.npy"), "-o", "two.npz"]);
+    assert_eq!(run(&["info", "--members", "two.npz"]), "f\nx\n");
+}
+
+#[test]
+fn what_is_not_there_and_what_is_refused() {
+    let (folder, _) = files();
+    let mut behaviour = served(&folder, "");
+    behaviour.objects.retain(|name, _| !name.starts_with("/g.zarr/zarr.json"));
+    let group = br#"{"zarr_format": 3, "node_type": "group"}"#.to_vec();
+    behaviour.objects.insert("/g.zarr/zarr.json".to_owned(), Object::Bytes(group));
+    let server = Server::start(behaviour);
+    let url = |name: &str| server.url(&format!("/{name}"));
+    let rows = [
+        (format!("info {}", url("no.npy")), format!("error: FILE {}: 404 Not Found\n", url("no.npy"))),
+        (
+            format!("info {}", url("g.zarr")),
+            format!(
+                "error: FILE {}: the group has no consolidated metadata, and the server lists no names: name an array \
+                 behind a colon\n",
+                url("g.zarr")
+            ),
+        ),
+        (
+            format!("slice-scatter {} 5 --at :1 -i", url("x.npy")),
+            format!(
+                "error: DATA {}: --in-place changes a local file, and not what lies behind an address\n",
+                url("x.npy")
+            ),
+        ),
+        (
+            "info http://127.0.0.1:1/x.npy".to_owned(),
+            "error: FILE http://127.0.0.1:1/x.npy: the connection was refused\n".to_owned(),
+        ),
+        ("info hf://x".to_owned(), "error: FILE hf://x: expected hf://ORG/REPO[@REVISION]/PATH\n".to_owned()),
+    ];
+    each(
+        rows,
+        |(args, _)| args.clone(),
+        |(args, expected)| {
+            let run = folder.run(words(args));
+            match run.status == Some(2) && run.stderr == *expected && run.stdout.is_empty() {
+                true => Ok(()),
+                false => Err(format!("{:?}: {}, expected {expected}", run.status, run.stderr)),
+            }
+        },
+    );
+    let run = folder.run(["show", &url("g.zarr:a"), "--at", ":1,:2"]);
+    assert!(run.printed().expect("an array by its name").ends_with("[[0. 1.]]\n"));
+}
+
+/// A header of `count` tensors of 16 MiB each, as safetensors has it.
+fn header(count: usize, bytes: usize) -> Vec<u8> {
+    let entry = |n: usize| {
+        let (begin, end, name) = (n * bytes, (n + 1) * bytes, format!("layers.{n}.{}", "x".repeat(2900)));
+        format!("\"{name}\":{{\"dtype\":\"F32\",\"shape\":[{}],\"data_offsets\":[{begin},{end}]}}", bytes / 4)
+    };
+    let text = format!("{{{}}}", (0..count).map(entry).collect::<Vec<_>>().join(","));
+    [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
+}
+
+#[test]
+fn a_header_costs_two_requests_and_a_tensor_its_bytes() {
+    const EACH: usize = 1 << 24;
+    let begin = header(1024, EACH);
+    assert!(begin.len() > 3_000_000);
+    let size = (begin.len() + 1024 * EACH) as u64;
+    let object = Object::Virtual { size, byte: |at| (at % 7) as u8, begin: begin.clone() };
+    let objects = BTreeMap::from([("/m.safetensors".to_owned(), object)]);
+    let server = Server::start(Behaviour { objects, ..Behaviour::default() });
+    let folder = Folder::new();
+    let url = server.url("/m.safetensors");
+    let printed = folder.run(["info", &url]).printed().expect("info");
+    assert!(printed.contains("1024 tensors") && printed.contains("16.0 GiB"));
+    let seen = server.seen();
+    assert!(seen.len() <= 2 && bytes(&seen) <= begin.len() as u64 + (1 << 17), "{} of {}", seen.len(), bytes(&seen));
+    let name = format!("layers.700.{}", "x".repeat(2900));
+    folder.run(["convert", &format!("{url}:{name}"), "-o", "one.npy"]).printed().expect("one tensor");
+    let seen = server.seen();
+    let most = begin.len() as u64 + (EACH as u64) * 11 / 10 + (1 << 17);
+    assert!(bytes(&seen) <= most, "{} bytes, at most {most}", bytes(&seen));
+    let items = folder.get("one.npy");
+    let first = (begin.len() + 700 * EACH) as u64;
+    assert!(items[128..].iter().enumerate().all(|(n, byte)| u64::from(*byte) == (first + n as u64) % 7));
+}
+
+#[test]
+fn a_row_of_a_store_costs_its_chunks() {
+    let (folder, _) = files();
+    let server = Server::start(served(&folder, ""));
+    let asked = |name: &str| -> Vec<String> {
+        let args = ["slice", &server.url(name), "--at", "8:9,:", "--to", "npy"];
+        assert_eq!(folder.run(args).status, Some(0));
+        let seen = server.seen().into_iter().filter(|seen| seen.method != "HEAD");
+        let mut asked: Vec<_> =
+            seen.map(|seen| format!("{} {}", seen.path, seen.header("range").unwrap_or("all"))).collect();
+        asked.sort();
+        asked
+    };
+    let chunks = (0..4).map(|n| format!("/x.zarr/c/1/{n} all"));
+    assert_eq!(asked("/x.zarr"), chunks.chain(["/x.zarr/zarr.json all".to_owned()]).collect::<Vec<_>>());
+    assert_eq!(asked("/g.zarr:b").len(), 6, "four chunks, the group's metadata and the array's");
+    // of two shards the index, and of each the five chunks of the row
+    let of_shards = asked("/s.zarr");
+    let count = |what: &str| of_shards.iter().filter(|asked| asked.contains(what)).count();
+    assert_eq!((of_shards.len(), count("bytes=-404"), count("/c/0/0 "), count("/c/0/1 ")), (13, 2, 6, 6));
+}
+
+#[test]
+fn faults_are_survived_or_told() {
+    let folder = Folder::new();
+    let items: Vec<f32> = (0..50_000).map(|n| n as f32).collect();
+    let file = tensor::<f32>(&[50_000], &items).npy();
+    folder.put("x.npy", &file);
+    let server = Server::of([("/x.npy", file)]);
+    let url = server.url("/x.npy");
+    let often = |fault: Fault| vec![Some(fault); 99];
+    type Row = (Vec<Option<Fault>>, Option<&'static str>);
+    // what goes wrong, and the error that it ends with, if it does
+    let rows: Vec<Row> = vec![
+        (vec![Some(Fault::Status(503, Some("0"))), None, Some(Fault::Status(429, None))], None),
+        (vec![Some(Fault::Reset), Some(Fault::Reset)], None),
+        (vec![Some(Fault::EndEarly(100)), None, Some(Fault::EndEarly(5000)), Some(Fault::EndEarly(0))], None),
+        (vec![Some(Fault::Stall(0)), None, Some(Fault::Stall(70))], None),
+        (vec![Some(Fault::Whole)], None),
+        (vec![None, Some(Fault::Whole)], None),
+        (often(Fault::Reset), Some("(asked 6 times)")),
+        (often(Fault::Status(500, Some("0"))), Some("500 Internal Server Error (asked 6 times)")),
+        (
+            vec![Some(Fault::Status(503, Some("3600")))],
+            Some("503 Service Unavailable (to be asked again in 3600 seconds)"),
+        ),
+        (often(Fault::EndEarly(9)), Some("the answer broke off (asked 6 times)")),
+        (vec![Some(Fault::Status(403, None))], Some("403 Forbidden")),
+        (vec![Some(Fault::Encoded)], Some("encoded as \"gzip\"")),
+        (vec![None, Some(Fault::Encoded)], Some("encoded as \"gzip\"")),
+        (vec![Some(Fault::Part(1))], Some("asked for bytes=0-65535, and got the bytes 1-65536")),
+        (vec![None, Some(Fault::Part(1))], Some("which is none")),
+        (vec![None, Some(Fault::Change)], Some("changed while it was read")),
+        (vec![None, Some(Fault::Size(300_000))], Some("changed while it was read")),
+        (vec![Some(Fault::Size(1 << 63))], Some("9223372036854775680 bytes of data, expected 200000")),
+        (vec![Some(Fault::Size(u64::MAX))], Some("18446744073709551487 bytes of data, expected 200000")),
+        (vec![Some(Fault::Length(7))], Some("as if it had")),
+    ];
+    each(
+        rows,
+        |(faults, _)| format!("{:?}", &faults[..faults.len().min(4)]),
+        |(faults, expected)| {
+            server.fail(faults.iter().cloned());
+            let begun = Instant::now();
+            let run = folder.run(["convert", &url, "-o", "out.npy", "--timeout", "0.4", "--threads", "1"]);
+            server.fail([]);
+            let took = begun.elapsed();
+            let is_right = match expected {
+                None => run.status == Some(0) && folder.get("out.npy") == folder.get("x.npy"),
+                Some(message) => {
+                    let one_line = run.stderr.lines().count() == 1 && run.stderr.starts_with("error: IN http://");
+                    run.status == Some(2)
+                        && one_line
+                        && run.stderr.contains(message)
+                        && !folder.path("out.npy").exists()
+                }
+            };
+            let _ = std::fs::remove_file(folder.path("out.npy"));
+            match is_right && took < Duration::from_secs(10) {
+                true => Ok(()),
+                false => Err(format!("{:?} {:?}: {}, expected {expected:?}", took, run.status, run.stderr)),
+            }
+        },
+    );
+}
+
+#[test]
+fn a_server_that_gives_whole_files_only() {
+    let size = (1 << 28) + 1;
+    let large = Object::Virtual { size, byte: |_| 0, begin: Vec::new() };
+    let file = tensor::<i32>(&[3], &[1, 2, 3]).npy();
+    let objects = BTreeMap::from([("/x.npy".to_owned(), Object::Bytes(file)), ("/large.npy".to_owned(), large)]);
+    let server = Server::start(Behaviour { objects, always: Some(Fault::Whole), ..Behaviour::default() });
+    let folder = Folder::new();
+    let run = folder.run(["show", &server.url("/x.npy")]);
+    assert!(run.printed().expect("a small file").ends_with("[1 2 3]\n"));
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn credentials_stay_with_their_host_and_are_never_printed() {
+    let folder = Folder::new();
+    let file = tensor::<i32>(&[3], &[1, 2, 3]).npy();
+    let other = Server::of([("/signed", file)]);
+    let hub = Server::start(Behaviour {
+        always: Some(Fault::Redirect(other.url("/signed?X-Amz-Signature=secret-signature"))),
+        ..Behaviour::default()
+    });
+    let run = |args: &[&str]| {
+        let mut command = folder.command();
+        command.env("HF_TOKEN", "secret-token").env("HF_ENDPOINT", hub.url("/secret@"));
+        let output = command.args(args).output().expect("run");
+        let printed = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&printed).into_owned();
+        assert!(!text.contains("secret"), "{text}");
+        (output.status.code(), text)
+    };
+    let address = "hf://datasets/org/repo@refs%2Fpr%2F1/a/x.npy";
+    let (status, text) = run(&["show", address]);
+    assert_eq!((status, text.as_str()), (Some(0), &*format!("{address}: int32 [3]\n[1 2 3]\n")));
+    let asked = hub.seen();
+    assert_eq!(asked[0].path, "/secret@/datasets/org/repo/resolve/refs%2Fpr%2F1/a/x.npy");
+    assert_eq!(asked[0].header("authorization"), Some("Bearer secret-token"));
+    for seen in other.seen() {
+        assert_eq!((seen.header("authorization"), seen.query.as_str()), (None, "X-Amz-Signature=secret-signature"));
+    }
+    // a user and a password in a URL, a signature, and what the server says of them
+    let port = other.url("");
+    let url = |path: &str| format!("{}{path}", port.replace("//", "//me:secret-word@"));
+    for args in [
+        vec!["show".to_owned(), url("/signed?key=secret")],
+        vec!["info".to_owned(), url("/nothing.npy?key=secret")],
+        vec!["slice".to_owned(), url("/signed?key=secret"), "--at".to_owned(), "9:".to_owned(), "--dry-run".to_owned()],
+        vec!["diff".to_owned(), url("/signed?key=secret"), url("/signed?key=secret"), "--json".to_owned()],
+        vec!["info".to_owned(), "--json".to_owned(), url("/signed?key=secret")],
+        vec!["convert".to_owned(), url("/signed?key=secret"), url("/signed:9?key=secret"), "-o".into(), "o.npz".into()],
+    ] {
+        run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    assert!(
+        other.seen().iter().all(|seen| seen.header("authorization").is_some_and(|text| text.starts_with("Basic ")))
+    );
+}
+
+#[test]
+fn buckets_are_asked_with_a_signature_or_without() {
+    let (folder, _) = files();
+    let mut behaviour = served(&folder, "/bucket/a b");
+    // nothing of the group lists what it holds: the bucket does
+    let group = br#"{"zarr_format": 3, "node_type": "group"}"#.to_vec();
+    behaviour.objects.insert("/bucket/a%20b/g.zarr/zarr.json".to_owned(), Object::Bytes(group));
+    let objects = behaviour.objects.into_iter().map(|(name, object)| (name.replace(' ', "%20"), object)).collect();
+    let server = Server::start(Behaviour { objects, ..Behaviour::default() });
+    let run = |args: &[&str], key: bool| {
+        let mut command = folder.command();
+        let home = folder.path("home");
+        command.env("AWS_ENDPOINT_URL_S3", server.url("")).env("HOME", home).env("AWS_REGION", "eu-west-1");
+        for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"] {
+            command.env_remove(name);
+        }
+        if key {
+            command.env("AWS_ACCESS_KEY_ID", "AKIA").env("AWS_SECRET_ACCESS_KEY", "secret-key");
+            command.env("AWS_SESSION_TOKEN", "secret-token");
+        }
+        let output = command.args(args).output().expect("run");
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(!text.contains("secret"), "{text}");
+        (output.status.code(), text)
+    };
+    let show = ["show", "s3://bucket/a b/x.npy", "--at", ":1,:3"];
+    let (status, text) = run(&show, true);
+    assert_eq!((status, text.lines().last()), (Some(0), Some("[[0. 1. 2.]]")), "{text}");
+    let signed = server.seen();
+    assert!(
+        signed[0].query.contains("X-Amz-Signature=") && signed[0].query.contains("eu-west-1"),
+        "{}",
+        signed[0].query
+    );
+    for (args, key) in [(&show[..], false), (&[&show[..], &["--no-sign-request"]].concat()[..], true)] {
+        assert_eq!(run(args, key).0, Some(0));
+        assert!(server.seen().iter().all(|seen| seen.query.is_empty()));
+    }
+    // keys of the profile that is meant
+    std::fs::create_dir_all(folder.path("home/.aws")).expect("a folder");
+    folder.put("home/.aws/credentials", "[default]\naws_access_key_id = FROMFILE\naws_secret_access_key = secret\n");
+    assert_eq!(run(&show, false).0, Some(0));
+    assert!(server.seen()[0].query.contains("FROMFILE"));
+    let (status, text) = run(&["info", "s3://bucket/a b/g.zarr", "--members"], true);
+    assert_eq!((status, text.as_str()), (Some(0), "a\nb\n"));
+    server.fail([Some(Fault::Status(403, None))]);
+    let (_, text) = run(&show, true);
+    let advice = "the credentials that were given do not allow it; --no-sign-request asks for what is public";
+    assert_eq!(text, format!("error: FILE s3://bucket/a b/x.npy: 403 Forbidden: {advice}\n"));
+    std::fs::remove_dir_all(folder.path("home")).expect("removed");
+    server.fail([Some(Fault::Status(403, None))]);
+    let (_, text) = run(&show, false);
+    let told = "403 Forbidden: no credentials were given; AWS_ACCESS_KEY_ID\n";
+    assert_eq!(text, format!("error: FILE s3://bucket/a b/x.npy: {told}"));
+}
+
+#[test]
+fn eight_threads_wait_together() {
+    let size = 1 << 25;
+    let begin = tensor::<f32>(&[0], &[]).npy();
+    let text = String::from_utf8_lossy(&begin[10..]).replace("(0,)", &format!("({},)", (size - 128) / 4));
+    let begin = [&begin[..10], &text.as_bytes()[..118]].concat();
+    let object = Object::Virtual { size, byte: |_| 0, begin };
+    let objects = BTreeMap::from([("/x.npy".to_owned(), object)]);
+    let server = Server::start(Behaviour { objects, delay: Duration::from_millis(20), ..Behaviour::default() });
+    let folder = Folder::new();
+    let requests = |threads: &str| {
+        let run = folder.run(["info", "--hash", &server.url("/x.npy"), "--threads", threads]);
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        server.seen().len()
+    };
+    // how many are under way at once is measured by a script; that the number of requests does not depend on it, here
+    assert_eq!(requests("1"), requests("8"));
+}
