@@ -347,13 +347,29 @@ impl Job {
     /// # Errors
     /// Those of [`run`](Self::run).
     pub fn write_items(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        // a file takes boxes, too
-        let tile = if self.fill.grid().is_none() { self.fill.tile(self.items()) } else { None };
-        let windows = match tile {
-            Some(sides) if self.meta().bytes() > 0 => Windows::boxes(&self.meta().shape, &sides),
-            _ => self.windows(),
+        // a file takes boxes, too, of any dims that count items alike; but a stream comes in C order
+        let any_order = self.fill.grid().is_none() && !self.fill.operands().into_iter().any(Source::is_stream);
+        let same = self.fill.same_items();
+        let fill = same.unwrap_or(&*self.fill);
+        let Meta { shape, dtype, .. } = fill.meta();
+        // a few for each thread, so that none waits for the last of another, unless what is read says where boxes end
+        let least = LEAST_BOX / dtype.itemsize().max(1);
+        let most = self.fill.grain().is_none().then(|| (self.meta().items() / (4 * self.threads)).max(least));
+        let tile = fill.tile(self.items().min(most.unwrap_or(usize::MAX)));
+        let sides = tile.filter(|_| any_order && self.meta().bytes() > 0);
+        let windows = sides.as_ref().map(|sides| Windows::boxes(shape, sides));
+        let (Some(windows), Some(same)) = (&windows, same) else {
+            let windows = windows.unwrap_or_else(|| self.windows());
+            return self.run(&windows, 0..windows.count(), sink, progress);
         };
-        self.run(&windows, 0..windows.count(), sink, progress)
+        self.share(self.threads, windows.count(), &|number, items, scratch| {
+            let window = windows.get(number);
+            same.fill(&window, items, scratch)?;
+            sink.put_box(&window, shape, items)?;
+            progress(window.items() * dtype.itemsize());
+            Ok(())
+        })?;
+        self.fill.finish()
     }
 
     /// Writes the windows that change to the data's own file or an exact copy of it, in which items lie in C order of the
@@ -412,15 +428,22 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
+    use std::sync::Arc;
 
     use super::*;
     use crate::error::malformed;
     use crate::item::dtype::DType;
+    use crate::item::meta::Order;
     use crate::item::tensor::Tensor;
     use crate::layout::axis::Span;
     use crate::ops::cast::CastFill;
+    use crate::ops::concat::{self, Joining};
+    use crate::ops::reshape::Reshaped;
     use crate::ops::selection::Selection;
+    use crate::ops::slice_scatter::SliceScatter;
+    use crate::ops::updates::Updates;
     use crate::parallel::Threads;
+    use crate::storage::conversion::Conversion;
 
     /// What windows bring, by the number of their first item.
     #[derive(Default)]
@@ -512,6 +535,52 @@ mod tests {
         let job = Job::new(fill, limits(1, 8)).unwrap();
         let error = job.run(&job.windows(), 0..2, &Seen::default(), &|_| ()).unwrap_err();
         assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
+    }
+
+    /// The shape with its axes reversed, as a file in Fortran order has it.
+    fn across(shape: &[usize], first: u8) -> Source {
+        let items: Vec<u8> = (first..).take(shape.iter().product()).collect();
+        let file = tempfile::tempfile().unwrap();
+        crate::storage::platform::write_at(&file, &items, 0).unwrap();
+        let meta = Meta { order: Order::Fortran, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+        Source::stored(meta, Arc::new(file), 0, "ACROSS".to_owned()).unwrap()
+    }
+
+    fn scattered_backwards(limits: Limits) -> Box<dyn Fill> {
+        let args = ":, ::2, ::-1".parse().unwrap();
+        let places = SliceScatter::resolve(&[3, 4, 5], &args, Some(&[3, 2, 5])).unwrap();
+        let same = Conversion::identity(&DType::parse("uint8").unwrap());
+        let job = Job::new(Box::new(Selection::whole(sixty())), limits).unwrap();
+        assert_eq!(job.fill().tile(20), None);
+        Box::new(places.link(Selection::whole(sixty()), Updates::new(across(&[3, 2, 5], 100), same)))
+    }
+
+    #[test]
+    fn operands_across_the_output_are_read_by_boxes() {
+        for limits in [limits(1, 7), limits(2, 20), limits(2, 1000)] {
+            let joined = concat::check(&[&[3, 4, 5][..], &[3, 2, 5]], 1, Joining::Along).unwrap();
+            let rows: [(&str, Box<dyn Fill>); 4] = [
+                ("whole", Box::new(Selection::whole(across(&[3, 4, 5], 0)))),
+                ("updates", scattered_backwards(limits)),
+                ("joined", Box::new(joined.link(vec![sixty(), across(&[3, 2, 5], 60)]).unwrap())),
+                ("reshaped", Box::new(Reshaped::new(across(&[3, 4, 5], 0), vec![4, 15], limits))),
+            ];
+            for (name, fill) in rows {
+                assert!(fill.same_items().unwrap_or(&*fill).tile(20).is_some(), "{name}");
+                let (file, bytes) = (tempfile::tempfile().unwrap(), fill.meta().bytes());
+                let job = Job::new(fill, limits).unwrap();
+                let (told, mut expected) = (Mutex::new(0), Vec::new());
+                job.stream(&|_| (), &mut |items| {
+                    expected.extend_from_slice(items);
+                    Ok(())
+                })
+                .unwrap();
+                job.write(&file, "OUT", b"", &|bytes| *told.lock().unwrap() += bytes).unwrap();
+                let mut found = vec![0; bytes];
+                crate::storage::platform::read_at(&file, &mut found, 0).unwrap();
+                assert_eq!((&found, *told.lock().unwrap()), (&expected, bytes), "{name} {limits:?}");
+            }
+        }
     }
 
     #[test]

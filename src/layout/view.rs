@@ -101,6 +101,13 @@ impl View {
         nearest.filter(|_| long().count() > 1)
     }
 
+    /// Returns that axis, if another one is the last of several places: then neighbours in C order of the view are no neighbours
+    /// in storage.
+    pub fn across(&self) -> Option<usize> {
+        let last = self.axes.iter().rposition(|(dim, _)| *dim > 1);
+        self.nearest().map(|(axis, _)| axis).filter(|&axis| Some(axis) != last)
+    }
+
     /// Returns this view as a selection from a tensor in C order of that shape: the places of each axis of the tensor, and
     /// for each axis of the view the axis of the tensor that it runs along. `None` if the view is no such selection, which
     /// views made by [`select`](Self::select) and [`with_axes`](Self::with_axes) always are.
@@ -156,6 +163,24 @@ impl View {
 mod tests {
     use super::super::tests::{places, span};
     use super::*;
+
+    #[test]
+    fn axes_across_storage() {
+        let rows: [(View, Option<usize>); 8] = [
+            (View::c_order(&[3, 4, 5]), None),
+            (View::c_order(&[3, 4, 5]).with_axes(&[2, 0, 1]), Some(0)),
+            (View::fortran_order(&[3, 4, 5]), Some(0)),
+            // an axis of one place is no neighbour of anything
+            (View::fortran_order(&[1, 4, 5]), Some(1)),
+            (View::fortran_order(&[3, 1, 1]), None),
+            (View::c_order(&[3, 4]).select(&[span(2, -1, 3), span(3, -1, 4)]), None),
+            (View::fortran_order(&[3, 4]).select(&[span(2, -1, 3), span(0, 2, 2)]), Some(0)),
+            (View::c_order(&[]), None),
+        ];
+        for (view, across) in rows {
+            assert_eq!(view.across(), across, "{view:?}");
+        }
+    }
 
     #[test]
     fn selections_are_found_again() {

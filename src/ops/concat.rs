@@ -11,7 +11,7 @@ use std::ops::Range;
 use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::fill::{Fill, Scratch, StoredWindow};
-use super::selection::Selection;
+use super::selection::{Selection, tile};
 use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE, WINDOW};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -305,6 +305,12 @@ impl Fill for Concat {
         // rows of many operands in a small window are pieces that are not worth a read each
         let is_short = !self.is_outermost() && WINDOW / self.operands.len() < SHORT_PIECE;
         wanted.unwrap_or(WINDOW).max(if is_short { ACROSS_WINDOWS / threads } else { 0 })
+    }
+
+    fn tile(&self, items: usize) -> Option<Vec<usize>> {
+        let across = self.operands.iter().find_map(|operand| operand.selection.view().across())?;
+        let is_behind = self.joining == Joining::Stacked && across >= self.axis;
+        Some(tile(&self.meta.shape, across + usize::from(is_behind), items))
     }
 
     fn widest(&self) -> usize {

@@ -130,6 +130,12 @@ pub trait Fill: Debug + Send + Sync {
         self.altered()?.tile(items)
     }
 
+    /// Returns an operator whose output has the same items in the same C order, with other dims, if there is one: a
+    /// [tile](Self::tile) of that output may be read in longer pieces than any window of this one.
+    fn same_items(&self) -> Option<&dyn Fill> {
+        None
+    }
+
     /// Returns whether windows may be any boxes; otherwise they are contiguous in C order of the output.
     fn fills_boxes(&self) -> bool {
         self.altered().is_some_and(Fill::fills_boxes)

@@ -316,6 +316,10 @@ impl Fill for Reshaped {
         self.data.window_bytes(threads).max(row)
     }
 
+    fn same_items(&self) -> Option<&dyn Fill> {
+        Some(&self.data)
+    }
+
     fn grid(&self) -> Option<Vec<usize>> {
         let (axes, grid) = (self.same_axes.as_ref()?, self.data.grid()?);
         Some(axes.iter().map(|axis| axis.map_or(1, |axis| grid[axis])).collect())

@@ -128,17 +128,6 @@ impl Selection {
         resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
     }
 
-    /// Returns the axis of the output along which items lie side by side in the file, if that is not the last one: then
-    /// neighbours in the output are no neighbours in the file, and few places of a small window share a line of cache.
-    fn across(&self) -> Option<usize> {
-        let side_by_side = match self.source.meta().order {
-            Order::C => self.axes.len().checked_sub(1)?,
-            Order::Fortran => 0,
-        };
-        let axis = self.axes.iter().position(|&axis| axis == side_by_side)?;
-        (axis + 1 < self.axes.len() && !self.view.is_forward()).then_some(axis)
-    }
-
     /// Returns the places of the source that a window shows, if the items have the source's own order of axes.
     fn places(&self, window: &Window) -> Option<Vec<Span>> {
         let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
@@ -166,11 +155,11 @@ impl Fill for Selection {
 
     fn window_bytes(&self, threads: usize) -> usize {
         let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
-        if self.across().is_some() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+        if self.view.across().is_some() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
     fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        Some(tile(&self.meta.shape, self.across()?, items))
+        Some(tile(&self.meta.shape, self.view.across()?, items))
     }
 
     fn grid(&self) -> Option<Vec<usize>> {
@@ -259,7 +248,7 @@ impl Patch for Selection {
 /// `beside`, along which items lie side by side where they are read, as along the last axes, along which they are written. Each
 /// piece, read or written, is then about the square root of a box long: a box of 16 MiB of float32 has pieces of 8 KiB, where
 /// one that is contiguous in a row of 64 KiB is read in pieces of 1 KiB, a system call each.
-fn tile(shape: &[usize], beside: usize, items: usize) -> Vec<usize> {
+pub(super) fn tile(shape: &[usize], beside: usize, items: usize) -> Vec<usize> {
     let mut sides = vec![1; shape.len()];
     let others = || (0..shape.len()).rev().filter(|&axis| axis != beside);
     let take = |sides: &mut [usize], axis: usize, most: usize| {

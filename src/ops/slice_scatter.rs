@@ -7,7 +7,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_updates, items, like};
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
-use super::selection::{Selection, must_settle};
+use super::selection::{Selection, must_settle, tile};
 use super::slice::SliceArgs;
 use super::updates::Updates;
 use super::window_size::ACROSS_WINDOWS;
@@ -88,6 +88,13 @@ pub struct LinkedSliceScatter {
     updates: Updates,
 }
 
+impl LinkedSliceScatter {
+    /// Returns the axis along which updates lie side by side in their file, if they are stored across the order of the output.
+    fn across(&self) -> Option<usize> {
+        self.updates.view().across().filter(|_| self.updates.source().is_read_by_position())
+    }
+}
+
 impl Fill for LinkedSliceScatter {
     fn meta(&self) -> &Meta {
         self.base.meta()
@@ -133,9 +140,17 @@ impl Fill for LinkedSliceScatter {
 
     fn window_bytes(&self, threads: usize) -> usize {
         let bytes = self.base.window_bytes(threads);
-        let across = self.updates.source().is_read_by_position() && !self.updates.view().is_forward();
         // as for data that is stored across: a small window would read a few bytes of each column of the updates
-        if across && self.places.is_forward() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+        if self.across().is_some() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+    }
+
+    fn grain(&self) -> Option<Vec<usize>> {
+        // boxes for the updates read the data in long pieces, of which no page is read by more than two of them
+        if self.across().is_some() && self.base.grid().is_none() { None } else { self.base.grain() }
+    }
+
+    fn tile(&self, items: usize) -> Option<Vec<usize>> {
+        self.base.tile(items).or_else(|| Some(tile(&self.meta().shape, self.across()?, items)))
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
