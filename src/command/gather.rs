@@ -8,7 +8,6 @@ use super::io::{Io, Outcome};
 use super::messages::counted;
 use super::options::{IndexList, OperandArg, OperatorOptions, Word, data_help, parse_number, parse_words, word};
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
-use crate::item::meta::Order;
 use crate::ops::gather::check;
 use crate::ops::indexed::{LinkedGather, OutOfRange};
 
@@ -74,13 +73,12 @@ impl Gather {
         let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
         let explain = |error| explained(&operands, error);
         let shapes = check(data.shape(), indices.shape(), axis, self.batch_dims, self.out_of_range).map_err(explain)?;
-        let numbers = shapes.in_order(Order::C);
         let mut report = destination.report("gather (OpenVINO Gather-8, ONNX Gather-13)");
         report.source(&data);
         report.source(&indices);
-        let count = counted(numbers.count(), "index", "indices");
+        let count = counted(shapes.count(), "index", "indices");
         report.line(format_args!("axis {axis}, batch dims {}: {count}", self.batch_dims));
-        let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
+        let fill = LinkedGather::new(data, shapes, indices, reader.limits).map_err(explain)?;
         destination.put(Box::new(fill), reader.limits, report)
     }
 }

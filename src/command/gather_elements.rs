@@ -59,12 +59,11 @@ impl GatherElements {
         let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
         let explain = |error| explained(&operands, error);
         let shapes = check(data.shape(), indices.shape(), axis).map_err(explain)?;
-        let numbers = shapes.in_order(data.meta().order);
         let mut report = destination.report("gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)");
         report.source(&data);
         report.source(&indices);
-        report.line(format_args!("axis {axis}: {}", counted(numbers.count(), "index", "indices")));
-        let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
+        report.line(format_args!("axis {axis}: {}", counted(shapes.count(), "index", "indices")));
+        let fill = LinkedGather::new(data, shapes, indices, reader.limits).map_err(explain)?;
         destination.put(Box::new(fill), reader.limits, report)
     }
 }

@@ -8,7 +8,6 @@ use super::io::{Io, Outcome};
 use super::messages::counted;
 use super::options::{OperandArg, OperatorOptions, data_help, parse_number};
 use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
-use crate::item::meta::Order;
 use crate::ops::gather_nd::check;
 use crate::ops::indexed::LinkedGather;
 
@@ -59,13 +58,12 @@ impl GatherNd {
         let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
         let explain = |error| explained(&operands, error);
         let shapes = check(data.shape(), indices.shape(), self.batch_dims).map_err(explain)?;
-        let numbers = shapes.in_order(Order::C);
         let mut report = destination.report("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)");
         report.source(&data);
         report.source(&indices);
-        let tuples = counted(numbers.count(), "index tuple", "index tuples");
+        let tuples = counted(shapes.count(), "index tuple", "index tuples");
         report.line(format_args!("batch dims {}: {tuples}", self.batch_dims));
-        let fill = LinkedGather::new(data, &numbers, indices, reader.limits).map_err(explain)?;
+        let fill = LinkedGather::new(data, shapes, indices, reader.limits).map_err(explain)?;
         destination.put(Box::new(fill), reader.limits, report)
     }
 }

@@ -10,7 +10,6 @@ use crate::engine::job::Job;
 use crate::error::{Context, Error, Result, Subject};
 use crate::format::onnx::model::AttributeValue;
 use crate::item::dtype::DType;
-use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::axis::Clamping;
 use crate::memory;
@@ -412,7 +411,7 @@ fn updates_of(updates: Source, dtype: &DType) -> Result<Updates> {
 
 /// Links a gather by indices.
 fn gathered(shapes: Shapes, data: Source, indices: Source) -> Made<Box<dyn Fill>> {
-    Ok(Box::new(LinkedGather::new(data, &shapes.in_order(Order::C), indices, Limits::default())?))
+    Ok(Box::new(LinkedGather::new(data, shapes, indices, Limits::default())?))
 }
 
 /// Links a tensor whose dims become others.

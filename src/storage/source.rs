@@ -264,9 +264,17 @@ impl Source {
     ///
     /// # Errors
     /// Reading fails, or there is not enough memory.
-    pub fn make_resident(&mut self) -> Result<()> {
+    pub fn make_resident(&mut self, threads: Threads) -> Result<()> {
+        /// The bytes that a thread reads at a time.
+        const PART: usize = 1 << 22;
         let mut bytes = memory::zeros(self.bytes()).with_context(|| &*self.label)?;
-        self.read(&self.view(), &mut bytes, &mut Vec::new())?;
+        if self.is_read_by_position() && self.view().is_c_order() {
+            let parts: Vec<_> = bytes.chunks_mut(PART).map(Mutex::new).collect();
+            let read = |n: usize| self.read_at(&mut locked(&parts[n]), (n * PART) as u64);
+            share(threads.for_bytes(self.bytes()), parts.len(), || (), |n, ()| read(n).map(|()| true))?;
+        } else {
+            self.read(&self.view(), &mut bytes, &mut Vec::new())?;
+        }
         self.finish()?;
         self.meta.order = Order::C;
         self.store = Storage::Memory(bytes);

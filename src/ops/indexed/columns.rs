@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::groups::PlacedTuple;
 use super::runs::ItemRun;
 use crate::error::Result;
 use crate::layout::gather::GAP;
@@ -16,9 +17,6 @@ pub(super) struct GatherStep {
     /// In the window.
     pub(super) to: usize,
 }
-
-/// The place of a tuple's block in storage, and the number of the tuple in the window. Sorted, they are in storage order.
-pub(super) type PlacedTuple = (usize, usize);
 
 /// The bytes of columns that are read at once: they stay in a core's cache while each tuple picks its items.
 pub(super) const COLUMNS: usize = 1 << 18;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::columns::{COLUMNS, ColumnReader, GatherStep, PlacedTuple, in_fortran_order, in_storage_order, read_items};
+use super::columns::{COLUMNS, ColumnReader, GatherStep, in_fortran_order, in_storage_order, read_items};
+use super::groups::{PlacedTuple, TupleGroups};
 use super::places::{NearPlaces, TuplePlaces};
 use super::resolve::{Index, OutOfRange, Shapes, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, RunReader};
@@ -18,6 +19,9 @@ use crate::ops::tally::Put;
 use crate::ops::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::parallel::Threads;
 use crate::storage::source::Source;
+
+/// The bytes of the least windows that are worth a reading of their own.
+const LEAST_WINDOW: usize = 1 << 14;
 
 /// How the blocks of an output lie in `data`, which is seen as `[batch, row, dim, block]` and the output as
 /// `[batch, row, tuples, block]`. A batch has index tuples of its own, and each of its rows takes the blocks that they
@@ -67,9 +71,9 @@ impl WindowBlocks {
 
 impl GatheredBlocks {
     fn new(shapes: &Shapes, order: Order) -> Self {
-        let Shapes { data, axes, batch_dims, tuples, is_implied, .. } = shapes;
+        let Shapes { data, axes, batch_dims, tuples, .. } = shapes;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
-        if *is_implied {
+        if shapes.name_items() {
             let dim = product(data);
             let reach = match order {
                 Order::C => product(&data[axes.start..]),
@@ -89,6 +93,11 @@ impl GatheredBlocks {
             reach: dim * block,
             is_flat: false,
         }
+    }
+
+    /// Returns the bytes that a tuple takes in a window that sweeps through `data`: its block, and itself.
+    fn swept(&self, itemsize: usize) -> usize {
+        self.block * itemsize + size_of::<PlacedTuple>()
     }
 
     /// Returns the items of a row of `data`.
@@ -198,6 +207,20 @@ fn pick_words<const N: usize>(
     }
 }
 
+/// Puts the words of tuples in their places; `words(place, tuple)` are the numbers of a word in `from` and in `out`.
+fn put_words<const N: usize>(
+    tuples: &[PlacedTuple],
+    words: impl Fn(usize, usize) -> PlacedTuple,
+    from: &[u8],
+    out: &mut [u8],
+) {
+    let (from, out) = (from.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
+    for &(place, n) in tuples {
+        let (from_word, to_word) = words(place, n);
+        out[to_word] = from[from_word];
+    }
+}
+
 /// A gather by indices that has its data, and whose numbers are all in range.
 #[derive(Debug)]
 pub struct LinkedGather {
@@ -215,31 +238,38 @@ pub struct LinkedGather {
 }
 
 impl LinkedGather {
-    /// Reads the index tensor and links the operator to its data. A resolver of tuples that imply coordinates is one for the
-    /// order in which the data is stored, any other is one for C order.
+    /// Reads the index tensor and links the operator to its data.
     ///
     /// # Errors
     /// A number that names no place; an output of more bytes than can be addressed; of reading; not enough memory.
-    pub fn new(data: Source, resolver: &TupleResolver, indices: Source, limits: Limits) -> Result<Self> {
-        let meta = Meta::new(data.dtype().clone(), resolver.shapes().updates_shape().to_vec());
+    pub fn new(data: Source, shapes: Shapes, indices: Source, limits: Limits) -> Result<Self> {
+        let meta = Meta::new(data.dtype().clone(), shapes.updates_shape().to_vec());
         // data without items, and tuples without numbers, take no bytes, however many they are
         if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
             let message = format!("shape {:?} of {} is more than memory can address", meta.shape, meta.dtype);
             return Err(Error::new(Subject::Output, message));
         }
+        // tuples that name single items name them where they are stored
+        let order = if shapes.name_items() { data.meta().order } else { Order::C };
+        let resolver = shapes.in_order(order);
         let blocks = GatheredBlocks::new(resolver.shapes(), data.meta().order);
-        let is_together = blocks.reach.saturating_mul(meta.dtype.itemsize()) <= SLAB;
-        let resident = match blocks.is_flat {
-            false => indices.bytes().clamp(RESIDENT, ENTRIES),
-            // items of short rows are read with these
-            true if is_together => RESIDENT,
+        let itemsize = meta.dtype.itemsize();
+        let is_direct = blocks.is_flat || order == data.meta().order;
+        let is_together = is_direct && blocks.reach.saturating_mul(itemsize) <= SLAB;
+        let listed = match resolver.shapes().is_implied {
+            false => indices.bytes(),
             // the places themselves are not kept
-            true => resolver.count().saturating_mul(size_of::<PlacedTuple>()).clamp(RESIDENT, ENTRIES),
+            true => resolver.count().saturating_mul(size_of::<PlacedTuple>()),
         };
+        // Where several windows would sweep through the data, it takes no more memory than these to keep it.
+        let swept = (meta.items() / blocks.block.max(1)).saturating_mul(blocks.swept(itemsize));
+        let least = if is_direct && swept > SWEEP_WINDOWS { SWEEP_WINDOWS } else { RESIDENT };
+        // items of short rows are read with these
+        let resident = if is_together { RESIDENT } else { listed.clamp(least, ENTRIES) };
         // where tests make windows small, most data must be read from its file, and by several readings
         let resident = limits.window.map_or(resident, |window| window.saturating_mul(8));
         let slab = limits.window.map_or(SLAB, |window| window.saturating_mul(4));
-        let places = TuplePlaces::new(indices, resolver, limits)?;
+        let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
         Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, threads: limits.threads })
     }
@@ -256,7 +286,7 @@ impl LinkedGather {
         let most = self.slab.max(at.rows.len() * count * size_of::<PlacedTuple>()) / itemsize.max(1);
         let is_dense = |items: usize| (items - at.len) * itemsize / count <= GAP;
         if extent > most || !is_dense(extent) {
-            return self.sweep(near, at, out, buffer);
+            return self.sweep(near, at, named, out, buffer);
         }
         let together = if is_dense(pitch.max(extent)) { (most - extent) / pitch + 1 } else { 1 };
         let mut rows = at.rows.clone();
@@ -274,21 +304,59 @@ impl LinkedGather {
         Ok(())
     }
 
-    /// Reads the blocks of a window by the list of its tuples, which is sorted once for all rows of a batch.
-    fn sweep(&self, near: &NearPlaces<'_>, at: &WindowBlocks, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
-        let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
-        let mut reads = RunReader::new(&read, self.data.dtype().itemsize(), out, buffer, Put::Replace);
-        let mut tuples = memory::of(at.tuples.len()).with_context(|| self.data.label())?;
+    /// Reads the blocks of a window by the list of its tuples, whose places are in the range `named`. The list is grouped by
+    /// neighbouring places, once for all rows of a batch: to sort all of it took several times as long as to pick the items.
+    fn sweep(
+        &self,
+        near: &NearPlaces<'_>,
+        at: &WindowBlocks,
+        named: Range<usize>,
+        out: &mut [u8],
+        buffer: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (pitch, block) = (self.blocks.pitch(), self.blocks.block * self.data.dtype().itemsize());
+        let mut groups = TupleGroups::new(named, self.slab / 4 / block.max(1));
         for rows in self.blocks.batches(at) {
-            self.sort(near, at, rows.start, &mut tuples);
+            let first = self.blocks.first_near(at, rows.start);
+            let places = (0..at.tuples.len()).map(|n| near.get(first + n)).enumerate();
+            groups.set(places, at.tuples.len()).with_context(|| self.data.label())?;
             for row in rows {
-                let from = row * self.blocks.pitch() + at.inside;
+                let from = row * pitch + at.inside;
                 let to = (row - at.rows.start) * at.row_items();
-                tuples.iter().try_for_each(|&(place, n)| {
-                    reads.add(ItemRun { from: from + place * self.blocks.block, to: to + n * at.len, len: at.len })
-                })?;
+                groups.each(|tuples| self.pick(tuples, ItemRun { from, to, len: at.len }, out, buffer))?;
             }
         }
+        Ok(())
+    }
+
+    /// Reads the blocks of a group of tuples. `of_row` says where the items of the first place of the row lie, where those of the
+    /// first tuple go, and how many are taken of each block.
+    fn pick(&self, tuples: &mut [PlacedTuple], of_row: ItemRun, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+        let (itemsize, block, ItemRun { from, to, len }) = (self.data.dtype().itemsize(), self.blocks.block, of_row);
+        let (low, high) = tuples.iter().fold((usize::MAX, 0), |(low, high), &(at, _)| (low.min(at), high.max(at)));
+        let between = (high - low) * block * itemsize;
+        if between <= self.slab && between / tuples.len() <= GAP {
+            let first = from + low * block;
+            read_items(&self.data, first, (high - low) * block + len, buffer)?;
+            let slab = ItemSlab { first, bytes: buffer, itemsize };
+            let words = |place: usize, n: usize| (place - low, to / len + n);
+            match if len == block { block * itemsize } else { 0 } {
+                1 => put_words::<1>(tuples, words, buffer, out),
+                2 => put_words::<2>(tuples, words, buffer, out),
+                4 => put_words::<4>(tuples, words, buffer, out),
+                8 => put_words::<8>(tuples, words, buffer, out),
+                16 => put_words::<16>(tuples, words, buffer, out),
+                _ => tuples.iter().for_each(|&(place, n)| {
+                    slab.put(ItemRun { from: from + place * block, to: to + n * len, len }, out, &mut Put::Replace);
+                }),
+            }
+            return Ok(());
+        }
+        let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
+        let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
+        tuples.sort_unstable();
+        let run = |&(place, n): &PlacedTuple| ItemRun { from: from + place * block, to: to + n * len, len };
+        tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
         reads.flush()
     }
 
@@ -385,7 +453,7 @@ impl Fill for LinkedGather {
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
         let most = if is_file && is_long { self.slab } else { self.resident };
         if (is_file || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
-            self.data.make_resident()?;
+            self.data.make_resident(self.threads)?;
         }
         Ok(())
     }
@@ -418,20 +486,24 @@ impl Fill for LinkedGather {
     /// Short pieces that are picked from a file are better read by few sweeps through it, each for a large window. The
     /// list of the tuples of a window counts as a part of it.
     fn window_bytes(&self, threads: usize) -> usize {
-        let block = self.blocks.block * self.meta.dtype.itemsize();
-        let row = self.blocks.reach.saturating_mul(self.meta.dtype.itemsize());
-        let together = match self.data.meta().order {
-            // short rows are read as a whole
-            Order::C if row <= SLAB => SLAB,
-            Order::C => block,
-            Order::Fortran => self.meta.dtype.itemsize(),
-        };
-        if !self.data.is_read_by_position() || together >= SHORT_PIECE {
+        let itemsize = self.meta.dtype.itemsize();
+        let block = self.blocks.block * itemsize;
+        let row = self.blocks.reach.saturating_mul(itemsize);
+        let is_c = self.data.meta().order == Order::C;
+        if !self.data.is_read_by_position() {
             return WINDOW;
         }
-        let listed = block + size_of::<PlacedTuple>();
+        if is_c && row <= SLAB {
+            // short rows are read as a whole, together with as many others as a window takes of the data
+            let share = (self.slab / 2).saturating_mul(self.meta.bytes()) / self.data.bytes().max(1);
+            return if self.blocks.is_flat { share.clamp(LEAST_WINDOW, WINDOW) } else { WINDOW };
+        }
+        if is_c && block >= SHORT_PIECE {
+            return WINDOW;
+        }
         let share = SWEEP_WINDOWS / threads.max(1);
-        if block < share { (share / listed * block).max(WINDOW) } else { share }
+        let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(WINDOW) } else { share };
+        self.meta.bytes().div_ceil(threads.max(1)).clamp(WINDOW, most)
     }
 }
 

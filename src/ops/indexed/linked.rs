@@ -105,13 +105,16 @@ impl Shapes {
             (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, SWEEP_WINDOWS / threads),
         };
         if point {
+            // what is picked one by one is carried along with the numbers if it can be read in their order
+            updates.source_mut().flatten(limits.threads)?;
             updates.source_mut().settle()?;
+            updates.make_runs(&kernel, limits)?;
         }
         let items = limits.window.unwrap_or(window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         if base.is_in_place() && indices.shares_bytes_with(base.source())? {
             // they will have been changed when they are read again
-            indices.make_resident()?;
+            indices.make_resident(limits.threads)?;
         }
         let grouping = Grouping { repeats: rule.repeats, group };
         let sweeps = Sweeps::new(resolver, indices, Some(&updates), grouping, limits)?;

@@ -32,6 +32,7 @@
 mod buckets;
 mod columns;
 mod gathered;
+mod groups;
 mod linked;
 mod places;
 mod read;

@@ -65,6 +65,11 @@ impl Shapes {
     pub fn count(&self) -> usize {
         self.tuples.iter().product()
     }
+
+    /// Returns whether a tuple names a single item, whatever batch or row it belongs to.
+    pub(super) fn name_items(&self) -> bool {
+        self.is_implied || self.axes == (0..self.data.len())
+    }
 }
 
 /// How `data` and `updates` are seen as `[outer, dim, block]` and `[outer, count, block]`.

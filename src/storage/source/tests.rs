@@ -175,14 +175,14 @@ fn one_item_stands_everywhere() {
     let mut out = vec![0; 6];
     source.read(&source.view().part(&[0..1, 1..2, 2..5]), &mut out, &mut Vec::new()).unwrap();
     assert_eq!(out, [1, 2, 1, 2, 1, 2]);
-    source.make_resident().unwrap();
+    source.make_resident(Threads::new(None)).unwrap();
     assert_eq!(source.as_bytes(), Some(&[1, 2].repeat(60)[..]));
 }
 
 #[test]
 fn resident_items_are_in_c_order() {
     for (name, mut source) in every_kind() {
-        source.make_resident().unwrap();
+        source.make_resident(Threads::new(None)).unwrap();
         assert_eq!((source.as_bytes(), source.meta().order), (Some(&items()[..]), Order::C), "{name}");
     }
 }
