@@ -88,11 +88,34 @@ impl CopyWalk {
     }
 }
 
+/// Returns whether it takes longer to begin a row than to copy it. What is contiguous in both views is one move.
+fn is_short<T>(row: Step) -> bool {
+    row.dim < 8 && ((row.from, row.to) != (1, 1) || row.dim * size_of::<T>() < 16)
+}
+
+/// How many short rows are copied together.
+const SHORT_ROW_ITEMS: usize = 512;
+
 /// Copies the items that `from` shows of `source` to where `to` shows them in `target`. The views have one shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
     let Some(walk) = CopyWalk::new(from, to) else { return };
     match walk.steps[..] {
         [] => target[walk.to] = source[walk.from],
+        [.., a, b] if is_short::<T>(b) && a.dim > b.dim => {
+            // many short rows are a few long ones the other way, of which so many items stay in the cache
+            let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
+                for first in (0..a.dim).step_by(SHORT_ROW_ITEMS) {
+                    let long = Step { dim: SHORT_ROW_ITEMS.min(a.dim - first), ..a };
+                    let from = from.wrapping_add_signed(a.from * first as isize);
+                    let to = to + a.to as usize * first;
+                    for n in 0..b.dim {
+                        let from = from.wrapping_add_signed(b.from * n as isize);
+                        copy_row(source, from, target, to + b.to as usize * n, long);
+                    }
+                }
+                Ok(())
+            });
+        }
         [.., a, b] => {
             // where the source runs across the destination, small squares keep the lines of both in the cache
             let across = b.from.abs() > a.from.abs();
