@@ -146,7 +146,8 @@ impl Fill for LinkedSliceScatter {
 
     fn grain(&self) -> Option<Vec<usize>> {
         // boxes for the updates read the data in long pieces, of which no page is read by more than two of them
-        if self.across().is_some() && self.base.grid().is_none() { None } else { self.base.grain() }
+        let for_updates = self.across().is_some() && self.base.tile(1).is_none() && self.base.grid().is_none();
+        if for_updates { None } else { self.base.grain() }
     }
 
     fn tile(&self, items: usize) -> Option<Vec<usize>> {
