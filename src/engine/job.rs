@@ -17,7 +17,7 @@ use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::window_size::{
-    EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
+    EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW, request_window,
 };
 use crate::parallel::share;
 use crate::storage::chunked::MOST_ROW;
@@ -38,6 +38,8 @@ pub struct Job {
     /// The bytes of a window.
     window: usize,
     limits: Limits,
+    /// Whether operands are asked of a server, where small boxes of chunks are better shared than joined.
+    asks: bool,
 }
 
 impl Job {
@@ -49,9 +51,16 @@ impl Job {
         fill.prepare()?;
         // a stream can be read by one thread only
         let once = fill.operands().into_iter().any(Source::is_stream);
-        let threads = if once { 1 } else { limits.threads.for_bytes(fill.meta().bytes()) };
-        let window = limits.window.unwrap_or_else(|| fill.window_bytes(threads));
-        Ok(Self { fill, threads, window, limits })
+        let asks = fill.operands().into_iter().any(Source::costs_requests);
+        let bytes = fill.meta().bytes();
+        let allowed = if asks { limits.threads.started_for(0) } else { limits.threads };
+        let threads = if once { 1 } else { allowed.for_bytes(bytes) };
+        let suited = || match fill.window_bytes(threads) {
+            WINDOW if asks => request_window(bytes, threads, usize::MAX),
+            window => window,
+        };
+        let window = limits.window.unwrap_or_else(suited);
+        Ok(Self { fill, threads, window, limits, asks })
     }
 
     /// Returns the dtype, the shape and the order of the output.
@@ -89,7 +98,8 @@ impl Job {
     /// where they are large.
     fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
         let (shape, itemsize) = (&self.meta().shape, self.fill.widest().max(1));
-        let (least, most) = (self.limits.window.unwrap_or(LEAST_BOX) / itemsize, (MOST_BOX / itemsize).max(1));
+        let least = if self.asks { 1 } else { self.limits.window.unwrap_or(LEAST_BOX) };
+        let (least, most) = (least / itemsize, (MOST_BOX / itemsize).max(1));
         let mut sides: Vec<usize> = grid.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
         let items = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
         for axis in (0..sides.len()).rev() {

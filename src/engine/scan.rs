@@ -15,7 +15,7 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
-use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
+use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW, request_window};
 use crate::parallel::{locked, share, unlocked};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
@@ -246,8 +246,14 @@ fn scan_windows<'a>(
         widest = widest.max(itemsize);
         conversions.push(Conversion::to_native(source.dtype()));
     }
-    let threads = if once { 1 } else { limits.threads.for_bytes(bytes) };
-    let window = if fortran { ACROSS_WINDOWS / threads / parts.len() } else { WINDOW };
+    let asks = parts.iter().any(|part| part.source.costs_requests());
+    let allowed = if asks { limits.threads.started_for(0) } else { limits.threads };
+    let threads = if once { 1 } else { allowed.for_bytes(bytes) };
+    let window = match fortran {
+        true => ACROSS_WINDOWS / threads / parts.len(),
+        false if asks => request_window(bytes / parts.len(), threads, usize::MAX),
+        false => WINDOW,
+    };
     // there may be more items of no bytes than can be counted, so they get no window
     let windows = match shape.contains(&0) || bytes == 0 {
         true => Windows::new(&[0], 1),

@@ -55,8 +55,10 @@ fn no_network() -> Error {
     Error::of(ErrorKind::Unsupported, "this build has no network: it was made without the feature remote of tensorop")
 }
 
+#[cfg(all(feature = "safetensors", feature = "remote"))]
+pub(super) use self::reaching::object;
 #[cfg(feature = "remote")]
-pub(super) use self::reaching::{object, reach, version};
+use self::reaching::{reach, version};
 
 #[cfg(feature = "remote")]
 mod reaching {
@@ -76,10 +78,11 @@ mod reaching {
     /// The bytes that are asked for first, in which most headers lie.
     const FIRST: u64 = 1 << 16;
 
-    /// Opens an object.
+    /// Opens an object that another file names.
     ///
     /// # Errors
     /// There is none at that address; of asking.
+    #[cfg(feature = "safetensors")]
     pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
         let client = Client::shared(requests)?;
         let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST))?;

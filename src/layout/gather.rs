@@ -8,10 +8,26 @@ use super::walk::{CopyWalk, Step, copy_bytes};
 /// as many bytes are joined only where the gap is no more than a sixteenth of the piece, since what is read in vain adds up.
 pub(crate) const GAP: usize = 4096;
 
-/// Returns whether pieces of `extent` bytes, so many bytes after each other, are read together with the gaps between them.
-fn is_joined(extent: usize, stride: usize) -> bool {
-    let most = if extent < GAP { GAP } else { extent / 16 };
-    stride <= extent + most
+/// How storage is read when items are gathered from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reads {
+    /// The most bytes that are read at once, unless one item has more.
+    pub most: usize,
+    /// Whether a gap may cost more than a read, as where bytes come from a server.
+    pub is_exact: bool,
+}
+
+impl Reads {
+    /// Reads of at most so many bytes, through gaps that cost less than another call of the system.
+    pub const fn of(most: usize) -> Self {
+        Self { most, is_exact: false }
+    }
+
+    /// Returns whether pieces of `extent` bytes, so many bytes after each other, are read together with the gaps between them.
+    fn are_joined(self, extent: usize, stride: usize) -> bool {
+        let most = if extent < GAP && !self.is_exact { GAP } else { extent / 16 };
+        stride <= extent + most
+    }
 }
 
 /// The bytes of a tile: short pieces are read one beside the other until they fill it, and then copied to their places
@@ -21,8 +37,8 @@ fn is_joined(extent: usize, stride: usize) -> bool {
 const TILE: usize = 1 << 18;
 
 /// Gathers the items of `itemsize` bytes that `view` shows into `out`, in C order, reading storage by
-/// `read(bytes, position in bytes)`: whole runs straight to their place, scattered items through `scratch`, never
-/// more than `limit` bytes (or one item) at once.
+/// `read(bytes, position in bytes)`: whole runs straight to their place, scattered items through `scratch`, as
+/// `reads` says.
 ///
 /// # Errors
 /// Those of `read`.
@@ -31,9 +47,10 @@ pub fn gather<E>(
     itemsize: usize,
     out: &mut [u8],
     scratch: &mut Vec<u8>,
-    limit: usize,
+    reads: Reads,
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
+    let limit = reads.most;
     let dense = View::c_order(&view.shape());
     let Some(mut walk) = CopyWalk::new(view, &dense) else { return Ok(()) };
     // storage order: the axis with the smallest stride of the source is the last
@@ -45,7 +62,7 @@ pub fn gather<E>(
     while inner > 0 {
         let step = walk.steps[inner - 1];
         let stride = step.from.unsigned_abs() * itemsize;
-        if !is_joined(extent, stride) {
+        if !reads.are_joined(extent, stride) {
             break;
         }
         let places = if extent >= limit { 1 } else { (limit - extent) / stride.max(1) + 1 };
@@ -185,7 +202,7 @@ mod tests {
                         bytes.copy_from_slice(&storage[at as usize..][..bytes.len()]);
                         Ok::<_, ()>(())
                     };
-                    gather(&view, itemsize, &mut out, &mut scratch, limit, read).unwrap();
+                    gather(&view, itemsize, &mut out, &mut scratch, Reads::of(limit), read).unwrap();
                     assert_eq!(out, expected, "{itemsize} bytes, limit {limit}, {view:?}");
                 }
             }
@@ -196,7 +213,7 @@ mod tests {
     fn reads_no_more_than_wanted() {
         let view = View::c_order(&[1000, 8192]).select(&[span(7, 1, 1), span(0, 1, 8192)]);
         let (mut out, mut reads) = (vec![0; 8192], vec![]);
-        gather(&view, 1, &mut out, &mut Vec::new(), 1 << 20, |b, at| {
+        gather(&view, 1, &mut out, &mut Vec::new(), Reads::of(1 << 20), |b, at| {
             reads.push((at, b.len()));
             Ok::<_, ()>(())
         })

@@ -55,6 +55,18 @@ impl View {
         Self { offset: self.offset, axes: order.iter().map(|&axis| self.axes[axis]).collect() }
     }
 
+    /// Returns how many items lie one after the other, in the order of the view, from its first place on.
+    pub fn run(&self) -> usize {
+        let mut run = 1;
+        for &(dim, stride) in self.axes.iter().rev().filter(|(dim, _)| *dim != 1) {
+            if stride != run as isize {
+                break;
+            }
+            run *= dim;
+        }
+        run
+    }
+
     /// Returns where the first item lies, if all items lie one after the other in storage.
     pub fn as_run(&self) -> Option<usize> {
         let mut next = 1;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
-use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
+use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW, request_window};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
@@ -154,6 +154,10 @@ impl Fill for Selection {
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
+        if self.source.costs_requests() && self.view.across().is_none() {
+            let run = self.view.run() * self.meta.dtype.itemsize();
+            return request_window(self.meta.bytes(), threads, run);
+        }
         let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
         if self.view.across().is_some() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }

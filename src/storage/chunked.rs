@@ -38,6 +38,11 @@ pub trait Chunked: Debug + Send + Sync {
     /// Returns how the tensor is stored.
     fn style(&self) -> &Arc<ChunkStyle>;
 
+    /// Returns whether each chunk is a request to a server, so that threads gain by waiting together however little there is.
+    fn costs_requests(&self) -> bool {
+        false
+    }
+
     /// Returns whether a box is a unit, whole or cut off by the end of the tensor.
     fn is_unit(&self, window: &Window) -> bool;
 

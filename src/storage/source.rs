@@ -18,11 +18,11 @@ use crate::error::{Context, Result, ensure};
 
 use super::chunked::{Chunked, MOST_ROW};
 use super::platform::{unnamed_file, write_at};
-use super::read_at::{Identity, PackedFile, ReadAt, Stamp};
+use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::gather::gather;
+use crate::layout::gather::{Reads, gather};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run};
@@ -199,6 +199,15 @@ impl Source {
     /// request, and items that lie apart take many. In memory, in chunks and in streams they do not.
     pub fn is_read_by_position(&self) -> bool {
         matches!(self.store, Storage::Bytes { .. })
+    }
+
+    /// Returns whether each read is a request to a server, so that threads gain by waiting together however little there is.
+    pub fn costs_requests(&self) -> bool {
+        match &self.store {
+            Storage::Bytes { bytes, .. } => bytes.costs_requests(),
+            Storage::Chunks(chunks) => chunks.costs_requests(),
+            Storage::Stream(_) | Storage::Memory(_) | Storage::Item(_) => false,
+        }
     }
 
     /// Returns the open local file in which its items lie as they are, and the byte at which they begin there. Only what
@@ -401,7 +410,11 @@ impl Source {
             Storage::Memory(bytes) => copy_bytes(bytes, view, out, &View::c_order(&view.shape()), itemsize),
             Storage::Item(item) => fill(out, item),
             Storage::Bytes { .. } | Storage::Stream(_) | Storage::Chunks(_) => {
-                gather(view, itemsize, out, scratch, READ_AT_ONCE, |bytes, at| self.read_at(bytes, at))?;
+                let reads = match self.costs_requests() {
+                    true => Reads { most: READ_AHEAD, is_exact: true },
+                    false => Reads::of(READ_AT_ONCE),
+                };
+                gather(view, itemsize, out, scratch, reads, |bytes, at| self.read_at(bytes, at))?;
             }
         }
         Ok(())

@@ -390,21 +390,78 @@ fn buckets_are_asked_with_a_signature_or_without() {
     assert_eq!(text, format!("error: FILE s3://bucket/a b/x.npy: {told}"));
 }
 
+/// A `.npy` file of so many rows of 1000 float32, whose items are made where they are asked for.
+fn rows_of_1000(rows: u64) -> Object {
+    let begin = tensor::<f32>(&[0], &[]).npy();
+    let text = String::from_utf8_lossy(&begin[10..]).replace("(0,)", &format!("({rows}, 1000)"));
+    let mut begin = [&begin[..10], text.trim_end().as_bytes()].concat();
+    begin.resize(127, b' ');
+    begin.push(b'\n');
+    Object::Virtual { size: 128 + rows * 4000, byte: |at| (at % 5) as u8, begin }
+}
+
 #[test]
 fn eight_threads_wait_together() {
-    let size = 1 << 25;
-    let begin = tensor::<f32>(&[0], &[]).npy();
-    let text = String::from_utf8_lossy(&begin[10..]).replace("(0,)", &format!("({},)", (size - 128) / 4));
-    let begin = [&begin[..10], &text.as_bytes()[..118]].concat();
-    let object = Object::Virtual { size, byte: |_| 0, begin };
-    let objects = BTreeMap::from([("/x.npy".to_owned(), object)]);
-    let server = Server::start(Behaviour { objects, delay: Duration::from_millis(20), ..Behaviour::default() });
-    let folder = Folder::new();
-    let requests = |threads: &str| {
-        let run = folder.run(["info", "--hash", &server.url("/x.npy"), "--threads", threads]);
-        assert_eq!(run.status, Some(0), "{}", run.stderr);
-        server.seen().len()
-    };
-    // how many are under way at once is measured by a script; that the number of requests does not depend on it, here
-    assert_eq!(requests("1"), requests("8"));
+    let mut behaviour = Behaviour { delay: Duration::from_millis(20), ..Behaviour::default() };
+    behaviour.objects.insert("/x.npy".to_owned(), rows_of_1000(500));
+    let (folder, _) = files();
+    behaviour.objects.extend(served(&folder, "").objects.into_iter().filter(|(name, _)| name.contains("zarr")));
+    let server = Server::start(behaviour);
+    let (array, store, shards) = (server.url("/x.npy"), server.url("/x.zarr"), server.url("/s.zarr"));
+    for args in [
+        vec!["info", "--stats", &array],
+        vec!["convert", &array, "-o", "x.npy"],
+        vec!["diff", &array, "x.npy"],
+        vec!["slice", &array, "--at", "::10,:1", "-o", "y.npy"],
+        vec!["convert", &store, "-o", "z.npy"],
+        vec!["convert", &store, "-o", "z.zarr"],
+        vec!["convert", &shards, "-o", "z.npy"],
+    ] {
+        for (threads, least) in [("1", 1), ("8", 6)] {
+            let run = folder.run(args.iter().copied().chain(["--threads", threads]));
+            assert_eq!(run.status, Some(0), "{args:?}: {}", run.stderr);
+            let most: usize = threads.parse().expect("a number");
+            let found = server.most_at_once();
+            assert!((least..=most).contains(&found), "{args:?}: {found} of {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_read_in_vain() {
+    let (folder, _) = files();
+    let mut behaviour = Behaviour::default();
+    behaviour.objects.insert("/x.npy".to_owned(), rows_of_1000(10_000));
+    folder.put("big.npy", tensor::<f32>(&[100_000], &vec![1.5; 100_000]).npy());
+    for args in
+        ["convert a=big.npy b=big.npy c=big.npy -o b.npz", "convert a=big.npy b=big.npy c=big.npy -o b.safetensors"]
+    {
+        folder.run(words(args)).printed().expect(args);
+    }
+    for name in ["b.npz", "b.safetensors"] {
+        behaviour.objects.insert(format!("/{name}"), Object::Bytes(folder.get(name)));
+    }
+    let server = Server::start(behaviour);
+    let [array, archive, model] = ["/x.npy", "/b.npz:b", "/b.safetensors:b"].map(|name| server.url(name));
+    // a command, and the bytes of the items that it needs
+    let rows = [
+        (vec!["show", &array], 36 * 4),
+        (vec!["slice", &array, "--at", "5000:5100,:", "-o", "o.npy"], 400_000),
+        (vec!["slice", &array, "--at", "::100,:200", "-o", "o.npy"], 80_000),
+        (vec!["slice", &array, "--at", "::200,7:8", "-o", "o.npy"], 200),
+        (vec!["slice", &array, "--at", "9000:,::-1", "-o", "o.npy"], 4_000_000),
+        (vec!["convert", &archive, "-o", "o.npy"], 400_128),
+        (vec!["info", "--stats", &archive], 400_128),
+        (vec!["convert", &model, "-o", "o.npy"], 400_000),
+        (vec!["diff", &model, "big.npy"], 400_000),
+    ];
+    each(
+        rows,
+        |(args, _)| args.join(" "),
+        |(args, needed)| {
+            folder.run(args.iter().copied().chain(["--threads", "3"])).printed()?;
+            let (found, most) = (bytes(&server.seen()), needed * 11 / 10 + (1 << 17));
+            if found <= most { Ok(()) } else { Err(format!("{found} bytes, at most {most}")) }
+        },
+    );
 }

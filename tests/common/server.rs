@@ -97,6 +97,8 @@ struct Shared {
     faults: Mutex<VecDeque<Option<Fault>>>,
     seen: Mutex<Vec<Seen>>,
     revision: Mutex<u64>,
+    /// The requests that are being answered, and the most that were at the same time.
+    at_once: Mutex<(usize, usize)>,
     stopped: AtomicBool,
 }
 
@@ -116,6 +118,7 @@ impl Server {
             behaviour: Mutex::new(behaviour),
             seen: Mutex::default(),
             revision: Mutex::default(),
+            at_once: Mutex::default(),
             stopped: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -145,6 +148,11 @@ impl Server {
     /// Returns what was asked since the last call.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         std::mem::take(&mut *held(&self.shared.seen))
+    }
+
+    /// Returns the most requests that waited for their answers at the same time since the last call.
+    pub(crate) fn most_at_once(&self) -> usize {
+        std::mem::take(&mut held(&self.shared.at_once).1)
     }
 
     /// Returns the names of the objects.
@@ -217,7 +225,13 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
         let behaviour = held(&shared.behaviour);
         (behaviour.delay, behaviour.always.clone())
     };
+    {
+        let mut at_once = held(&shared.at_once);
+        at_once.0 += 1;
+        at_once.1 = at_once.1.max(at_once.0);
+    }
     thread::sleep(delay);
+    held(&shared.at_once).0 -= 1;
     let fault = held(&shared.faults).pop_front().unwrap_or(always);
     let mut send = |status: &str, headers: &[(&str, String)], length: u64, body: &[u8]| {
         let mut head = format!("HTTP/1.1 {status}\r\n");

@@ -8,7 +8,7 @@ use super::metadata::ArrayMetadata;
 use super::sharding::{Index, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
-use crate::layout::gather::gather;
+use crate::layout::gather::{Reads, gather};
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
@@ -227,10 +227,9 @@ impl ZarrChunks {
                 Some(value) => {
                     let (len, bytes) = (value.size()?, self.chunk_bytes());
                     ensure!(len == bytes as u64, "{len} bytes, expected {bytes}");
+                    let reads = Reads { is_exact: value.costs_requests(), ..Reads::of(AT_ONCE) };
                     let read = |bytes: &mut [u8], at: u64| -> Result<()> { Ok(value.read_at(bytes, at)?) };
-                    put(&wanted.place, itemsize, out, &mut |items| {
-                        gather(&from, itemsize, items, scratch, AT_ONCE, read)
-                    })
+                    put(&wanted.place, itemsize, out, &mut |items| gather(&from, itemsize, items, scratch, reads, read))
                 }
             };
             return take().with_context(|| self.named(chunk));
@@ -314,6 +313,10 @@ impl Chunked for ZarrChunks {
     fn finish(&self) -> Result<()> {
         let is_same = self.store.stamp(&join(&self.prefix, self.array.file))? == self.stamp;
         if is_same { Ok(()) } else { Err(Error::of(ErrorKind::Changed, "changed while it was read")) }
+    }
+
+    fn costs_requests(&self) -> bool {
+        self.store.costs_requests()
     }
 
     fn style(&self) -> &Arc<ChunkStyle> {
