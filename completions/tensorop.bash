@@ -289,7 +289,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__concat)
-            opts="-i -o -q -h --axis --stack --in-place --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-i -o -q -h --axis --stack --in-place --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -453,6 +453,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -461,7 +468,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --order --add --max-shard-size --only --exclude --rename --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --cast --lossy --order --add --max-shard-size --only --exclude --rename --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -654,6 +661,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -836,7 +850,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather)
-            opts="-o -q -h --axis --batch-dims --out-of-range --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --axis --batch-dims --out-of-range --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1011,6 +1025,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1019,7 +1040,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__elements)
-            opts="-o -q -h --axis --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --axis --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1183,6 +1204,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1191,7 +1219,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__nd)
-            opts="-o -q -h --batch-dims --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1349,6 +1377,13 @@ _tensorop() {
                     return 0
                     ;;
                 --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --memory)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1728,7 +1763,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__reshape)
-            opts="-i -o -q -h --shape --allow-zero --squeeze --unsqueeze --flatten --in-place --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-i -o -q -h --shape --allow-zero --squeeze --unsqueeze --flatten --in-place --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1937,6 +1972,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1945,7 +1987,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__elements)
-            opts="-o -i -q -h --fill --axis --reduction --no-initial --opset --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --reduction --no-initial --opset --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2131,6 +2173,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2139,7 +2188,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2318,6 +2367,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2326,7 +2382,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2501,6 +2557,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2631,7 +2694,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2869,6 +2932,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2877,7 +2947,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --where --start --stop --step --axes --at --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --quiet --help"
+            opts="-o -i -q -h --fill --where --start --stop --step --axes --at --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3115,6 +3185,13 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3173,7 +3250,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__transpose)
-            opts="-o -q -h --axes --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --quiet --help"
+            opts="-o -q -h --axes --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3339,6 +3416,13 @@ _tensorop() {
                     return 0
                     ;;
                 --threads)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --memory)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

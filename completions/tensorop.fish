@@ -124,6 +124,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -213,6 +214,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l prec
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -300,6 +302,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l pre
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -393,6 +396,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precisi
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -487,6 +491,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l p
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-initial -d 'Reduce the updates for a place without the item that DATA holds there (OpenVINO\'s use_init_val=false)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-clobber -d 'Refuse to replace a file'
@@ -575,6 +580,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l precision -
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -658,6 +664,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precisio
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -741,6 +748,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l pr
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -824,6 +832,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l precision -
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l stack -d 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s i -l in-place -d 'Append the other operands to the first, a .npy file, where it lies'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
@@ -909,6 +918,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l precisio
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
@@ -995,6 +1005,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l precision 
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l allow-zero -d 'Let a 0 in --shape be a dim of 0 (ONNX\'s allowzero, OpenVINO\'s special_zero = false)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s i -l in-place -d 'Change the dims in the header of DATA\'s own .npy file where it lies, and nothing else of it'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
@@ -1378,6 +1389,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision 
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'With NAME=IN beside a whole container: add a tensor of a name that the container does not have'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'

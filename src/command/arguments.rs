@@ -18,8 +18,19 @@ use crate::storage::stage;
 use crate::storage::target::Target;
 
 /// The arguments that say how an output is made and not what it holds: parts that differ in them fit together.
-const IRRELEVANT: [&str; 10] =
-    ["part", "finish", "threads", "output", "restart", "quiet", "dry_run", "no_clobber", "timeout", "no_sign_request"];
+const IRRELEVANT: [&str; 11] = [
+    "part",
+    "finish",
+    "threads",
+    "memory",
+    "output",
+    "restart",
+    "quiet",
+    "dry_run",
+    "no_clobber",
+    "timeout",
+    "no_sign_request",
+];
 
 /// What a command line asks for.
 #[derive(Clone, Debug, Default)]

@@ -49,7 +49,7 @@ impl<'a> Change<'a> {
         options: &'a ChangeOptions,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
-        let reader = OperandReader::new(io, input, &run.threads)?;
+        let reader = OperandReader::for_run(io, input, run)?;
         let fill = updates.fill.as_deref();
         let (data, updates) = (DATA.of(data), updates.updates.as_ref().map(|arg| UPDATES.of(arg)));
         check_stdin([&data].into_iter().chain(indices).chain(&updates))?;

@@ -78,7 +78,7 @@ impl Concat {
             true => Destination::in_place(io, output, run.quiet),
             false => Destination::of(io, output, run.quiet)?,
         };
-        let reader = OperandReader::new(io, input, &run.threads)?;
+        let reader = OperandReader::for_run(io, input, run)?;
         let operands: Vec<_> = self.data.iter().map(|arg| DATA.of(arg)).collect();
         check_stdin(&operands)?;
         let axis = self.axis.as_ref().map(|axis| reader.axis(axis)).transpose()?;

@@ -12,10 +12,9 @@ use super::io::{Io, Outcome};
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{meant, or_exclude};
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
-use super::options::{data_help, dtype_help, file_of, parse_words, word};
+use super::options::{data_help, dtype_help, file_of, parse_size, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::open::Input;
-use crate::format::shards::parse_size;
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
 use crate::item::meta::Order;
@@ -144,7 +143,7 @@ impl Convert {
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
-        let reader = OperandReader::new(io, input, &run.threads)?;
+        let reader = OperandReader::for_run(io, input, run)?;
         let destination = Destination::of(io, output, run.quiet)?.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
         let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &meant, &operands, format)?;

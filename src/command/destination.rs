@@ -21,7 +21,7 @@ use crate::DType;
 use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::interface::TextOptions;
-use crate::format::write::{self, Plan, Share, ShareReport, Shares, Work};
+use crate::format::write::{self, Move, Plan, Share, ShareReport, Shares, Work};
 use crate::format::{Format, files, shards};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
@@ -185,6 +185,7 @@ impl<'a> Destination<'a> {
                 let bytes = counted(bytes, "byte", "bytes");
                 report.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} of data"));
             }
+            report.moves(&plan, label);
             plan.finish()?;
             if let Some(sink) = target.probe()? {
                 check_binary(&sink, format)?;
@@ -356,6 +357,27 @@ impl Report {
         }
     }
 
+    /// Adds lines about what moving tensors to other chunks reads and writes.
+    fn moves(&mut self, plan: &Plan, label: &str) {
+        let sides = |sides: &[usize]| sides.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        for Move { between, reads, writes, alone, for_parts, chunks } in plan.moves().into_iter().flatten() {
+            let (reads, writes) = (counted(reads, "byte", "bytes"), counted(writes, "byte", "bytes"));
+            let by_way = match &between {
+                Some(grid) => format!(", by way of a temporary store in chunks of {} beside it", sides(grid)),
+                None => String::new(),
+            };
+            self.line(format_args!("{label}: reads {reads}, writes {writes} of items{by_way}"));
+            if let Some(grid) = for_parts {
+                let output = label.strip_prefix("output ").unwrap_or(label);
+                self.line(format_args!(
+                    "many parts would read each byte about {alone:.0} times; each of these two reads it once, in parts, too:"
+                ));
+                self.line(format_args!("  the same with -o BETWEEN.zarr --chunks {}", sides(&grid)));
+                self.line(format_args!("  tensorop convert BETWEEN.zarr -o {output} --chunks {}", sides(&chunks)));
+            }
+        }
+    }
+
     /// Prints the report.
     pub(super) fn print(self, io: &Io) -> Result<()> {
         Ok(io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?)
@@ -430,6 +452,7 @@ fn write_parts(
                 "part {number} of {of}: units {first} to {last} of {units}, reads {reads} bytes of data, writes {writes}"
             )),
         }
+        report.moves(plan, target.label());
         report.print(io)?;
         return Ok(Outcome::Done);
     }

@@ -51,7 +51,7 @@ impl GatherElements {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::new(io, input, &run.threads)?;
+        let reader = OperandReader::for_run(io, input, run)?;
         let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
         check_stdin(&operands)?;
         let axis = reader.axis(&self.axis)?;

@@ -81,7 +81,7 @@ impl Reshape {
             true => Destination::in_place(io, output, run.quiet),
             false => Destination::of(io, output, run.quiet)?,
         };
-        let reader = OperandReader::new(io, input, &run.threads)?;
+        let reader = OperandReader::for_run(io, input, run)?;
         let asked = self.new_shape(&reader)?;
         let operand = DATA.of(&self.data);
         let mut report = destination.report(TITLE);

@@ -52,7 +52,7 @@ impl Slice {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::new(io, input, &run.threads)?;
+        let reader = OperandReader::for_run(io, input, run)?;
         let slices = reader.slices(&self.slices)?;
         let operand = DATA.of(&self.data);
         let found = reader.open(&operand)?;

@@ -12,7 +12,7 @@ use anyhow::{Result, anyhow, bail};
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::messages::{about_items, advised};
-use super::options::{IndexList, InputOptions, OperandArg, SliceOptions, ThreadOptions};
+use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
 use crate::format::colon::{folder_of_files, shown};
@@ -140,6 +140,15 @@ impl<'a> OperandReader<'a> {
     pub(super) fn new(io: &'a Io, options: &'a InputOptions, threads: &ThreadOptions) -> Result<Self> {
         let (limits, requests) = (io.limits(threads)?, io.requests(&options.address)?);
         Ok(Self { io, options, limits, requests, reopens: false })
+    }
+
+    /// Returns a reader for a run with the threads and the memory that the options give.
+    ///
+    /// # Errors
+    /// Those of [`Io::limits`].
+    pub(super) fn for_run(io: &'a Io, options: &'a InputOptions, run: &RunOptions) -> Result<Self> {
+        let reader = Self::new(io, options, &run.threads)?;
+        Ok(Self { limits: Limits { memory: run.memory, ..reader.limits }, ..reader })
     }
 
     /// Returns a reader of so many files, all of which are sources at the same time: the program is allowed to have them

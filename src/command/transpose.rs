@@ -48,7 +48,7 @@ impl Transpose {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::new(io, input, &run.threads)?;
+        let reader = OperandReader::for_run(io, input, run)?;
         let axes = self.axes.as_ref().map(|list| reader.index_list(list, "--axes", Some(1))).transpose()?;
         let operand = DATA.of(&self.data);
         let data = reader.source(&operand)?;

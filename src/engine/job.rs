@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
-use super::slabs::{Blocks, DIRECT, SlabSides, readings, sides_of_slabs};
+use super::slabs::{Blocks, DIRECT, READ_AGAIN, SlabSides, grid_between, readings, sides_of_slabs};
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
@@ -29,6 +29,15 @@ pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// Does what is to be done with one window, given by a number, with the buffers of a thread.
 type WindowWork<'a> = dyn Fn(usize, &mut Vec<u8>, &mut Scratch) -> Result<()> + Sync + 'a;
+
+/// How many times each byte of the data is read, on average.
+#[derive(Clone, Copy, Debug)]
+pub struct Readings {
+    /// If all windows are filled in one run.
+    pub all: f64,
+    /// If each window is filled by itself.
+    pub alone: f64,
+}
 
 /// An operator that is about to run, with the threads and the windows that suit it.
 #[derive(Debug)]
@@ -66,6 +75,11 @@ impl Job {
     /// Returns the dtype, the shape and the order of the output.
     pub fn meta(&self) -> &Meta {
         self.fill.meta()
+    }
+
+    /// Returns the threads and the memory that it may use.
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Returns the operator.
@@ -156,14 +170,61 @@ impl Job {
         if windows.count() < 2 || readings(shape, windows.sides(), &grain) <= DIRECT {
             return None;
         }
+        Some(sides_of_slabs(shape, windows.sides(), &grain, self.held(windows, &grain)))
+    }
+
+    /// Returns how many items of a slab may be held at once.
+    fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
         let itemsize = self.fill.widest().max(1);
         let window = windows.largest().saturating_mul(itemsize);
-        let block = self.suited(grain.clone()).iter().fold(itemsize, |all, &side| all.saturating_mul(side));
+        let block = self.suited(grain.to_vec()).iter().fold(itemsize, |all, &side| all.saturating_mul(side));
         // beside the slab each thread has a window or a block, once as it is and once packed
         let beside = window.max(block).saturating_mul(2 * self.threads);
         let memory = self.limits.held();
-        let slab = memory.saturating_sub(beside).max(memory / 2);
-        Some(sides_of_slabs(shape, windows.sides(), &grain, slab / itemsize))
+        memory.saturating_sub(beside).max(memory / 2) / itemsize
+    }
+
+    /// Returns how many times each byte of the data is read, on average, if these windows are filled: all of them in one run,
+    /// and each by itself, as a process that makes few of them would.
+    pub fn readings(&self, windows: &Windows) -> Option<Readings> {
+        let shape = &self.meta().shape;
+        let alone = readings(shape, windows.sides(), &self.fill.grain()?);
+        Some(Readings { all: self.slabs(windows).map_or(alone.min(DIRECT), |slabs| slabs.readings), alone })
+    }
+
+    /// Returns the chunks of a store by way of which the windows of another store are made with less reading and writing than
+    /// at once, if the data is a store and there are such: for all of them in one run.
+    pub fn grid_between(&self, windows: &Windows) -> Option<Vec<usize>> {
+        let (grain, direct) = (self.fill.grain()?, self.slabs(windows)?.readings);
+        self.fill.grid().filter(|_| direct > READ_AGAIN)?;
+        let held = self.held(windows, &grain);
+        self.between(windows, &grain, [held, held / (4 * self.threads)], direct)
+    }
+
+    /// Returns the chunks of such a store for processes that each make a part of the windows, down to one in so many.
+    pub fn grid_for_parts(&self, windows: &Windows) -> Option<Vec<usize>> {
+        /// The parts that a grid is made for: with more of them each holds little more than a chunk.
+        const PARTS: usize = 16;
+        let (grain, meta) = (self.fill.grain()?, self.meta());
+        let alone = readings(&meta.shape, windows.sides(), &grain);
+        self.fill.grid().filter(|_| alone > READ_AGAIN)?;
+        let grains =
+            grain.iter().zip(&meta.shape).fold(1, |all: usize, (&side, &dim)| all.saturating_mul(side.min(dim)));
+        let least = windows.largest().max(grains);
+        let held = self.held(windows, &grain).min((meta.items() / PARTS).max(least));
+        self.between(windows, &grain, [held, held / 4], alone)
+    }
+
+    /// Returns the chunks of a store between, if so many items are held at once and its chunks have at most so many.
+    fn between(
+        &self,
+        windows: &Windows,
+        grain: &[usize],
+        [held, chunk]: [usize; 2],
+        direct: f64,
+    ) -> Option<Vec<usize>> {
+        let most = chunk.min(MOST_BOX / self.fill.widest().max(1)).max(1);
+        grid_between(&self.meta().shape, windows.sides(), grain, [held, most], direct)
     }
 
     /// Does what [`run`](Self::run) does, but fills windows together by slabs of these sides.

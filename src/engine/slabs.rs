@@ -100,6 +100,50 @@ pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items:
     best
 }
 
+/// Bytes may be read so many times before a store between is worth its cost, which is to write all of it once and to read it
+/// once: then 2.2 times one reading and one writing are enough.
+pub const READ_AGAIN: f64 = 3.0;
+
+/// The least share by which the grid of a store between may read more than the best one.
+const NEARLY: f64 = 1.02;
+
+/// Returns the chunks of a store between what is read in grains and what is written in windows: it is written from the one
+/// and read for the other by slabs of `items` items that read little twice. Chunks have at most `chunk` items, unless what
+/// a grain and a window have in common is more. `None` where that moves more than reading `direct` times.
+pub fn grid_between(
+    shape: &[usize],
+    window: &[usize],
+    grain: &[usize],
+    [items, chunk]: [usize; 2],
+    direct: f64,
+) -> Option<Vec<usize>> {
+    let cost = |grid: &[usize]| {
+        let written = sides_of_slabs(shape, grid, grain, items).readings;
+        written + sides_of_slabs(shape, window, grid, items).readings
+    };
+    let volume = |grid: &[usize]| grid.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
+    // What lies in one grain and in one window is read with each, and written with each. Such boxes are small; they grow as
+    // long as that costs nothing.
+    let least = |axis: usize| window[axis].min(grain[axis]).clamp(1, shape[axis].max(1));
+    let mut grid: Vec<usize> = (0..shape.len()).map(least).collect();
+    let mut best = cost(&grid);
+    loop {
+        let grown = (0..grid.len()).filter(|&axis| grid[axis] < shape[axis]).map(|axis| {
+            let mut grown = grid.clone();
+            grown[axis] = (2 * grid[axis]).min(shape[axis]);
+            (cost(&grown), grown)
+        });
+        let fits = grown.filter(|(_, grown)| volume(grown) <= chunk);
+        let Some((found, grown)) = fits.min_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
+        if found > best * NEARLY {
+            break;
+        }
+        (best, grid) = (found.min(best), grown);
+    }
+    // the store is written once and read as often as the second step does
+    (best + 1.0 < direct).then_some(grid)
+}
+
 /// The blocks of a slab, which threads fill.
 pub(super) struct Blocks<'a> {
     shape: &'a [usize],

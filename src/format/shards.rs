@@ -24,20 +24,6 @@ pub fn stem(path: &Path) -> Option<&str> {
     (!stem.is_empty() && ending.eq_ignore_ascii_case(ENDING)).then_some(stem)
 }
 
-/// Parses the size of a shard: a number and KB, MB, GB or TB, decimal units in any case.
-///
-/// # Errors
-/// Another unit, or none; no number, or one that is not above 0 or not below 2^63 bytes.
-pub fn parse_size(text: &str) -> std::result::Result<u64, String> {
-    let expected = || "expected a size such as 5GB: a number and KB, MB, GB or TB".to_owned();
-    let text = text.trim();
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(2)).ok_or_else(expected)?;
-    let units = ["KB", "MB", "GB", "TB"];
-    let power = units.iter().position(|known| known.eq_ignore_ascii_case(unit)).ok_or_else(expected)?;
-    let bytes = number.trim().parse::<f64>().map_err(|_| expected())? * [1e3, 1e6, 1e9, 1e12][power];
-    if (1.0..9.2e18).contains(&bytes) { Ok(bytes as u64) } else { Err(expected()) }
-}
-
 /// A file of a divided output.
 #[derive(Debug)]
 pub struct Shard {
@@ -144,17 +130,6 @@ mod tests {
         ];
         for (path, wanted) in rows {
             assert_eq!(stem(Path::new(path)), wanted, "{path}");
-        }
-    }
-
-    #[test]
-    fn sizes() {
-        let rows = [("5GB", 5_000_000_000), ("1KB", 1000), (" 1.5 mb ", 1_500_000), ("2Tb", 2_000_000_000_000)];
-        for (text, bytes) in rows {
-            assert_eq!(parse_size(text), Ok(bytes), "{text}");
-        }
-        for text in ["", "5", "GB", "5GiB", "5B", "-1GB", "0KB", "nanGB", "infGB", "é", "1e30TB", "0.0001KB"] {
-            assert!(parse_size(text).is_err(), "{text}");
         }
     }
 

@@ -111,6 +111,17 @@ impl Stage {
         Self { new: own.path.clone(), path: self.path.clone(), lock: None, is_synced: true }
     }
 
+    /// Begins a folder within the stage, which goes with it: for what is written on the way to the output.
+    ///
+    /// # Errors
+    /// Folders cannot be made.
+    pub fn between(&self) -> io::Result<Self> {
+        let path = self.path.join("between");
+        let stage = Self { new: path.join(NEW), path, lock: None, is_synced: false };
+        stage.make_folders()?;
+        Ok(stage)
+    }
+
     /// Makes the folders of the stage, as far as they are not there.
     ///
     /// # Errors
@@ -118,6 +129,11 @@ impl Stage {
     pub fn make_folders(&self) -> io::Result<()> {
         fs::create_dir_all(&self.new)?;
         fs::create_dir_all(self.store())
+    }
+
+    /// Returns the path of the stage.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the path of the folder that takes the target's name.

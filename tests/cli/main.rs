@@ -17,6 +17,7 @@ mod info;
 mod man;
 mod model_reports;
 mod models;
+mod moving;
 #[cfg(feature = "remote")]
 mod remote;
 mod reshape;

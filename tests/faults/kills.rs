@@ -192,3 +192,33 @@ fn names_that_were_left() {
     write("").printed().unwrap();
     assert_eq!((litter(&folder.path("")).len(), folder.get("new.npy"), folder.get("out.npy")), (3, new.clone(), new));
 }
+
+/// A temporary store between two grids is never taken for the output, and goes with the run, or with the next one after
+/// SIGKILL.
+#[test]
+fn killed_on_the_way_by_a_temporary_store() {
+    let folder = Folder::new();
+    let run = |args: &str| spawn(&folder, args, Stdio::null(), Stdio::null()).wait().unwrap().success();
+    let items: Vec<u8> = (0..64 << 20_u32).map(|n: u32| (n ^ n >> 7 ^ n >> 15) as u8).collect();
+    folder.put("large.npy", npy("<c16", &[512, 8192], &items));
+    assert!(run("convert large.npy -o large.zarr --chunks 8,8192 --codec none"));
+    let moves = "convert large.zarr -o o.zarr --chunks 512,64 --codec none --memory 16MiB";
+    let begun = Instant::now();
+    assert!(run(moves));
+    let length = begun.elapsed();
+    let whole = folder.tree("o.zarr");
+    for (round, signal) in SIGNALS.into_iter().cycle().take(12).enumerate() {
+        fs::remove_dir_all(folder.path("o.zarr")).unwrap();
+        let mut child = spawn(&folder, moves, Stdio::null(), Stdio::null());
+        std::thread::sleep(length * round as u32 / 13);
+        send(&child, signal);
+        let is_ended = child.wait().unwrap().signal().is_some();
+        let left = litter(&folder.path(""));
+        assert!(left.len() <= usize::from(signal == Signal::KILL), "{signal:?} in round {round}: {left:?}");
+        let found = folder.path("o.zarr").exists().then(|| folder.tree("o.zarr"));
+        assert!(found.map_or(is_ended, |found| found == whole), "{signal:?} in round {round}");
+        assert!(run(moves), "{signal:?} in round {round}");
+        assert_eq!(litter(&folder.path("")), Vec::<std::path::PathBuf>::new(), "{signal:?} in round {round}");
+    }
+    assert!(folder.tree("o.zarr") == whole);
+}

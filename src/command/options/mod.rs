@@ -16,9 +16,11 @@ mod values;
 pub(super) use self::members::MemberOptions;
 pub(super) use self::operands::{AddressOptions, InputOptions, MeantOperand, NamedOperand, OperandArg};
 pub(super) use self::operands::{SHELTER, data_help, file_of, parse_timeout, sheltered};
-pub(super) use self::operator::{ChangeOptions, DuplicateOptions, OperatorOptions, SCATTER_HEADING, ThreadOptions};
+pub(super) use self::operator::{
+    ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions,
+};
 pub(super) use self::operator::{UpdatesOptions, parse_threads};
 pub(super) use self::output::{OutputOptions, PageOptions, Sides};
 pub(super) use self::passing::PassOptions;
 pub(super) use self::slices::{At, IndexList, SliceOptions};
-pub(super) use self::values::{DTypeParser, Word, dtype_help, parse_number, parse_path, parse_words, word};
+pub(super) use self::values::{DTypeParser, Word, dtype_help, parse_number, parse_path, parse_size, parse_words, word};

@@ -7,8 +7,9 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::operands::{InputOptions, OperandArg};
 use super::output::{EditOptions, OutputOptions};
-use super::values::{Word, parse_words, word};
+use super::values::{Word, parse_size, parse_words, word};
 use crate::ops::reduction::{Reduction, Repeats};
+use crate::ops::window_size::LEAST_MEMORY;
 
 /// The heading of the options of scatters in the help.
 pub(crate) const SCATTER_HEADING: &str = "Scatter";
@@ -64,6 +65,14 @@ impl ChangeOptions {
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub threads: ThreadOptions,
+    /// The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]
+    ///
+    /// KB, MB, GB are decimal, KiB, MiB, GiB binary; 16MiB at least. Where the data lies in other chunks than the output, or
+    /// across its order, neighbouring chunks of the output are made together from what is held, so that each byte is read
+    /// once. From one .zarr to another that needs more than this goes by way of a temporary store beside the output:
+    /// twice the reading and writing. --dry-run says what will be read and written. The output is the same for any SIZE.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub memory: Option<usize>,
     /// Show no progress (else shown on a terminal if it takes more than a second)
     #[arg(short, long)]
     pub quiet: bool,
@@ -127,6 +136,12 @@ impl DuplicateOptions {
         let usual = if reduction == Reduction::None { Repeats::LastWins } else { Repeats::Combined };
         self.on_duplicate.unwrap_or(usual)
     }
+}
+
+/// Parses the memory that may be held.
+fn parse_memory(text: &str) -> std::result::Result<usize, String> {
+    let size = usize::try_from(parse_size(text)?).ok().filter(|&bytes| bytes >= LEAST_MEMORY);
+    size.ok_or_else(|| "expected 16MiB or more, of what this machine can address".to_owned())
 }
 
 /// Parses a number of threads.

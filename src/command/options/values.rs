@@ -18,6 +18,32 @@ pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
+/// Parses a number of bytes: a number and a unit in any case, decimal (KB, MB, GB, TB) or binary (KiB, MiB, GiB, TiB).
+///
+/// # Errors
+/// Another unit, or none; no number, or one that is not above 0 or not below 2^63 bytes.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, f64); 8] = [
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+    ];
+    let expected = || "expected a size such as 5GB: a number and KB, MB, GB or TB (or KiB, MiB, GiB, TiB)".to_owned();
+    let text = text.trim();
+    let unit_of = |&(unit, bytes): &(&str, f64)| {
+        let (number, found) = text.split_at_checked(text.len().checked_sub(unit.len())?)?;
+        found.eq_ignore_ascii_case(unit).then_some((number, bytes))
+    };
+    let (number, unit) = UNITS.iter().find_map(unit_of).ok_or_else(expected)?;
+    let bytes = number.trim().parse::<f64>().map_err(|_| expected())? * unit;
+    if (1.0..9.2e18).contains(&bytes) { Ok(bytes as u64) } else { Err(expected()) }
+}
+
 /// A value of an option that is for all tensors, or for those whose names match a pattern.
 #[derive(Clone)]
 pub(crate) struct ByName<T> {
@@ -109,4 +135,29 @@ pub(crate) fn parse_format(help: impl Fn(Format) -> Option<&'static str>) -> imp
 /// Returns a parser of paths, which may be empty.
 pub(crate) fn parse_path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let rows = [
+            ("5GB", 5_000_000_000),
+            ("1KB", 1000),
+            (" 1.5 mb ", 1_500_000),
+            ("2Tb", 2_000_000_000_000),
+            ("256MiB", 1 << 28),
+            ("0.5 kib", 512),
+            ("1gIB", 1 << 30),
+            ("3TiB", 3 << 40),
+        ];
+        for (text, bytes) in rows {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "5", "GB", "iB", "5B", "-1GB", "0KB", "nanGB", "infGB", "é", "1e30TB", "0.0001KB", "5 G"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
 }

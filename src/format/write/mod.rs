@@ -14,5 +14,5 @@ mod tests;
 pub use self::output::{
     Recast, Share, Work, check_replaced, check_replaced_index, checked, edit, named, named_in_order,
 };
-pub use self::plan::{Plan, items_at};
+pub use self::plan::{Move, Plan, items_at};
 pub use self::shares::{ShareReport, Shares};

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::chunks::{ChunkSink, MadeBoxes};
 use super::output::{Work, style_along};
@@ -11,19 +12,21 @@ use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{Extras, Layout, Places, TextOptions, WholeTensor, WriteChunks};
+use crate::format::open::OpenOptions;
 use crate::format::packed::Packer;
 use crate::format::table::Format;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::order::sort_by;
 use crate::layout::shape::bytes_of;
-use crate::layout::window::{Windows, boxes_at};
+use crate::layout::window::{Window, Windows, boxes_at};
 use crate::memory;
 use crate::ops::cast::CastFill;
+use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::made_units::MadeUnits;
 use crate::storage::platform::{reserve, write_at};
-use crate::storage::stage::Stage;
+use crate::storage::stage::{Stage, remove};
 use crate::storage::target::{OpenOutput, Target};
 
 /// A tensor of a plan.
@@ -34,6 +37,24 @@ pub(super) struct Planned {
     pub meta: Meta,
     /// The job that fills its items as the file has them, before any packing.
     pub job: Job,
+}
+
+/// What it costs to move a tensor from the chunks of its data to other chunks.
+#[derive(Clone, Debug)]
+pub struct Move {
+    /// The chunks of the store by way of which it goes, if it does.
+    pub between: Option<Vec<usize>>,
+    /// The bytes that are read, if chunks of that store are as many bytes as their items.
+    pub reads: u64,
+    /// The bytes of items that are written.
+    pub writes: u64,
+    /// How many times each byte would be read if each chunk were made by itself.
+    pub alone: f64,
+    /// The chunks of a store by way of which parts that each make few chunks read the least; `None` if they read little
+    /// twice.
+    pub for_parts: Option<Vec<usize>>,
+    /// The chunks of the output.
+    pub chunks: Vec<usize>,
 }
 
 /// Tensors that have passed every check, and where the items of each go in the output.
@@ -194,7 +215,21 @@ impl Plan {
             let made = share.map(|share| MadeBoxes { windows, first, units: share.made });
             first += windows.count();
             let sink = ChunkSink { chunks, n, stage, failed: self.failed(), fill: output.job.fill(), made };
-            if !numbers.is_empty() || share.is_none() {
+            if share.is_none()
+                && let Some(grid) = output.job.grid_between(windows)
+            {
+                // each item goes by twice
+                let passed = AtomicUsize::new(0);
+                let half = |more: usize| {
+                    let before = passed.fetch_add(more, Ordering::Relaxed);
+                    progress((before + more) / 2 - before / 2);
+                };
+                let is_packed = !chunks.holds_as_they_are(n, &windows.get(0));
+                let between = stage.between().with_context(|| self.failed())?;
+                let job = self.put_between(output, grid, is_packed, &between, &half)?;
+                job.run(windows, numbers, &sink, &half)?;
+                remove(between.path());
+            } else if !numbers.is_empty() || share.is_none() {
                 output.job.run(windows, numbers, &sink, progress)?;
             }
         }
@@ -204,6 +239,57 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// Writes a tensor to a store in chunks of `grid`, which lies in a stage of its own, and returns the job that reads it from
+    /// there. Data whose chunks lie across those of the output would be read again and again; the chunks of this store lie
+    /// neither across the ones nor across the others.
+    fn put_between(
+        &self,
+        output: &Planned,
+        grid: Vec<usize>,
+        is_packed: bool,
+        stage: &Stage,
+        progress: Progress<'_>,
+    ) -> Result<Job> {
+        let meta = output.job.meta();
+        let codec = (!is_packed).then(|| "none".to_owned());
+        let extras = Extras { chunks: Some(grid), codec, ..Extras::default() };
+        let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &extras)? else {
+            unreachable!("only a store in chunks has one between");
+        };
+        let windows = Windows::boxes(&meta.shape, chunks.unit(0));
+        let sink =
+            ChunkSink { chunks: &*chunks, n: 0, stage, failed: self.failed(), fill: output.job.fill(), made: None };
+        output.job.run(&windows, 0..windows.count(), &sink, progress)?;
+        for (key, bytes) in chunks.seal()? {
+            stage.put(&key, &bytes).with_context(|| self.failed())?;
+        }
+        let input = OpenOptions::new(self.label.clone()).open(&stage.store())?;
+        let mut source = input.source(input.chosen()?)?;
+        source.reinterpret(meta.dtype.clone());
+        Job::new(Box::new(Selection::whole(source)), output.job.limits())
+    }
+
+    /// Returns what moving each tensor from the chunks of its data to other chunks costs, in the order of
+    /// [`tensors`](Self::tensors); `None` where chunks stay, or there are none on either side.
+    pub fn moves(&self) -> Vec<Option<Move>> {
+        let Layout::Chunks(chunks) = &self.layout else { return self.outputs.iter().map(|_| None).collect() };
+        let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(Planned { job, .. }, windows)| {
+            let style = job.fill().data().as_chunks()?.style();
+            let readings = job.readings(&windows).filter(|_| style.unit != windows.sides())?;
+            let between = job.grid_between(&windows);
+            let stored = job.fill().bytes_read(&Window::whole(&job.meta().shape));
+            let items = job.meta().bytes() as u64;
+            let reads = match &between {
+                Some(_) => stored + items,
+                None => (stored as f64 * readings.all) as u64,
+            };
+            let writes = if between.is_some() { 2 * items } else { items };
+            let for_parts = job.grid_for_parts(&windows);
+            Some(Move { between, reads, writes, alone: readings.alone, for_parts, chunks: windows.sides().to_vec() })
+        });
+        all.collect()
     }
 
     /// Cuts all tensors into the boxes that each have a file of their own.
