@@ -19,5 +19,5 @@ find "$copy/src" -name '*.rs' -exec \
     sed -i.old '/^ *#\[doc(hidden)\]$/,/^ *pub /s/^\( *\)pub /\1pub(crate) /' {} +
 # without the program nothing uses some of the private modules
 cargo rustc --manifest-path "$copy/Cargo.toml" --target-dir target --locked --quiet --lib --profile check \
-    --no-default-features --features zarr,predicates -- \
+    --no-default-features --features remote,zarr,predicates -- \
     -D unnameable_types -A dead_code -A unreachable_pub -A unused

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use super::asked::Asked;
 use super::destination;
@@ -20,12 +20,14 @@ use super::sources::FoundTensor;
 use crate::error::Context;
 use crate::format::Format;
 use crate::format::collection::{Collection, TensorPlace};
+use crate::format::colon::shown;
 use crate::format::open::Input;
 use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
 use crate::format::write::Work;
 use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::report::printable;
+use crate::storage::requests::as_address;
 use crate::storage::source::Source;
 
 /// The files that are about to be written, in the order of their paths.
@@ -80,6 +82,7 @@ impl Changes {
         let OperandArg::Path(typed) = expected else {
             bail!("EXPECTED: --accept writes a file, and this is none");
         };
+        refuse_address(typed)?;
         let mut changes = Self::default();
         let dtype = dtype.filter(|dtype| !dtype.same_kind(actual.dtype()));
         let cast = dtype.as_ref().map(|dtype| rewrite::cast_to(actual, dtype, limits)).transpose()?;
@@ -115,6 +118,7 @@ impl Changes {
         let OperandArg::Path(root) = expected else {
             bail!("EXPECTED: --accept writes files, and this is none");
         };
+        refuse_address(root)?;
         let mut changes = Self::default();
         for name in failed {
             match pairs.places(name) {
@@ -343,11 +347,17 @@ fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
 }
 
 fn label(path: &Path) -> String {
-    format!("EXPECTED {}", path.display())
+    format!("EXPECTED {}", shown(path))
 }
 
 /// Returns the name of a tensor in its file; `None` in a format without names.
 fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
     let input = side.open(place.file)?;
     Ok(input.name(place.number_in(&input)?).map(str::to_owned))
+}
+
+/// Refuses to write what lies behind an address.
+fn refuse_address(path: &Path) -> Result<()> {
+    ensure!(as_address(path).is_none(), "{}: --accept writes a file, and not what lies behind an address", label(path));
+    Ok(())
 }

@@ -23,6 +23,7 @@ use crate::format::raw::View;
 use crate::format::{Format, rewrite};
 use crate::layout::order::sort_by;
 use crate::parallel::{Threads, locked, share};
+use crate::storage::requests::as_address;
 use crate::storage::source::Source;
 
 /// The tensors that are right.
@@ -70,6 +71,10 @@ pub(super) struct NamedPairs {
 
 /// Returns whether there is no such file, or no such tensor in it.
 pub(super) fn is_absent(path: &Path) -> bool {
+    if as_address(path).is_some() {
+        // what is not there is an error, since nothing is made there
+        return false;
+    }
     if folder_of_files(path).is_some_and(|(_, member)| member.is_some()) {
         // a tensor of a folder is made by naming its file
         return false;

@@ -31,6 +31,10 @@ use crate::storage::source::Source;
 /// The tensors of a folder are called by the paths of their files without the endings, such as `sub/bias`, with `:` and the
 /// own names of those in containers behind; a folder with one index, or one container, and no other tensor is that model.
 ///
+/// With the feature `remote` a path may also be an address: `https://`, `http://`, `s3://BUCKET/KEY` or
+/// `hf://ORG/REPO[@REVISION]/PATH`. Only what is wanted is asked of the server, and credentials come from the variables that
+/// other programs read, too.
+///
 /// The format is recognised by the content, as [`read`](super::files::read) does it. A path such as `weights.npz:conv1`
 /// opens the one tensor alone, and `weights.npz:conv*` those whose names match; a path that exists is never divided so.
 ///

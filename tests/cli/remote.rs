@@ -135,6 +135,12 @@ fn what_is_not_there_and_what_is_refused() {
             ),
         ),
         (
+            format!("convert {} -o http://127.0.0.1:1/out.npy?key=secret", url("x.npy")),
+            "error: output http://127.0.0.1:1/out.npy: an output is a file; -o - writes to a pipe, as in -o - --to npy | \
+             COMMAND\n"
+                .to_owned(),
+        ),
+        (
             "info http://127.0.0.1:1/x.npy".to_owned(),
             "error: FILE http://127.0.0.1:1/x.npy: the connection was refused\n".to_owned(),
         ),
@@ -151,6 +157,10 @@ fn what_is_not_there_and_what_is_refused() {
             }
         },
     );
+    folder.put("other.npy", tensor::<f32>(&[60, 100], &[0.5; 6000]).npy());
+    let run = folder.run(["diff", &url("x.npy"), "other.npy", "--accept"]);
+    let refused = "--accept writes a file, and not what lies behind an address\n";
+    assert_eq!((run.status, run.stderr), (Some(2), format!("error: EXPECTED {}: {refused}", url("x.npy"))));
     let run = folder.run(["show", &url("g.zarr:a"), "--at", ":1,:2"]);
     assert!(run.printed().expect("an array by its name").ends_with("[[0. 1.]]\n"));
 }

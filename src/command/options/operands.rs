@@ -10,15 +10,17 @@ use serde::de::IgnoredAny;
 use super::values::{DTypeParser, asked_dtype, dtype_help, parse_format, parse_number};
 use crate::DType;
 use crate::format::Format;
-use crate::format::colon::{files_before_colons, folder_of_files, folders_before_colons, part_of_text};
-use crate::storage::requests::as_address;
+use crate::format::colon::{
+    divide_address, files_before_colons, folder_of_files, folders_before_colons, part_of_text, shown,
+};
 
 const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
 content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. A file of such a name is given as ./[... A member of a .npz or \
 .safetensors file, or of the .safetensors.index.json of several, is named after a colon, as in weights.npz:conv1; a file \
 with one member needs no name, and a path that exists is never divided. A Zarr store is a folder (with zarr.json, .zarray \
-or .zgroup), and DIR:PATH an array in a group.
+or .zgroup), and DIR:PATH an array in a group. https://, http://, s3://BUCKET/KEY and hf://ORG/REPO[@REVISION]/PATH stand \
+for paths, too, with the same behind a colon; only what is wanted is asked for.
 
 Bytes without a header are given with what they are, FILE:DTYPE[DIMS]@OFFSET, as in dump.bin:float32[16,3,-1] or \
 'fw.img:>u2[4]@0x80': items in C order from byte OFFSET on (default 0). One dim may be -1, the rest of the file; without \
@@ -120,7 +122,11 @@ impl From<OsString> for NamedOperand {
 
 /// Returns the file or folder that the path of an operand leads to, without the name of a member, if there is one.
 pub(crate) fn file_of(path: &Path) -> Option<PathBuf> {
-    if path.exists() || as_address(path).is_some() {
+    if let Some((object, _)) = divide_address(path) {
+        // a query is no part of a name
+        return Some(shown(Path::new(&object)).into());
+    }
+    if path.exists() {
         return Some(path.to_owned());
     }
     let before_colon = files_before_colons(path).next().or_else(|| folders_before_colons(path).next());

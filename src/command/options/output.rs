@@ -8,9 +8,10 @@ use clap::{Args, ValueHint};
 use super::parts::PartOptions;
 use super::values::{Word, parse_format, parse_number, parse_path, parse_words, word};
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::colon::{files_before_colons, folders_before_colons};
+use crate::format::colon::{files_before_colons, folders_before_colons, shown};
 use crate::format::text::TextOptions;
 use crate::format::{Extras, Format};
+use crate::storage::requests::as_address;
 use crate::storage::source::Notes;
 
 const HEADING: &str = "Output";
@@ -171,7 +172,7 @@ impl OutputOptions {
 
     /// Returns the name of the output in messages.
     pub(crate) fn label(&self) -> String {
-        self.path().map_or_else(|| "standard output".to_owned(), |path| format!("output {}", path.display()))
+        self.path().map_or_else(|| "standard output".to_owned(), |path| format!("output {}", shown(path)))
     }
 
     /// Returns what a file of a format gets beside its tensors, which come with `notes`.
@@ -220,6 +221,9 @@ impl OutputOptions {
     /// # Errors
     /// A name that does not tell it, or one of a tensor in a file.
     pub(crate) fn format(&self) -> Result<Format> {
+        if self.output.as_deref().is_some_and(|path| as_address(path).is_some()) {
+            bail!("{}: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND", self.label());
+        }
         if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
             let is_container = |file: &Path| {
                 let extension = file.extension().and_then(|extension| extension.to_str());
