@@ -1,15 +1,16 @@
 //! Pictures of where two tensors differ: the errors of all pairs as a plane of numbers, and the density of mismatches.
 
+use super::compare::CHUNK;
 use super::kernel::Rows;
 use super::options::Options;
 use super::reading::Comparability;
 use super::rule::Rule;
 use super::tally::{NumberPairs, NumberRule, StoredItems, for_each_opaque, mark_failures};
 use crate::engine::job::Progress;
-use crate::engine::scan::scan;
+use crate::engine::scan::{ScannedPart, scan, scan_parts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::Kind;
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, Order};
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::resize;
@@ -203,19 +204,54 @@ pub(crate) fn density(
     if found.mismatches.is_empty() {
         return Ok(Some(found));
     }
+    // counts depend on no order, so tensors that are both in Fortran order are read as they are stored
+    let is_across = shape.len() > 1 && [&*expected, &*actual].iter().all(|source| lies_across(source));
+    let inner: usize = shape.iter().rev().skip(2).product();
+    let strides = if is_across { [inner, inner * dims[0]] } else { [dims[1], 1] };
+    // the cell of the pair at a place in the order of the scan, and the place at which another cell may begin
+    let cell_of = |place: usize| {
+        let at = [0, 1].map(|axis| place / strides[axis] % dims[axis]);
+        let cell = [0, 1].map(|axis| (at[axis] as u128 * cells[axis] as u128 / dims[axis] as u128) as usize);
+        let end = match strides.iter().position(|stride| *stride == 1) {
+            Some(axis) => place - at[axis] + first_place(cell[axis] + 1, dims[axis], cells[axis]),
+            None => place - place % inner + inner,
+        };
+        (cell[0] * cells[1] + cell[1], end)
+    };
     let begin = || (found.mismatches.clone(), PairScratch::default());
-    let each = |(counts, scratch): &mut (Vec<u64>, PairScratch), start: usize, items: [&[u8]; 2]| {
-        pairs.for_each_mismatch(StoredItems::new(start, pairs.widths, items), scratch, &mut |item| {
-            let (row, column) = (item / dims[1] % dims[0], item % dims[1]);
-            let cell = |place: usize, axis: usize| (place as u128 * cells[axis] as u128 / dims[axis] as u128) as usize;
-            counts[cell(row, 0) * cells[1] + cell(column, 1)] += 1;
-        });
+    type State = (Vec<u64>, PairScratch);
+    let each = |(counts, scratch): &mut State, start: usize, items: [&[u8]; 2]| {
+        let (mut cell, mut end) = (0, 0);
+        for part in StoredItems::new(start, pairs.widths, items).chunks(CHUNK) {
+            pairs.for_each_mismatch(part, scratch, &mut |place| {
+                if place >= end {
+                    (cell, end) = cell_of(place);
+                }
+                counts[cell] += 1;
+            });
+        }
         Ok(true)
     };
-    for (counts, _) in scan([expected, actual], limits, progress, |_| true, begin, each)? {
+    let states = if is_across {
+        let part = |source| ScannedPart { source, view: source.meta().as_stored().view() };
+        scan_parts([part(&*expected), part(&*actual)], limits, progress, |_| true, begin, each)?
+    } else {
+        scan([expected, actual], limits, progress, |_| true, begin, each)?
+    };
+    for (counts, _) in states {
         found.mismatches.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
     Ok(Some(found))
+}
+
+/// Returns whether a tensor can be read in the order in which it is stored, which is not C order.
+fn lies_across(source: &Source) -> bool {
+    source.meta().order == Order::Fortran && source.is_read_by_position() && source.as_chunks().is_none()
+}
+
+/// Returns the first place of a cell along an axis.
+fn first_place(cell: usize, dim: usize, cells: usize) -> usize {
+    (cell as u128 * dim as u128).div_ceil(cells as u128) as usize
 }
 
 impl Density {
@@ -225,7 +261,7 @@ impl Density {
     /// Returns the number of pairs in a cell.
     fn pairs(&self, row: usize, column: usize) -> u64 {
         let places = |number: usize, axis: usize| {
-            let first = |number: usize| (number as u128 * self.dims[axis] as u128).div_ceil(self.cells[axis] as u128);
+            let first = |number: usize| first_place(number, self.dims[axis], self.cells[axis]);
             (first(number + 1) - first(number)) as u64
         };
         places(row, 0) * places(column, 1) * self.planes

@@ -855,6 +855,47 @@ fn as_defined_in_any_windows() {
     }
 }
 
+#[cfg(feature = "cli")]
+#[test]
+fn maps_count_the_pairs_of_each_cell_in_either_order() {
+    let mut random = Random(7);
+    for round in 0..60 {
+        let shape: Vec<usize> = (0..=random.below(4)).map(|_| 1 + random.below([4, 30][round % 2])).collect();
+        let items: usize = shape.iter().product();
+        let (expected, actual) = random_pair(&mut random, items, [1, 40, 100][round % 3]);
+        let most = [1 + random.below(9), 1 + random.below(9)];
+        let source = |floats: &[f64], order: Order| {
+            let across: Vec<usize> = shape.iter().rev().copied().collect();
+            let number = |place| {
+                let at = coordinates(place, &across);
+                at.iter().rev().zip(&shape).fold(0, |number, (at, dim)| number * dim + at)
+            };
+            let stored: Vec<f64> = match order {
+                Order::C => floats.to_vec(),
+                Order::Fortran => (0..items).map(|place| floats[number(place)]).collect(),
+            };
+            let meta = Meta::new(DType::parse("<f8").unwrap(), shape.clone()).in_order(order);
+            Source::stored(meta, Arc::new(MemoryBytes::new(bytes_of(&stored))), 0, String::new()).unwrap()
+        };
+        // by plain loops over the last two axes
+        let dims = [2, 1].map(|back: usize| shape.len().checked_sub(back).map_or(1, |axis| shape[axis]));
+        let cells = [dims[0].min(most[0]), dims[1].min(most[1])];
+        let mut wanted = vec![0; cells[0] * cells[1]];
+        for (item, (e, a)) in expected.iter().zip(&actual).enumerate() {
+            if e.to_bits() != a.to_bits() && !(e.is_nan() && a.is_nan()) {
+                let (row, column) = (item / dims[1] % dims[0], item % dims[1]);
+                wanted[row * cells[0] / dims[0] * cells[1] + column * cells[1] / dims[1]] += 1;
+            }
+        }
+        for orders in [[Order::C; 2], [Order::Fortran; 2], [Order::C, Order::Fortran]] {
+            let limits = crate::ops::fill::Limits { window: Some(8 + 800 * random.below(9)), ..Default::default() };
+            let (mut one, mut other) = (source(&expected, orders[0]), source(&actual, orders[1]));
+            let found = maps::density([&mut one, &mut other], &Options::default(), most, limits, &|_| ());
+            assert_eq!(found.unwrap().unwrap().mismatches, wanted, "round {round}: {shape:?} {orders:?} {most:?}");
+        }
+    }
+}
+
 #[test]
 fn threads_and_order_make_no_difference() {
     let mut random = Random(3);
