@@ -240,6 +240,7 @@ fn from_zarr_to_zarr() {
 
 /// More operands than files that a process may have open.
 #[test]
+#[cfg(unix)]
 fn more_operands_than_open_files() {
     let folder = Folder::new();
     let mut names = String::new();
@@ -317,6 +318,7 @@ fn refused() {
 
 /// Appending gives, byte for byte, the file that a new output would be, in both orders of storage, and from any operands.
 #[test]
+#[cfg(unix)]
 fn appended() {
     let folder = Folder::new();
     let int = |shape: &[usize], first: i32| {

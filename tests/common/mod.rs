@@ -5,7 +5,7 @@
 mod files;
 #[cfg(feature = "cli")]
 mod in_process;
-#[cfg(all(unix, feature = "cli"))]
+#[cfg(feature = "cli")]
 mod machine;
 #[cfg(feature = "cli")]
 mod program;
@@ -14,7 +14,7 @@ pub(crate) mod server;
 mod tensors;
 
 pub(crate) use files::*;
-#[cfg(all(unix, feature = "cli"))]
+#[cfg(feature = "cli")]
 pub(crate) use machine::*;
 #[cfg(feature = "cli")]
 pub(crate) use program::*;
