@@ -10,9 +10,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
-use super::slabs::{Blocks, DIRECT, READ_AGAIN, SlabSides, grid_between, readings, sides_of_slabs};
+use super::slabs::{Blocks, DIRECT, READ_AGAIN, SlabSides, Strips, grid_between, readings, sides_of_slabs, strips};
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
+use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
@@ -208,8 +209,8 @@ impl Job {
         let (grain, meta) = (self.fill.grain()?, self.meta());
         let alone = readings(&meta.shape, windows.sides(), &grain);
         self.fill.grid().filter(|_| alone > READ_AGAIN)?;
-        let grains =
-            grain.iter().zip(&meta.shape).fold(1, |all: usize, (&side, &dim)| all.saturating_mul(side.min(dim)));
+        let sides = grain.iter().zip(&meta.shape);
+        let grains = sides.fold(1, |all: usize, (&side, &dim)| all.saturating_mul(side.min(dim)));
         let least = windows.largest().max(grains);
         let held = self.held(windows, &grain).min((meta.items() / PARTS).max(least));
         self.between(windows, &grain, [held, held / 4], alone)
@@ -225,6 +226,14 @@ impl Job {
     ) -> Option<Vec<usize>> {
         let most = chunk.min(MOST_BOX / self.fill.widest().max(1)).max(1);
         grid_between(&self.meta().shape, windows.sides(), grain, [held, most], direct)
+    }
+
+    /// Returns the slabs by which chunks are written to a file, if each by itself would be written in short pieces.
+    fn strips(&self) -> Option<Strips> {
+        let grain = self.fill.grid().and(self.fill.grain()).filter(|_| self.meta().bytes() > 0)?;
+        // half of what may be held, since the windows that are put together lie beside it
+        let most = [GAP, self.limits.window.unwrap_or(LEAST_BOX), self.limits.held() / 2];
+        strips(&self.meta().shape, &self.suited(grain), most.map(|bytes| bytes / self.fill.widest().max(1)))
     }
 
     /// Does what [`run`](Self::run) does, but fills windows together by slabs of these sides.
@@ -430,6 +439,9 @@ impl Job {
         let sides = tile.filter(|_| any_order && self.meta().bytes() > 0);
         let windows = sides.as_ref().map(|sides| Windows::boxes(shape, sides));
         let (Some(windows), Some(same)) = (&windows, same) else {
+            if let Some(Strips { slab, windows }) = self.strips() {
+                return self.run_by_slabs(&slab, &windows, 0..windows.count(), sink, progress);
+            }
             let windows = windows.unwrap_or_else(|| self.windows());
             return self.run(&windows, 0..windows.count(), sink, progress);
         };

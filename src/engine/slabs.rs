@@ -144,6 +144,46 @@ pub fn grid_between(
     (best + 1.0 < direct).then_some(grid)
 }
 
+/// The sides of slabs of blocks that lie beside each other in a file, and the windows in which the slabs are written.
+#[derive(Debug)]
+pub(super) struct Strips {
+    pub slab: Vec<usize>,
+    pub windows: Windows,
+}
+
+/// Returns slabs of whole blocks, of at most `items` items, whose rows are pieces of about `piece` items that are contiguous
+/// in C order, and windows of about `window` items of them. `None` where the rows of a block are so long already, or where no
+/// two blocks fit.
+///
+/// A block that is as wide as 16 float32 is written to a file in pieces of 64 bytes, a call of the system each.
+pub(super) fn strips(shape: &[usize], block: &[usize], [piece, window, items]: [usize; 3]) -> Option<Strips> {
+    let volume = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
+    let mut slab: Vec<usize> = block.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
+    let first = slab.clone();
+    // the items of a piece, and the axis along which it takes a range of places
+    let (mut row, mut along) = (1, 0);
+    for axis in (0..slab.len()).rev() {
+        let fits = (items / volume(&slab)).max(1);
+        let times = piece.div_ceil(row * slab[axis]).min(fits).max(1);
+        slab[axis] = slab[axis].saturating_mul(times).min(shape[axis].max(1));
+        (row, along) = (row * slab[axis], axis);
+        if row >= piece || slab[axis] < shape[axis] {
+            break;
+        }
+    }
+    if slab == first {
+        return None;
+    }
+    let mut sides = slab.clone();
+    for axis in 0..along {
+        // windows end where slabs do
+        let most = (slab[axis] / volume(&sides).div_ceil(window.max(1))).max(1);
+        let divides = |side: &usize| slab[axis] == shape[axis] || slab[axis].is_multiple_of(*side);
+        sides[axis] = (1..=most).rev().find(divides).unwrap_or(1);
+    }
+    Some(Strips { slab, windows: Windows::boxes(shape, &sides) })
+}
+
 /// The blocks of a slab, which threads fill.
 pub(super) struct Blocks<'a> {
     shape: &'a [usize],
@@ -246,6 +286,31 @@ mod tests {
         for (shape, window, grain, items, sides, readings) in rows {
             let found = sides_of_slabs(shape, window, grain, items);
             assert_eq!(found, SlabSides { sides: sides.to_vec(), readings }, "{shape:?} {window:?} {grain:?} {items}");
+        }
+    }
+
+    #[test]
+    fn strips_of_blocks() {
+        // shape, block, piece, window, items at most; slab, window
+        type Row = (&'static [usize], &'static [usize], [usize; 3], Option<[&'static [usize]; 2]>);
+        let rows: [Row; 9] = [
+            // rows that are long enough, and blocks of which no two fit
+            (&[64, 64], &[4, 16], [16, 64, 4096], None),
+            (&[64, 64], &[64, 4], [16, 64, 500], None),
+            (&[64, 64], &[4, 64], [100, 64, 4096], None),
+            (&[], &[], [16, 64, 4096], None),
+            (&[64, 64], &[64, 4], [16, 64, 4096], Some([&[64, 16], &[4, 16]])),
+            (&[64, 64], &[64, 4], [16, 64, 512], Some([&[64, 8], &[8, 8]])),
+            // an axis that is whole makes the one before it a part of the rows
+            (&[8, 64, 6], &[4, 2, 3], [48, 48, 4096], Some([&[4, 8, 6], &[1, 8, 6]])),
+            // windows end where slabs do
+            (&[70, 64], &[7, 4], [16, 50, 4096], Some([&[7, 16], &[1, 16]])),
+            (&[70, 64], &[70, 4], [16, 50, 4096], Some([&[70, 16], &[3, 16]])),
+        ];
+        for (shape, block, most, expected) in rows {
+            let found = strips(shape, block, most);
+            let sides = found.as_ref().map(|found| [&found.slab[..], found.windows.sides()]);
+            assert_eq!(sides, expected, "{shape:?} {block:?} {most:?}");
         }
     }
 
