@@ -27,7 +27,8 @@ TIMES = "BUILDING_TIMES"
 
 def wrap(command):
     """As cargo's RUSTC_WRAPPER: runs rustc and appends its processor time and the name of the crate to a file."""
-    status = subprocess.run(command).returncode
+    # cargo hands its rustc processes a pipe through which they share its jobs
+    status = subprocess.run(command, close_fds=False).returncode
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     name = command[command.index("--crate-name") + 1] if "--crate-name" in command else "rustc"
     with open(os.environ[TIMES], "a") as file:
