@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use super::colon::{divide_address, shown};
 use super::interface::{Extras, TextOptions};
 use super::opened::{open, open_bytes};
 use super::table::Format;
@@ -271,7 +272,7 @@ impl WriteOptions {
     }
 
     fn write_file(&self, path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
-        let label = path.display().to_string();
+        let label = shown(path);
         let format = self.format.map_or_else(|| Format::of_name(path), Ok).with_context(|| label.clone())?;
         let target = target(path, label.clone(), format, false)?;
         self.plan(tensors, format, &label)?.write_file(&target)
@@ -327,8 +328,14 @@ fn with_names<'a, N: Into<String>>(
 /// Resolves where a file or folder of a format is written; with `no_clobber` it must not exist.
 ///
 /// # Errors
-/// Those of [`Target::resolve`] and [`Target::resolve_folder`].
+/// Those of [`Target::resolve`] and [`Target::resolve_folder`]; an address, to which nothing is written.
 pub(crate) fn target(path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
+    // A folder that is called `s3:` would take the output without a word.
+    if divide_address(path).is_some() {
+        let instead = if format.is_folder() { "a folder" } else { "a file, or to standard output" };
+        let message = format!("nothing is written to an address: write to {instead}, and upload that");
+        return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+    }
     match format.is_folder() {
         true => Target::resolve_folder(path, label, no_clobber, &|path| format.may_replace(path)),
         false => Target::resolve(path, label, no_clobber),
