@@ -107,9 +107,16 @@ fn about_header(error: Error) -> Error {
     malformed!("{}", error.message())
 }
 
+/// The most bytes of the text of a dtype without fields: several times as many as any has.
+const MOST_DESCR: usize = 256;
+
 /// Returns the dtype of a `descr`.
 fn dtype(descr: &Literal) -> Result<DType> {
     match descr {
+        // the message names what it is, but not a text as long as the header
+        Literal::Text(text) if text.len() > MOST_DESCR => {
+            bail!("the header's \"descr\" has {} characters, and no dtype has so many", text.chars().count())
+        }
         Literal::Text(text) => DType::parse(text).map_err(about_header),
         Literal::List(fields) => structured(fields),
         _ => bail!("the header's \"descr\" is neither a string nor a list of fields"),

@@ -4,9 +4,13 @@ use super::order::sort_by;
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
 
-/// A gap of at most so many bytes is read through, which costs less than another system call: between short pieces. Those of
-/// as many bytes are joined only where the gap is no more than a sixteenth of the piece, since what is read in vain adds up.
+/// A gap of at most so many bytes is read through, which costs less than another system call: between pieces of less than
+/// [`LONG_PIECE`] bytes.
 pub(crate) const GAP: usize = 4096;
+
+/// Pieces of so many bytes are joined only where the gap is no more than a sixteenth of the piece, since what is read in vain
+/// adds up.
+const LONG_PIECE: usize = 256;
 
 /// How storage is read when items are gathered from it.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +29,7 @@ impl Reads {
 
     /// Returns whether pieces of `extent` bytes, so many bytes after each other, are read together with the gaps between them.
     fn are_joined(self, extent: usize, stride: usize) -> bool {
-        let most = if extent < GAP && !self.is_exact { GAP } else { extent / 16 };
+        let most = if extent < LONG_PIECE && !self.is_exact { GAP } else { extent / 16 };
         stride <= extent + most
     }
 }
