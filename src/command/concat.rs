@@ -145,11 +145,8 @@ impl Concat {
             _ => error.into(),
         })?;
         if self.options.output.dry_run {
-            let (bytes, changed) = (append.bytes(), append.changed_bytes());
-            report.line(format_args!(
-                "output: {bytes} bytes appended to {}, {changed} of its header changed",
-                data.label()
-            ));
+            let (bytes, changed) = (counted(append.bytes(), "byte", "bytes"), append.changed_bytes());
+            report.line(format_args!("output: {bytes} appended to {}, {changed} of its header changed", data.label()));
             report.print(reader.io)?;
             return Ok(Outcome::Done);
         }

@@ -447,9 +447,12 @@ fn write_parts(
     if let Some(share) = options.part.filter(|_| dry_run) {
         let number = share.number;
         match (own.start + 1, own.end) {
-            (first, last) if first > last => report.line(format_args!("part {number} of {of}: none of {units} units")),
+            (first, last) if first > last => {
+                report.line(format_args!("part {number} of {of}: none of {}", counted(units, "unit", "units")));
+            }
             (first, last) => report.line(format_args!(
-                "part {number} of {of}: units {first} to {last} of {units}, reads {reads} bytes of data, writes {writes}"
+                "part {number} of {of}: units {first} to {last} of {units}, reads {} of data, writes {writes}",
+                counted(reads, "byte", "bytes")
             )),
         }
         report.moves(plan, target.label());

@@ -5,6 +5,7 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::destination::{Destination, Report};
 use super::io::{Io, Outcome};
+use super::messages::counted;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, Operand, OperandReader, explained};
 use crate::error::{Error, ErrorKind, Subject};
@@ -119,8 +120,8 @@ impl Reshape {
         report.source(&data);
         report.line(format_args!("shape {shape:?}"));
         if self.options.output.dry_run {
-            let (changed, header) = (edit.changed_bytes(), edit.header_bytes());
-            report.line(format_args!("output: {changed} bytes of the header of {header} changed in place"));
+            let (changed, header) = (counted(edit.changed_bytes(), "byte", "bytes"), edit.header_bytes());
+            report.line(format_args!("output: {changed} of the header of {header} changed in place"));
             report.print(reader.io)?;
             return Ok(Outcome::Done);
         }

@@ -387,6 +387,11 @@ fn appended() {
             Ok(())
         },
     );
+    // one byte is counted as one
+    let folder = Folder::new();
+    folder.put("one.npy", npy("|u1", &[1], &[7]));
+    let said = folder.run(words("concat one.npy one.npy -i --dry-run")).printed().expect("said");
+    assert!(said.ends_with("  output: 1 byte appended to DATA one.npy, 1 of its header changed\n"), "{said}");
 }
 
 /// Strings that are narrower become wider, and a row of standard input comes as it is read.

@@ -410,6 +410,15 @@ fn refusals() {
     let shown =
         folder.run(words("convert d.npy --chunks 100,750 -o o.zarr --part 2/4 --dry-run")).printed().expect("said");
     assert!(shown.contains("part 2 of 4: units 4 to 6 of 10, reads 900000 bytes of data, writes 900000\n"), "{shown}");
+    // one is counted as one
+    folder.put("one.npy", npy("|u1", &[1], &[7]));
+    let said = |part| {
+        let args = format!("convert one.npy -o one.zarr --part {part}/2 --dry-run");
+        folder.run(words(&args)).printed().expect("said")
+    };
+    let shown = said(1) + &said(2);
+    assert!(shown.contains("of 2: units 1 to 1 of 1, reads 1 byte of data, writes 1\n"), "{shown}");
+    assert!(shown.contains("of 2: none of 1 unit\n"), "{shown}");
     assert_eq!(hidden(&folder), 0);
 }
 

@@ -332,6 +332,10 @@ fn dry_runs() {
         assert_eq!(run.printed().as_deref(), Ok(expected.as_str()));
     }
     assert_eq!(folder.content().len(), 1);
+    // one byte is counted as one
+    folder.put("none.npy", tensor::<i32>(&[1, 0], &[]).npy());
+    let said = folder.run(words("reshape none.npy --shape 2,0 --allow-zero -i --dry-run")).printed().expect("said");
+    assert!(said.ends_with("  output: 1 byte of the header of 128 changed in place\n"), "{said}");
 }
 
 #[test]
