@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::operands::{InputOptions, OperandArg};
 use super::output::{EditOptions, OutputOptions};
-use super::values::{Word, parse_size, parse_words, word};
+use super::values::{Word, parse_memory_size, parse_words, word};
 use crate::ops::reduction::{Reduction, Repeats};
 use crate::ops::window_size::LEAST_MEMORY;
 
@@ -140,7 +140,7 @@ impl DuplicateOptions {
 
 /// Parses the memory that may be held.
 fn parse_memory(text: &str) -> std::result::Result<usize, String> {
-    let size = usize::try_from(parse_size(text)?).ok().filter(|&bytes| bytes >= LEAST_MEMORY);
+    let size = usize::try_from(parse_memory_size(text)?).ok().filter(|&bytes| bytes >= LEAST_MEMORY);
     size.ok_or_else(|| "expected 16MiB or more, of what this machine can address".to_owned())
 }
 

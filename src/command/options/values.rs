@@ -18,30 +18,38 @@ pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
-/// Parses a number of bytes: a number and a unit in any case, decimal (KB, MB, GB, TB) or binary (KiB, MiB, GiB, TiB).
+/// Parses a number of bytes: a number and a decimal unit (KB, MB, GB, TB) in any case. These are the units that
+/// `huggingface_hub` reads for the size of a shard.
 ///
 /// # Errors
 /// Another unit, or none; no number, or one that is not above 0 or not below 2^63 bytes.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, f64); 8] = [
-        ("KB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("TB", 1e12),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
-        ("TiB", 1_099_511_627_776.0),
-    ];
-    let expected = || "expected a size such as 5GB: a number and KB, MB, GB or TB (or KiB, MiB, GiB, TiB)".to_owned();
+    in_units(text, &DECIMAL).ok_or_else(|| "expected a size such as 5GB: a number and KB, MB, GB or TB".to_owned())
+}
+
+/// Parses a number of bytes as [`parse_size`] does, or with a binary unit (KiB, MiB, GiB, TiB).
+///
+/// # Errors
+/// Those of [`parse_size`].
+pub(crate) fn parse_memory_size(text: &str) -> Result<u64, String> {
+    let expected = "expected a size such as 5GB: a number and KB, MB, GB or TB (or KiB, MiB, GiB, TiB)";
+    in_units(text, &DECIMAL).or_else(|| in_units(text, &BINARY)).ok_or_else(|| expected.to_owned())
+}
+
+const DECIMAL: [(&str, f64); 4] = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)];
+const BINARY: [(&str, f64); 4] =
+    [("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)];
+
+/// Returns the bytes that a number and one of these units say.
+fn in_units(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     let text = text.trim();
     let unit_of = |&(unit, bytes): &(&str, f64)| {
         let (number, found) = text.split_at_checked(text.len().checked_sub(unit.len())?)?;
         found.eq_ignore_ascii_case(unit).then_some((number, bytes))
     };
-    let (number, unit) = UNITS.iter().find_map(unit_of).ok_or_else(expected)?;
-    let bytes = number.trim().parse::<f64>().map_err(|_| expected())? * unit;
-    if (1.0..9.2e18).contains(&bytes) { Ok(bytes as u64) } else { Err(expected()) }
+    let (number, unit) = units.iter().find_map(unit_of)?;
+    let bytes = number.trim().parse::<f64>().ok()? * unit;
+    (1.0..9.2e18).contains(&bytes).then_some(bytes as u64)
 }
 
 /// A value of an option that is for all tensors, or for those whose names match a pattern.
@@ -154,10 +162,12 @@ mod tests {
             ("3TiB", 3 << 40),
         ];
         for (text, bytes) in rows {
-            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+            assert_eq!(parse_memory_size(text), Ok(bytes), "{text}");
+            let decimal = !text.to_ascii_lowercase().contains('i');
+            assert_eq!(parse_size(text).ok(), decimal.then_some(bytes), "{text}");
         }
         for text in ["", "5", "GB", "iB", "5B", "-1GB", "0KB", "nanGB", "infGB", "é", "1e30TB", "0.0001KB", "5 G"] {
-            assert!(parse_size(text).is_err(), "{text}");
+            assert!(parse_memory_size(text).is_err() && parse_size(text).is_err(), "{text}");
         }
     }
 }
