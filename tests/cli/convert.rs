@@ -222,11 +222,21 @@ fn names_and_whole_containers() {
         (folder.get("a.npy"), folder.get("b.npy"), npy("<i8", &[2], &[1_u64, 2].map(u64::to_le_bytes).concat()));
     let two = |first: &str, second: &str| npz(&[(first, a.clone()), (second, b.clone())]);
     let one = |name: &str| npz(&[(name, a.clone())]);
+    let numbered = npz(&[("arr_0", a.clone()), ("arr_1", b.clone())]);
+    for (name, content) in [("s1/w.npy", &a), ("s2/w.npy", &b)] {
+        std::fs::create_dir_all(folder.path(name).parent().expect("a folder")).expect("made");
+        folder.put(name, content);
+    }
+    folder.put("w.npy", &a).put("w.json", "[-1, 7]");
     gives(
         &folder,
         "npz",
         &[
             ("a.npy", one("arr_0")),
+            // one stem in two folders, and with two endings
+            ("s1/w.npy s2/w.npy", numbered.clone()),
+            ("w.npy w.json", numbered),
+            ("s2/w.npy a.npy s1/w.npy", npz(&[("a", a.clone()), ("arr_0", b.clone()), ("arr_1", a.clone())])),
             ("a-f.npy", one("arr_0")),
             // several are called by their files, one alone is not, nor what no name tells apart
             ("a.npy b.npy", two("a", "b")),

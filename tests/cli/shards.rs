@@ -54,6 +54,23 @@ fn shards_and_their_index() {
     assert!(text(&folder, "s.safetensors.index.json").contains("\"a\": \"s.safetensors\""));
 }
 
+/// The case of an ending does not count, and --to does: it makes one file of its format, whatever the name.
+#[test]
+fn names_of_indexes() {
+    let folder = Folder::new();
+    folder.put("in.npz", archive());
+    let run = folder.run(words("convert in.npz -o M.SafeTensors.INDEX.JSON --max-shard-size 0.012KB"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    let made = ["M-00001-of-00002.safetensors", "M-00002-of-00002.safetensors", "M.SafeTensors.INDEX.JSON", "in.npz"];
+    assert_eq!(files(&folder), made);
+    assert_eq!(folder.run(words("diff in.npz M.SafeTensors.INDEX.JSON -q")).status, Some(0));
+    assert_eq!(folder.run(words("slice M.SafeTensors.INDEX.JSON:b --at :")).printed().as_deref(), Ok("[1]\n"));
+    let run = folder.run(words("convert in.npz --to npz -o n.safetensors.index.json"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    assert_eq!(folder.get("n.safetensors.index.json")[..4], *b"PK\x03\x04");
+    assert_eq!(files(&folder).len(), 5);
+}
+
 #[test]
 fn nothing_is_written() {
     let folder = Folder::new();

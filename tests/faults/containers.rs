@@ -1,5 +1,7 @@
 //! The same faults with containers: outputs of several tensors, edits of members, inputs that are cut.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -89,6 +91,110 @@ fn no_room_for_a_container() {
             let kept = out == "/dev/full" || folder.get(out) == b"before";
             let left = [litter(&folder.path("")), disk.as_ref().map_or(Vec::new(), |disk| litter(&disk.0))].concat();
             if kept && left.is_empty() { Ok(()) } else { Err(format!("kept: {kept}, left {left:?}")) }
+        },
+    );
+}
+
+/// Starts dividing the two tensors among two shards.
+fn divide(folder: &Folder) -> std::process::Child {
+    let args = "convert a=a.npy b=b.npy -o out.safetensors.index.json --max-shard-size 1KB";
+    spawn(folder, args, Stdio::null(), Stdio::null())
+}
+
+/// An index and its shards, by the names of the files.
+type Model = BTreeMap<OsString, Vec<u8>>;
+
+/// The files of a folder whose names begin with `out`.
+fn outputs(folder: &Folder) -> Model {
+    folder.content().into_iter().filter(|(name, _)| name.to_string_lossy().starts_with("out")).collect()
+}
+
+/// Whenever a run ends, the index is the old one or the new one, no shard is torn, and the model of the index is whole
+/// where the two have no name of a shard in common.
+#[test]
+fn killed_while_it_divides() {
+    let folder = Folder::new();
+    containers(&folder);
+    let run = |args: &str| folder.run(words(args)).printed().expect("converted");
+    run("convert a=b.npy b=a.npy -o out.safetensors.index.json");
+    let one_file = outputs(&folder);
+    for name in one_file.keys() {
+        fs::remove_file(folder.path(name)).unwrap();
+    }
+    run("convert a=b.npy b=a.npy -o out.safetensors.index.json --max-shard-size 1KB");
+    let same_names = outputs(&folder);
+    let begun = Instant::now();
+    assert!(divide(&folder).wait().unwrap().success());
+    let (length, new) = (begun.elapsed(), outputs(&folder));
+    assert!(new.keys().eq(same_names.keys()) && new.len() == 3 && one_file.len() == 2);
+    for old in [&one_file, &same_names] {
+        let (mut ended, mut replaced) = (0, 0);
+        for (signal, rounds) in [(Signal::TERM, 20), (Signal::KILL, 40)] {
+            for round in 0..rounds {
+                for name in outputs(&folder).keys() {
+                    fs::remove_file(folder.path(name)).unwrap();
+                }
+                for (name, content) in old {
+                    folder.put(name, content);
+                }
+                let begun = Instant::now();
+                let mut child = divide(&folder);
+                std::thread::sleep((length * (round * 37 % rounds) / rounds).saturating_sub(begun.elapsed()));
+                send(&child, signal);
+                let is_ended = child.wait().unwrap().signal().is_some();
+                ended += u32::from(is_ended);
+                let (found, moment) = (outputs(&folder), format!("{signal:?} in round {round}"));
+                for (name, content) in &found {
+                    let is_one = [old.get(name), new.get(name)].contains(&Some(content));
+                    assert!(is_one, "{moment}: {name:?} is torn");
+                }
+                let is_whole = |model: &Model| model.iter().all(|(name, content)| found.get(name) == Some(content));
+                // the index comes last: all that it names is there. Of shards of the same names some may be new before it is.
+                assert!(is_whole(&new) || is_ended && (is_whole(old) || old.len() == new.len()), "{moment}");
+                replaced += u32::from(is_whole(&new));
+                let names = litter(&folder.path(""));
+                assert!(signal == Signal::KILL || names.is_empty(), "{moment}: {names:?}");
+            }
+        }
+        eprintln!("{} files: {ended} of 60 runs ended by a signal, {replaced} had put all in place", old.len());
+        // what a killed run left goes with the next one
+        assert!(divide(&folder).wait().unwrap().success());
+        assert!(litter(&folder.path("")).is_empty(), "{:?}", litter(&folder.path("")));
+        assert!(new.iter().all(|(name, content)| folder.get(name) == *content));
+    }
+}
+
+/// No room for the second shard: the old model stays as it was, the first shard is not left beside it.
+#[test]
+fn no_room_for_a_shard() {
+    let folder = Folder::new();
+    containers(&folder);
+    let disk = Mounted::tmpfs(folder.path("disk"), "size=512k");
+    let rows = [
+        // blocks of 512 bytes: b has 256 KiB, a 1 MiB
+        Some(("ulimit -f 1024;", "out.safetensors.index.json", "File too large")),
+        disk.as_ref().map(|_| ("", "disk/out.safetensors.index.json", "No space left")),
+    ];
+    each(
+        rows.into_iter().flatten(),
+        |(_, out, message)| format!("{out}: {message}"),
+        |(prefix, out, message)| {
+            let place = folder.path(out).parent().expect("a folder").to_owned();
+            folder.run(words(&format!("convert z=[1] -o {out}"))).printed()?;
+            let files = || {
+                let entries = fs::read_dir(&place).expect("a folder").map(|entry| entry.expect("an entry").path());
+                entries.filter(|path| path.is_file()).map(|path| (path.clone(), fs::read(path).expect("read")))
+            };
+            let before: BTreeMap<_, _> = files().collect();
+            let convert = "convert b=b.npy c=a.npy -o";
+            let run = shell(&folder, &format!("{prefix} exec tensorop {convert} {out} --max-shard-size 1KB"));
+            let said = String::from_utf8_lossy(&run.stderr);
+            if run.status.code() != Some(2) || !is_one_error(&said) || !said.contains(message) {
+                return Err(format!("{:?}, said {said:?}", run.status));
+            }
+            let after: BTreeMap<_, _> = files().collect();
+            let names = || after.keys().collect::<Vec<_>>();
+            if before == after { Ok(()) } else { Err(format!("not as it was: {:?}", names())) }
         },
     );
 }

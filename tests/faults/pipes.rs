@@ -13,8 +13,20 @@ const STAGES: [usize; 7] = [0, 1, 60, 128, 129, 5000, 1 << 17];
 fn a_reader_that_goes_away() {
     let folder = Folder::new();
     large(&folder, "big.npy");
-    folder.put("many.npy", npy("<u2", &[200_000], &[1; 400_000]));
+    folder.put("many.npy", npy("<u2", &[200_000], &[1; 400_000])).put("words.txt", vec![b'a'; 1 << 18]);
     let rows = [
+        "show many.npy --all",
+        "show many.npy --threshold 0",
+        "textconv big.npy",
+        "textconv words.txt",
+        "gather big.npy [0,-1] --axis 1 --to npy",
+        "gather many.npy [0] --to csv",
+        "concat big.npy big.npy --axis -1 --to npy",
+        "concat many.npy many.npy",
+        "transpose big.npy --to npy",
+        "transpose many.npy --to tsv",
+        "reshape big.npy --shape -1 --to npy",
+        "reshape many.npy --flatten 0",
         "slice big.npy --at : --to npy",
         "slice big.npy --at ::-1 --to npy",
         "slice-scatter big.npy --fill 1 --at ::2 --to npy",
