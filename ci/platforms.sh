@@ -78,7 +78,8 @@ windows)
     export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc AR_x86_64_pc_windows_gnu=x86_64-w64-mingw32-ar
     # the tests as they will be built there, which is all that can be said of them here
     cross check --tests
-    cross build
+    # emulated, what is not optimised takes several times as long as its building saves
+    CARGO_PROFILE_DEV_OPT_LEVEL=1 cross build
     # Windows 10 has this function, which the standard library takes random numbers from; wine 8 has not
     step x86_64-w64-mingw32-gcc -O -shared -o "$folder/$target/debug/bcryptprimitives.dll" ci/platforms/prng.c -ladvapi32
     export WINEPREFIX=$own/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
@@ -94,7 +95,7 @@ big-endian)
     install rustc-web cargo-web rust-web-src gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static
     export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
     export CC_s390x_unknown_linux_gnu=s390x-linux-gnu-gcc AR_s390x_unknown_linux_gnu=s390x-linux-gnu-ar
-    # emulated, what is not optimized takes several times as long as its building saves
+    # emulated, what is not optimised takes several times as long as its building saves
     CARGO_PROFILE_DEV_OPT_LEVEL=1 cross build
     runner "qemu-s390x-static -L /usr/s390x-linux-gnu '$folder/$target/debug/tensorop'"
     tests

@@ -154,6 +154,12 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     done.into_iter().map(|found| unlocked(found).expect("each piece of work has left its result")).collect()
 }
 
+/// Lets the calling thread wait, for a server to be ready again.
+#[cfg(feature = "remote")]
+pub fn wait(time: std::time::Duration) {
+    std::thread::sleep(time);
+}
+
 /// Calls `there` on a thread of its own and `here` on the calling thread meanwhile, and returns both results. With one
 /// thread, or where the system gives no other, `there` is called first.
 pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: impl FnOnce() -> B) -> (A, B) {

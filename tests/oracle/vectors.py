@@ -161,7 +161,8 @@ def run_openvino(case, arrays):
     first_constant = CONSTANT_FROM.get(case["operator"], len(arrays))
     nodes, parameters, feeds = [], [], []
     for n, array in enumerate(arrays):
-        if n >= first_constant:
+        # Python makes no constant without items
+        if n >= first_constant and array.size > 0:
             nodes.append(opset.constant(array))
         else:
             parameters.append(opset.parameter(array.shape, openvino.Type(array.dtype)))

@@ -20,7 +20,7 @@ use super::answer::{self, ContentRange, Failure, Response, Version};
 use super::credentials::{BucketAccess, HubAccess};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::memory;
-use crate::parallel::locked;
+use crate::parallel::{locked, wait};
 use crate::storage::platform::unnamed_file;
 use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
 use crate::storage::requests::RequestOptions;
@@ -497,7 +497,7 @@ impl Client {
                     if retry == RETRIES {
                         return Err(with_note(&error, &format!("asked {} times", RETRIES + 1)));
                     }
-                    std::thread::sleep(after.unwrap_or(pause));
+                    wait(after.unwrap_or(pause));
                     pause *= 2;
                 }
             }
