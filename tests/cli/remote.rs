@@ -146,19 +146,16 @@ fn what_is_not_there_and_what_is_refused() {
         ),
         (
             "slice x.npy --at :1 -o s3://b/x.npy".to_owned(),
-            "error: output s3://b/x.npy: nothing is written to an address: write to a file, or to standard output, and \
-             upload that\n"
-                .to_owned(),
+            "error: output s3://b/x.npy: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND\n".to_owned(),
         ),
         (
             "slice x.npy --at :1 -o https://user:secret@h/x.npy?key=secret --to npy".to_owned(),
-            "error: output https://h/x.npy: nothing is written to an address: write to a file, or to standard output, and \
-             upload that\n"
-                .to_owned(),
+            "error: output https://h/x.npy: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND\n".to_owned(),
         ),
         (
             "slice x.npy --at :1 -o s3://b/x.zarr --part 1/2".to_owned(),
-            "error: output s3://b/x.zarr: nothing is written to an address: write to a folder, and upload that\n".to_owned(),
+            "error: output s3://b/x.zarr: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND\n"
+                .to_owned(),
         ),
         ("info hf://x".to_owned(), "error: FILE hf://x: expected hf://ORG/REPO[@REVISION]/PATH\n".to_owned()),
     ];

@@ -235,3 +235,20 @@ fn slices_by_the_names_of_dimensions() {
     let refused = tensorop::patch(&plain, &slices("x=2:"), &column).unwrap_err();
     assert!(refused.to_string().contains("t.npy: its dimensions have no names"), "{refused}");
 }
+
+/// A folder of the name of a scheme would take the output without a word.
+#[test]
+#[cfg(feature = "remote")]
+fn nothing_is_written_to_an_address() {
+    for (path, instead) in [
+        ("s3://bucket/x.npy", "a file, or to standard output"),
+        ("https://user:secret@host/x.npy", "a file, or to standard output"),
+        ("s3://bucket/x.zarr", "a folder"),
+    ] {
+        let error = write_all(path, [("x", &counting(&[2]))]).expect_err("an address");
+        let wanted = format!("nothing is written to an address: write to {instead}, and upload that");
+        let message = error.to_string();
+        assert!(message.ends_with(&wanted) && !message.contains("secret"), "{message}");
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    }
+}
