@@ -1,13 +1,14 @@
 //! Files that another file names. They must lie in the same folder, because the author of the name may be malicious.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 #[cfg(feature = "safetensors")]
-use std::{fs::File, sync::Arc};
+use std::{fs::File, path::PathBuf, sync::Arc};
 
 #[cfg(feature = "safetensors")]
 use crate::error::{Result, ensure};
 #[cfg(feature = "safetensors")]
 use crate::storage::read_at::ReadAt;
+#[cfg(feature = "safetensors")]
 use crate::storage::requests::{RequestOptions, as_address};
 
 /// Returns whether a location is the plain name of a file in the same folder, on every system.

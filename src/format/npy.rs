@@ -1,6 +1,6 @@
 //! NumPy's `.npy`: reads and writes its header. The items follow the header as they are in memory.
 //!
-//! The bytes of a header that is written are those of `numpy.save`. [`npy_literal`] has the grammar of one that is read, which
+//! The bytes of a header that is written are those of `numpy.save`. `npy_literal` has the grammar of one that is read, which
 //! takes a time that grows as its length.
 
 use std::io::{self, Read};
