@@ -53,7 +53,7 @@ install_target() {
 # Builds the program as it is released, for a target, and sets `program` to where it is.
 build_release() {
     install_target "$1"
-    step cargo build --release --locked --bin tensorop --target "$1"
+    step cargo build --release --locked --features remote --bin tensorop --target "$1"
     program=target/$1/release/tensorop
     case $1 in *windows*) program+=.exe ;; esac
 }

@@ -36,4 +36,4 @@ cp target/man/*.1 $data/man/man1/
 cp completions/tensorop.bash $data/bash-completion/completions/tensorop
 cp completions/_tensorop $data/zsh/site-functions/
 cp completions/tensorop.fish $data/fish/vendor_completions.d/
-PATH=$PWD/$scripts:$PATH step maturin build --release --locked --target "$target" --out target/dist "${options[@]}"
+PATH=$PWD/$scripts:$PATH step maturin build --release --locked --features remote --target "$target" --out target/dist "${options[@]}"

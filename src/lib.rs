@@ -66,7 +66,7 @@
 //! | `cli` (default) | the program `tensorop`; it includes `formats` |
 //! | `formats` | files: `read`, `write`, `open`, `diff` and all formats but Zarr |
 //! | `csv`, `npy`, `npz`, `onnx`, `safetensors` | a family of formats each, beside JSON and text |
-//! | `remote` (default) | what lies behind an address: `http://`, `https://`, `s3://`, `hf://` |
+//! | `remote` | what lies behind an address: `http://`, `https://`, `s3://`, `hf://` |
 //! | `zarr` (default) | stores of Zarr among the formats, beside JSON and text |
 //! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
