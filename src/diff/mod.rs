@@ -37,6 +37,7 @@ pub(crate) mod maps;
 mod metrics;
 #[doc(hidden)]
 pub mod models;
+mod most;
 mod options;
 mod places;
 mod reading;

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::distance::Number;
 use super::kernel::{BlockCounts, PairError, PairFacts, Rows, Thresholds};
+use super::most::{Most, below_float, raise};
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
@@ -29,34 +30,6 @@ const GROUP: usize = 8;
 const LONG: usize = 1 << 12;
 /// For shorter mismatches it is asked for so many at once, since asking for each would double the allocations.
 const OFTEN: usize = 1 << 10;
-
-/// The largest of some values, and the number of the first item that has it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Most<V> {
-    pub value: V,
-    pub item: usize,
-}
-
-impl<V> Most<V> {
-    /// Returns the value that items from number `start` on must exceed to be the largest, or a first one as large. `below`
-    /// returns the value that all that are as large exceed; `None` if there is none.
-    fn exceeded(self, start: usize, below: impl Fn(V) -> Option<V>) -> Option<V> {
-        if start < self.item { below(self.value) } else { Some(self.value) }
-    }
-}
-
-/// Returns the next smaller float that is not negative.
-fn below_float(value: f64) -> Option<f64> {
-    (value > 0.0).then(|| value.next_down())
-}
-
-/// Takes the value of an item into account, if it has one. Items may come in any order.
-fn raise<V: PartialOrd + Copy>(most: &mut Option<Most<V>>, new: Option<Most<V>>) {
-    let is_new = |new: &Most<V>| {
-        most.is_none_or(|most| new.value > most.value || new.value == most.value && new.item < most.item)
-    };
-    *most = new.filter(is_new).or(*most);
-}
 
 /// Neighbouring items of both tensors as they are stored (little-endian), before they are converted to the type that they
 /// are compared as.

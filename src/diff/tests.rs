@@ -6,12 +6,11 @@ use std::sync::Arc;
 use half::f16;
 
 use super::kernel::Rows;
+use super::most::Most;
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
-use super::tally::{
-    DifferenceTally, Most, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks, least_rtol,
-};
+use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks, least_rtol};
 use super::worst::{FoundMismatch, MismatchErrors};
 use super::*;
 use crate::error::{Advice, Subject};

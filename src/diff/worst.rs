@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::distance::Number;
-use super::tally::Most;
+use super::most::Most;
 use crate::layout::order::sort_by;
 use crate::memory::{self, OutOfMemory};
 

@@ -35,7 +35,7 @@ pub(super) fn join(folder: &Path, name: &str) -> PathBuf {
 #[cfg(feature = "safetensors")]
 pub(super) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
     if let Some(address) = as_address(path) {
-        return super::remote::object(address, requests);
+        return super::objects::object(address, requests);
     }
     // To open a pipe may block for ever. Links are followed, because caches of downloads link the folder of a model to
     // files elsewhere.

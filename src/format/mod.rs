@@ -32,6 +32,7 @@ pub mod npy_header;
 mod npy_literal;
 #[cfg(feature = "npz")]
 pub mod npz;
+mod objects;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 pub mod open;

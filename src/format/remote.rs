@@ -1,12 +1,9 @@
 //! Opens what lies behind an address: an object, or a store of objects.
 
-#[cfg(all(feature = "safetensors", not(feature = "remote")))]
-use std::sync::Arc;
-
+#[cfg(not(feature = "remote"))]
+use super::objects::no_network;
 use super::open::{Input, OpenOptions};
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(all(feature = "safetensors", not(feature = "remote")))]
-use crate::storage::read_at::ReadAt;
 use crate::storage::requests::RequestOptions;
 
 impl OpenOptions {
@@ -39,55 +36,28 @@ fn reach(options: &OpenOptions, _: &str, _: Option<String>) -> Result<Input> {
 }
 
 /// Says that this build asks no server.
-#[cfg(all(feature = "safetensors", not(feature = "remote")))]
-pub(super) fn object(_: &str, _: RequestOptions) -> Result<Arc<dyn ReadAt>> {
-    Err(no_network())
-}
-
-/// Says that this build asks no server.
 #[cfg(not(feature = "remote"))]
 fn version(_: &str, _: RequestOptions) -> Result<String> {
     Err(no_network())
 }
 
-#[cfg(not(feature = "remote"))]
-fn no_network() -> Error {
-    Error::of(ErrorKind::Unsupported, "this build has no network: it was made without the feature remote of tensorop")
-}
-
-#[cfg(all(feature = "safetensors", feature = "remote"))]
-pub(super) use self::reaching::object;
 #[cfg(feature = "remote")]
 use self::reaching::{reach, version};
 
 #[cfg(feature = "remote")]
 mod reaching {
-    use std::io;
     use std::path::Path;
     use std::sync::Arc;
 
     use crate::error::{Context, Error, ErrorKind, Result};
     use crate::format::content::{Content, ContentSource};
+    use crate::format::objects::{FIRST, not_found};
     use crate::format::open::{Input, OpenOptions};
     use crate::format::table::Format;
     use crate::storage::key_store::{KeyStore, ReadableStore};
     use crate::storage::read_at::{Part, ReadAt};
     use crate::storage::remote::{Address, Client, RemoteObject, RemoteStore};
     use crate::storage::requests::RequestOptions;
-
-    /// The bytes that are asked for first, in which most headers lie.
-    const FIRST: u64 = 1 << 16;
-
-    /// Opens an object that another file names.
-    ///
-    /// # Errors
-    /// There is none at that address; of asking.
-    #[cfg(feature = "safetensors")]
-    pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
-        let client = Client::shared(requests)?;
-        let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST))?;
-        found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
-    }
 
     /// Returns what tells the version of the object, or of the metadata of the store, at an address, as a short text.
     ///
@@ -107,10 +77,6 @@ mod reaching {
             found = client.head(&address.join(mark))?;
         }
         found.map(|facts| facts.text()).ok_or_else(not_found)
-    }
-
-    fn not_found() -> Error {
-        Error::of(ErrorKind::Io(io::ErrorKind::NotFound), "404 Not Found")
     }
 
     /// Opens an address, and what followed a colon behind it. What is named as a store is, or ends in a slash, is a store; of
