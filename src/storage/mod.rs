@@ -23,6 +23,8 @@ pub mod source;
 #[cfg(feature = "files")]
 pub mod stage;
 #[cfg(feature = "files")]
+pub mod store_draft;
+#[cfg(feature = "files")]
 pub mod stream;
 #[cfg(feature = "files")]
 pub mod target;

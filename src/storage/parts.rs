@@ -1,27 +1,24 @@
-//! Outputs that any number of processes make in parts. Until one is whole it lies beside its target, in `.NAME.tensorop`.
+//! Outputs that any number of processes make in parts. Until one is whole, a [record](Ledger) beside it says what is made,
+//! and which parts are done.
 //!
-//! No file in that folder is ever half written, and none says more than is done. So any part may be killed, run again, or
-//! run twice at once, on whatever machine. When all parts are done the output takes its name at once and the folder goes.
-//! Only [`Parts::begin`] makes that folder: a process that is still at work when the folder goes cannot write any more, and
-//! leaves nothing behind.
+//! Nothing there is ever half written, and nothing says more than is done. So any part may be killed, run again, or
+//! run twice at once, on whatever machine. When all parts are done the output gets its name at once and the record goes.
 
-use std::fs::{self, File, OpenOptions};
+mod local;
+
+use std::fmt::Debug;
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 
 use super::key_store::{KeyStore, Lock, WritableStore};
-use super::local_store::LocalStore;
-use super::platform::{copy_mode, mark, marked, marked_with, open_folder, sync_folder};
 use super::record::Record;
-use super::stage::{self, OwnFolder, Stage, folder_of, hidden_name, remove};
-use super::target::{NamedTarget, Target};
+use super::stage;
+use super::store_draft::StoreDraft;
+use super::target::Target;
 use crate::error::{Context, Result, bail};
 
 /// The key of the record of what is made, and how.
 const RECORD: &str = "command";
-
-/// The name of the output in the folder, if the output is one file.
-const FILE: &str = "file";
 
 /// The key of the value that is locked by the process that finishes.
 const LOCK: &str = "lock";
@@ -38,15 +35,73 @@ const MOST_LIST: u64 = 1 << 30;
 /// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
-    target: &'a NamedTarget,
-    is_folder: bool,
-    folder: PathBuf,
-    /// The stage that all parts share, into which the files of an output that is a folder are put.
-    stage: Stage,
-    /// Where this process writes files before they have their names, if it makes a part.
-    own: Option<OwnFolder>,
+    place: Box<dyn PartsPlace + 'a>,
     /// The record of what is made, and of the parts that are done.
     pub ledger: Ledger,
+}
+
+/// Where an output is made in parts.
+pub(super) trait PartsPlace: Debug {
+    /// Returns what messages call the output.
+    fn label(&self) -> &str;
+
+    /// Returns what messages call the place of the record.
+    fn record_label(&self) -> String;
+
+    /// Returns whether the output is there and has this mark.
+    ///
+    /// # Errors
+    /// That cannot be found out.
+    fn is_marked(&self, mark: u64) -> Result<bool>;
+
+    /// Returns whether the output still has the values that it was finished with, in their sizes.
+    ///
+    /// # Errors
+    /// It cannot be listed.
+    fn is_as_finished(&self) -> Result<bool>;
+
+    /// Forgets what was made before: an output with this mark is no longer known by it.
+    ///
+    /// # Errors
+    /// The output cannot be changed.
+    fn unmark(&self, mark: u64) -> Result<()>;
+
+    /// Begins to make a part, and returns what writes the record from now on.
+    ///
+    /// # Errors
+    /// Nothing can be written there.
+    fn begin(&mut self, part: usize) -> Result<Box<dyn WritableStore>>;
+
+    /// Checks that nothing stands in the way of an output of which no part has been begun.
+    ///
+    /// # Errors
+    /// There is something that would be mixed with it.
+    fn check_unbegun(&self) -> Result<()>;
+
+    /// Returns the store that the parts are put into, if the output is one.
+    fn store(&self) -> &dyn StoreDraft;
+
+    /// Returns the one file that all parts write to, made `bytes` bytes long. `lost` is called, under a lock where there are
+    /// any, with the length that it has if that is shorter.
+    ///
+    /// # Errors
+    /// The file cannot be opened or changed; those of `lost`.
+    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File>;
+
+    /// Returns the length of that file; `None` if it is not there.
+    fn file_length(&self) -> Option<u64>;
+
+    /// Gives the output its name, with this mark: whoever finds the mark knows that the rest has no more use.
+    ///
+    /// # Errors
+    /// Something cannot be renamed or written.
+    fn publish(&self, mark: u64) -> Result<()>;
+
+    /// Removes the record, and what else is under way.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    fn forget(&self) -> Result<()>;
 }
 
 /// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
@@ -60,17 +115,22 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    pub(super) fn new(reader: Box<dyn KeyStore>, writer: Box<dyn WritableStore>, record: Record) -> Self {
+        Self { reader, writer, record }
+    }
+
+    /// Returns whether there is a record.
+    fn is_begun(&self) -> Result<bool> {
+        Ok(self.reader.size(RECORD)?.is_some())
+    }
+
     /// Writes what is made, unless another process has done so; then both must make the same.
     ///
     /// # Errors
     /// The record cannot be written.
     fn begin(&self) -> Result<()> {
         // The record of the first process counts.
-        for (key, bytes) in [(LOCK, ""), (RECORD, &*self.record.to_string())] {
-            if self.reader.size(key)?.is_none() {
-                self.writer.put_if_absent(key, bytes.as_bytes())?;
-            }
-        }
+        self.writer.put_if_absent(RECORD, self.record.to_string().as_bytes())?;
         Ok(())
     }
 
@@ -146,47 +206,41 @@ impl<'a> Parts<'a> {
     /// Takes a target that is made in parts, and the record of what is made there.
     ///
     /// # Errors
-    /// A target that is no file and no folder.
+    /// A target that is no file and no store.
     pub fn new(target: &'a Target, record: Record) -> Result<Self> {
-        let (target, is_folder) = match target {
-            Target::File(file) => (file, false),
-            Target::Folder(folder) => (folder, true),
+        match target {
+            Target::File(file) => local::parts(file, false, record),
+            Target::Folder(folder) => local::parts(folder, true, record),
             Target::Stdout(_) | Target::Device { .. } => bail!("{}: is not made in parts", target.label()),
-        };
-        let folder = hidden_name(&target.path, "tensorop")?;
-        let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
-        let ledger = Ledger { reader: Box::new(LocalStore::new(&folder)), writer, record };
-        let stage = Stage::shared(folder.clone());
-        Ok(Self { target, is_folder, folder, stage, own: None, ledger })
+        }
     }
 
     /// Returns whether the output is there and is what these parts have made. Then what is left beside it has no more use,
     /// and [`forget`](Self::forget) removes it.
     ///
     /// # Errors
-    /// Something else is under way.
+    /// Something else is under way; that cannot be found out.
     pub fn is_finished(&self) -> Result<bool> {
         self.compare()?;
-        Ok(marked(&self.target.path, self.ledger.hash()))
+        self.place.is_marked(self.ledger.hash())
     }
 
-    /// Returns whether the output still has the files that it was finished with, in their sizes. The record of each is gone,
-    /// but its mark has a sum over them. Where the file system keeps no such sum, the answer is yes.
+    /// Returns whether the output still has the values that it was finished with, in their sizes. The record of each is gone,
+    /// but its mark has a sum over them. Where there is no such sum, the answer is yes.
     ///
     /// # Errors
-    /// A folder of the output cannot be read.
-    pub fn is_as_finished(&self) -> io::Result<bool> {
-        let path = &self.target.path;
-        marked_with(path).map_or(Ok(true), |then| Ok(stage::sum_of_sizes(path)? == then))
+    /// The output cannot be listed.
+    pub fn is_as_finished(&self) -> Result<bool> {
+        self.place.is_as_finished()
     }
 
     /// Forgets what is under way, and what was made.
     ///
     /// # Errors
-    /// The files cannot be removed.
-    pub fn restart(&self) -> io::Result<()> {
+    /// It cannot be removed.
+    pub fn restart(&self) -> Result<()> {
         self.forget()?;
-        if marked(&self.target.path, self.ledger.hash()) { mark(&self.target.path, 0, 0) } else { Ok(()) }
+        self.place.unmark(self.ledger.hash())
     }
 
     /// Begins the output, or finds that others have begun the same, to make a part of it. What a process left that was
@@ -195,17 +249,16 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The parts that were begun are of another output: the message says the first thing that differs. Or writing fails.
     pub fn begin(&mut self, part: usize) -> Result<()> {
-        let failed = format!("{}: cannot be written", self.folder.display());
-        let own = || {
-            fs::create_dir_all(self.folder.join(DONE))?;
-            self.stage.make_folders()?;
-            OwnFolder::take(&self.folder, &part.to_string())
-        };
-        let own = own().with_context(|| failed.clone())?;
-        self.stage = self.stage.within(&own);
-        self.ledger.writer = Box::new(self.stage.within(&own).into_writer(self.folder.clone()));
-        self.own = Some(own);
-        self.ledger.begin().with_context(|| failed)?;
+        let failed = format!("{}: cannot be written", self.place.record_label());
+        self.ledger.writer = self.place.begin(part).with_context(|| failed.clone())?;
+        if !self.ledger.is_begun()? {
+            // by now another process may have begun, and what stands there may be its own
+            let stands = self.place.check_unbegun();
+            if stands.is_err() && !self.ledger.is_begun()? {
+                return stands;
+            }
+            self.ledger.begin().with_context(|| failed)?;
+        }
         self.compare()
     }
 
@@ -214,14 +267,15 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// Another output is under way; its record cannot be read.
     fn compare(&self) -> Result<()> {
-        let differing = self.ledger.difference().with_context(|| self.folder.join(RECORD).display().to_string())?;
+        let differing = self.ledger.difference();
+        let differing = differing.with_context(|| format!("{}/{RECORD}", self.place.record_label()))?;
         let Some(differing) = differing else { return Ok(()) };
-        bail!("{}: {differing}: --restart begins anew", self.target.label)
+        bail!("{}: {differing}: --restart begins anew", self.place.label())
     }
 
-    /// Returns the stage into which the files of an output that is a folder are put.
-    pub fn stage(&self) -> &Stage {
-        &self.stage
+    /// Returns the store that the parts are put into, if the output is one.
+    pub fn store(&self) -> &dyn StoreDraft {
+        self.place.store()
     }
 
     /// Opens the file that all parts write to, and makes it `bytes` bytes long. If it is shorter, it is new, or was cut:
@@ -231,22 +285,12 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The file cannot be opened; a note cannot be removed.
     pub fn file(&self, bytes: u64, beyond: impl Fn(u64) -> Vec<usize>) -> io::Result<File> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
-        if file.metadata()?.len() != bytes {
-            let _lock = self.ledger.lock();
-            let length = file.metadata()?.len();
-            if length < bytes {
-                beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part))?;
-            }
-            file.set_len(bytes)?;
-        }
-        Ok(file)
+        self.place.file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
     }
 
     /// Returns the length of the file that all parts write to; `None` if it is not there.
     pub fn file_length(&self) -> Option<u64> {
-        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
+        self.place.file_length()
     }
 
     /// Gives the output its name, and removes all else. The [`lock`](Ledger::lock) is not needed once the output has its
@@ -255,51 +299,24 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The output cannot be renamed, or what is left cannot be removed.
     pub fn finish(&self, lock: Option<Lock>) -> Result<()> {
-        self.publish().with_context(|| self.target.failed())?;
+        self.place.publish(self.ledger.hash())?;
         // Windows removes no folder in which a file is open
         drop(lock);
-        self.forget().with_context(|| format!("{}: cannot be removed", self.folder.display()))
+        self.forget().with_context(|| format!("{}: cannot be removed", self.place.record_label()))
     }
 
-    /// Gives the output its name. It has its mark before: whoever finds the mark knows that the rest has no more use.
-    fn publish(&self) -> Result<()> {
-        let NamedTarget { path: target, existing, .. } = self.target;
-        if self.is_folder {
-            let stage = self.stage();
-            mark(&stage.store(), self.ledger.hash(), stage::sum_of_sizes(&stage.store())?)?;
-            return stage.publish(target, existing.as_deref());
-        }
-        let path = self.folder.join(FILE);
-        let file = File::open(&path)?;
-        if let Some(existing) = existing {
-            copy_mode(&file, existing)?;
-        }
-        mark(&path, self.ledger.hash(), stage::sum_of_sizes(&path)?)?;
-        fs::rename(&path, target)?;
-        Ok(open_folder(folder_of(target))?.map_or(Ok(()), |folder| sync_folder(&folder))?)
-    }
-
-    /// Removes what is under way. It loses its name first, so that no process finds half of it; the name that it gets
-    /// for that is always the same, so that what a killed process left is found.
+    /// Removes what is under way.
     ///
     /// # Errors
-    /// The folder cannot be renamed.
-    pub fn forget(&self) -> io::Result<()> {
-        let gone = hidden_name(&self.target.path, "tensorop.gone")?;
-        remove(&gone);
-        match fs::rename(&self.folder, &gone) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Another process has renamed it just now.
-            Err(_) if !self.folder.exists() => {}
-            renamed => renamed?,
-        }
-        remove(&gone);
-        Ok(())
+    /// It cannot be removed.
+    pub fn forget(&self) -> Result<()> {
+        self.place.forget()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use super::*;
@@ -316,7 +333,7 @@ mod tests {
         let mut parts = Parts::new(&target, Record::parse("one\ntwo\n")).expect("parts");
         parts.begin(1).expect("begun");
         match is_folder {
-            true => parts.stage().put("c/0", b"new").expect("put"),
+            true => parts.store().put("c/0", b"new").expect("put"),
             false => {
                 parts.file(3, |_| vec![]).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written")
             }
@@ -354,14 +371,12 @@ mod tests {
     #[test]
     fn records_in_memory() {
         let store = MemoryStore::default();
-        let ledger = |record: &str| Ledger {
-            reader: Box::new(store.clone()),
-            writer: Box::new(store.clone()),
-            record: Record::parse(record),
-        };
+        let ledger =
+            |record: &str| Ledger::new(Box::new(store.clone()), Box::new(store.clone()), Record::parse(record));
         let (first, same, other) = (ledger("one\ntwo\n"), ledger("one\ntwo\n"), ledger("one\nthree\n"));
         assert_eq!(first.difference().expect("nothing is there"), None);
         assert!(first.lock().is_none());
+        store.put(LOCK, b"").expect("written");
         for ledger in [&first, &same, &other] {
             ledger.begin().expect("begun");
         }
@@ -390,7 +405,7 @@ mod tests {
                 let ledger = &parts.ledger;
                 assert!(ledger.set_units_done(2, 1).is_err() && ledger.set_done(2, "").is_err());
                 assert!(parts.file(3, |_| vec![]).is_err());
-                assert!(parts.stage().put("c/1", b"late").is_err() && ledger.lock().is_none());
+                assert!(parts.store().put("c/1", b"late").is_err() && ledger.lock().is_none());
                 assert!(parts.finish(None).is_err());
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
                 assert!(parts.is_finished().expect("the same"));
@@ -403,7 +418,7 @@ mod tests {
         each(|folder, is_folder| {
             parts(folder, is_folder, |parts, hidden| {
                 // The process is killed after the output has its name, while the rest is removed.
-                parts.publish().expect("in its place");
+                parts.place.publish(parts.ledger.hash()).expect("in its place");
                 fs::create_dir_all(folder.join(".out.tensorop.gone/done")).expect("a folder");
                 assert!(parts.is_finished().expect("the same") && !hidden().is_empty());
                 parts.forget().expect("removed");

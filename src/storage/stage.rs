@@ -111,11 +111,11 @@ impl Stage {
         Self { new: own.path.clone(), path: self.path.clone(), lock: None, is_synced: true }
     }
 
-    /// Begins a folder within the stage, which goes with it: for what is written on the way to the output.
+    /// Begins a folder within the stage, which goes with it.
     ///
     /// # Errors
     /// Folders cannot be made.
-    pub fn between(&self) -> io::Result<Self> {
+    pub(super) fn within_itself(&self) -> io::Result<Self> {
         let path = self.path.join("between");
         let stage = Self { new: path.join(NEW), path, lock: None, is_synced: false };
         stage.make_folders()?;
@@ -143,11 +143,11 @@ impl Stage {
 
     /// Returns whether a file is there; then it was whole when it got its name.
     fn has(&self, key: &str) -> bool {
-        self.size(key).is_some()
+        self.size_of(key).is_some()
     }
 
     /// Returns the bytes of a file; `None` if it is not there.
-    pub fn size(&self, key: &str) -> Option<u64> {
+    pub(super) fn size_of(&self, key: &str) -> Option<u64> {
         fs::metadata(self.store().join(key)).ok().filter(Metadata::is_file).map(|found| found.len())
     }
 
@@ -155,7 +155,7 @@ impl Stage {
     ///
     /// # Errors
     /// The file cannot be removed.
-    pub fn remove(&self, key: &str) -> io::Result<()> {
+    pub(super) fn remove_file(&self, key: &str) -> io::Result<()> {
         remove_file(&self.store().join(key))
     }
 
@@ -180,19 +180,11 @@ impl Stage {
         Ok(PreparedFile { file: file.into_temp_path(), folder, key: key.to_owned() })
     }
 
-    /// Writes a file of `bytes` into the folder. The file gets the name `key` when it is complete.
+    /// Writes a file into the folder by calling `write`. The file gets the name `key` when it is complete.
     ///
     /// # Errors
     /// The file cannot be written or renamed.
-    pub fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        self.put_with(key, |file| file.write_all(bytes))
-    }
-
-    /// Writes a file into the folder as [`put`](Self::put) does, by calling `write`.
-    ///
-    /// # Errors
-    /// The file cannot be written or renamed.
-    pub fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         match self.prepare(self.store(), key, write)?.take_name() {
             // Windows refuses the name while another process gives it to a file. That file is the same chunk, since the
             // stage is shared.

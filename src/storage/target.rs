@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::signals;
 use super::stage::{Stage, fnv1a, folder_of};
+use super::store_draft::StoreDraft;
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
@@ -219,8 +220,8 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// Returns the folder that files are put into, if the output is one.
-    pub fn as_folder(&self) -> Option<&Stage> {
+    /// Returns the store that values are put into, if the output is one.
+    pub fn as_store(&self) -> Option<&dyn StoreDraft> {
         if let OpenOutput::Folder { stage, .. } = self { Some(stage) } else { None }
     }
 

@@ -1,7 +1,6 @@
-//! Puts the windows of a tensor into a folder of chunks.
+//! Puts the windows of a tensor into a store of chunks.
 
 use std::fs::File;
-use std::io;
 
 use crate::engine::sink::WindowSink;
 use crate::error::{Context, Error, Result};
@@ -9,18 +8,18 @@ use crate::format::interface::WriteChunks;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, StoredWindow};
 use crate::storage::made_units::{MadeUnit, MadeUnits};
-use crate::storage::platform::{copy_range, is_full, read_at};
-use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::platform::{is_full, read_at};
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::is_filled;
-use crate::storage::stage::Stage;
+use crate::storage::store_draft::StoreDraft;
 
-/// Puts the boxes of one tensor into a folder, each as a file of its own.
+/// Puts the boxes of one tensor into a store, each as a value of its own.
 pub(super) struct ChunkSink<'a> {
     pub chunks: &'a dyn WriteChunks,
     /// The number of the tensor.
     pub n: usize,
-    pub stage: &'a Stage,
-    /// What messages say first if a file cannot be written.
+    pub store: &'a dyn StoreDraft,
+    /// What messages say first if a value cannot be written.
     pub failed: String,
     /// The operator that fills the boxes.
     pub fill: &'a dyn Fill,
@@ -49,7 +48,7 @@ impl WindowSink for ChunkSink<'_> {
         let packed = self.chunks.pack(self.n, window, items, &|chunk| self.is_in_data(chunk));
         match packed.with_context(|| format!("{}: chunk {key}", self.failed))? {
             Some(bytes) => {
-                self.stage.put(&key, &bytes).with_context(|| self.failed.clone())?;
+                self.store.put(&key, &bytes).with_context(|| self.failed.clone())?;
                 self.note(window, MadeUnit::File(bytes.len() as u64))
             }
             None => self.leave_out(window),
@@ -58,7 +57,9 @@ impl WindowSink for ChunkSink<'_> {
 
     fn has(&self, window: &Window) -> bool {
         let Some(made) = &self.made else { return false };
-        let (number, size) = (made.number(window), self.stage.size(&self.chunks.key(self.n, window)));
+        let number = made.number(window);
+        // a box of which that cannot be found out is put once more
+        let Ok(size) = self.store.size(&self.chunks.key(self.n, window)) else { return false };
         match (made.units.get(number), size) {
             (Some(MadeUnit::Empty), size) => size.is_none(),
             (Some(MadeUnit::File(bytes)), size) => size == Some(bytes),
@@ -99,7 +100,7 @@ impl ChunkSink<'_> {
     /// Notes that a box is done and not stored. A file that somebody put in its place goes.
     fn leave_out(&self, window: &Window) -> Result<()> {
         if self.made.is_some() {
-            self.stage.remove(&self.chunks.key(self.n, window)).with_context(|| self.failed.clone())?;
+            self.store.remove(&self.chunks.key(self.n, window)).with_context(|| self.failed.clone())?;
         }
         self.note(window, MadeUnit::Empty)
     }
@@ -142,17 +143,9 @@ impl ChunkSink<'_> {
         self.made.as_ref().map_or(Ok(()), add).with_context(|| self.failed.clone())
     }
 
-    /// Copies bytes to the file of a box, those of a file inside the system if it can; returns whether they were copied.
+    /// Gives a box bytes of something else as its value; returns whether that could be done.
     fn copied(&self, window: &Window, from: &dyn ReadAt, at: u64, bytes: usize) -> Result<bool> {
-        let put = self.stage.put_with(&self.chunks.key(self.n, window), |file| {
-            let copied = match from.as_file().map(|from| copy_range(from, at, file, 0, bytes)) {
-                // the system cannot, or the files are on two file systems
-                Some(Err(error)) if is_full(&error) => return Err(error),
-                None | Some(Err(_)) => io::copy(&mut Section::new(from, at, bytes as u64), file)?,
-                Some(Ok(copied)) => copied as u64,
-            };
-            if copied == bytes as u64 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-        });
+        let put = self.store.put_from(&self.chunks.key(self.n, window), from, at, bytes);
         match put {
             Ok(()) => self.note(window, MadeUnit::File(bytes as u64)).map(|()| true),
             Err(error) if is_full(&error) => Err(Error::from(error).within(self.failed.clone())),

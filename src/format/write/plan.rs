@@ -27,6 +27,7 @@ use crate::parallel::Threads;
 use crate::storage::made_units::MadeUnits;
 use crate::storage::platform::{reserve, write_at};
 use crate::storage::stage::{Stage, remove};
+use crate::storage::store_draft::StoreDraft;
 use crate::storage::target::{OpenOutput, Target};
 
 /// A tensor of a plan.
@@ -146,9 +147,9 @@ impl Plan {
     /// Of reading and writing; a cast cannot make an item, or the format cannot hold it; there is too little memory for a
     /// tensor that is needed whole.
     pub fn write(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
-        let written = match (&self.layout, sink.as_file(), sink.as_folder()) {
+        let written = match (&self.layout, sink.as_file(), sink.as_store()) {
             (Layout::Places(_) | Layout::Sequence(_), Some(file), _) => self.write_by_position(file, progress),
-            (Layout::Chunks(chunks), _, Some(stage)) => self.put_chunks(&**chunks, stage, None, progress),
+            (Layout::Chunks(chunks), _, Some(store)) => self.put_chunks(&**chunks, store, None, progress),
             (Layout::Places(_) | Layout::Sequence(_) | Layout::Chunks(_) | Layout::Whole(_), _, _) => {
                 self.write_to(sink, text, progress)
             }
@@ -199,12 +200,12 @@ impl Plan {
         }
     }
 
-    /// Writes the files of all boxes to a stage, or of those in `share`, and then the metadata. In a share, what is there as
+    /// Puts the values of all boxes into a store, or of those in `share`, and then the metadata. In a share, what is there as
     /// it was made is left alone.
     pub(super) fn put_chunks(
         &self,
         chunks: &dyn WriteChunks,
-        stage: &Stage,
+        store: &dyn StoreDraft,
         share: Option<ChunkShare<'_>>,
         progress: Progress<'_>,
     ) -> Result<()> {
@@ -214,7 +215,7 @@ impl Plan {
         for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, own).enumerate() {
             let made = share.map(|share| MadeBoxes { windows, first, units: share.made });
             first += windows.count();
-            let sink = ChunkSink { chunks, n, stage, failed: self.failed(), fill: output.job.fill(), made };
+            let sink = ChunkSink { chunks, n, store, failed: self.failed(), fill: output.job.fill(), made };
             if share.is_none()
                 && let Some(grid) = output.job.grid_between(windows)
             {
@@ -225,7 +226,7 @@ impl Plan {
                     progress((before + more) / 2 - before / 2);
                 };
                 let is_packed = !chunks.holds_as_they_are(n, &windows.get(0));
-                let between = stage.between().with_context(|| self.failed())?;
+                let between = store.between().with_context(|| self.failed())?;
                 let job = self.put_between(output, grid, is_packed, &between, &half)?;
                 job.run(windows, numbers, &sink, &half)?;
                 remove(between.path());
@@ -234,9 +235,7 @@ impl Plan {
             }
         }
         for (key, bytes) in chunks.seal()? {
-            if stage.size(&key) != Some(bytes.len() as u64) {
-                stage.put(&key, &bytes).with_context(|| self.failed())?;
-            }
+            store.seal(&key, &bytes).with_context(|| self.failed())?;
         }
         Ok(())
     }
@@ -259,11 +258,17 @@ impl Plan {
             unreachable!("only a store in chunks has one between");
         };
         let windows = Windows::boxes(&meta.shape, chunks.unit(0));
-        let sink =
-            ChunkSink { chunks: &*chunks, n: 0, stage, failed: self.failed(), fill: output.job.fill(), made: None };
+        let sink = ChunkSink {
+            chunks: &*chunks,
+            n: 0,
+            store: stage,
+            failed: self.failed(),
+            fill: output.job.fill(),
+            made: None,
+        };
         output.job.run(&windows, 0..windows.count(), &sink, progress)?;
         for (key, bytes) in chunks.seal()? {
-            stage.put(&key, &bytes).with_context(|| self.failed())?;
+            stage.seal(&key, &bytes).with_context(|| self.failed())?;
         }
         let input = OpenOptions::new(self.label.clone()).open(&stage.store())?;
         let mut source = input.source(input.chosen()?)?;

@@ -1,5 +1,6 @@
 //! An output that several processes make, each a share of it: what the units are that it is cut into, and which are there.
 
+use std::io;
 use std::ops::Range;
 
 use super::output::Share;
@@ -106,7 +107,7 @@ impl Shares<'_> {
     /// part still makes what lies beside the items.)
     ///
     /// # Errors
-    /// The metadata of a store cannot be made.
+    /// The metadata of a store cannot be made; what is there cannot be looked at.
     pub fn missing(&self, parts: &Parts, of: usize) -> Result<Vec<usize>> {
         let mut missing = Vec::new();
         for number in 1..=self.count().clamp(1, of) {
@@ -120,32 +121,39 @@ impl Shares<'_> {
     /// Returns whether a share is done, and all that it made is there. The metadata of a store count as the first share's.
     ///
     /// # Errors
-    /// The metadata of a store cannot be made.
+    /// The metadata of a store cannot be made; what is there cannot be looked at.
     fn is_there(&self, parts: &Parts, share: Share) -> Result<bool> {
         if !parts.ledger.is_done(share.number) {
             return Ok(false);
         }
-        let own = share.of(self.count());
+        let (own, failed) = (share.of(self.count()), || format!("{}: cannot be looked at", self.plan.label));
         match &self.units {
             Units::Chunks { writer, windows } => {
-                let (stage, mut first) = (parts.stage(), 0);
+                let (store, mut first) = (parts.store(), 0);
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
-                for (n, (_, windows, mut numbers)) in parts_of(&self.plan.outputs, windows, &own).enumerate() {
-                    let is_as_made = |number| {
-                        let size = stage.size(&writer.key(n, &windows.get(number)));
-                        match made.get(first + number) {
+                for (n, (_, windows, numbers)) in parts_of(&self.plan.outputs, windows, &own).enumerate() {
+                    let is_as_made = |number| -> io::Result<bool> {
+                        let size = store.size(&writer.key(n, &windows.get(number)))?;
+                        Ok(match made.get(first + number) {
                             Some(MadeUnit::File(bytes)) => size == Some(bytes),
                             Some(MadeUnit::Empty) => size.is_none(),
                             None => false,
-                        }
+                        })
                     };
-                    if !numbers.all(is_as_made) {
-                        return Ok(false);
+                    for number in numbers {
+                        if !is_as_made(number).with_context(failed)? {
+                            return Ok(false);
+                        }
                     }
                     first += windows.count();
                 }
-                let has = |(key, bytes): (String, Vec<u8>)| stage.size(&key) == Some(bytes.len() as u64);
-                Ok(share.number > 1 || writer.seal()?.into_iter().all(has))
+                let seals = if share.number == 1 { writer.seal()? } else { Vec::new() };
+                for (key, bytes) in seals {
+                    if !store.is_sealed(&key, bytes.len() as u64).with_context(failed)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
             }
             Units::Bytes { places, .. } => {
                 let length = parts.file_length().unwrap_or_default();
@@ -176,7 +184,7 @@ impl Shares<'_> {
             Units::Chunks { writer, .. } => {
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
                 let own = ChunkShare { own: &own, made: &made };
-                plan.put_chunks(*writer, parts.stage(), Some(own), progress)?;
+                plan.put_chunks(*writer, parts.store(), Some(own), progress)?;
                 done(&made.text())
             }
             Units::Bytes { output, places } => {

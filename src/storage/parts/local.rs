@@ -1,0 +1,146 @@
+//! Parts of an output on a disk. Until it is whole it lies beside its target, in `.NAME.tensorop`.
+//!
+//! Only [`begin`](PartsPlace::begin) makes that folder: a process that is still at work when the folder goes cannot write any
+//! more, and leaves nothing behind.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::PathBuf;
+
+use super::{DONE, LOCK, Ledger, Parts, PartsPlace};
+use crate::error::{Context, Result};
+use crate::storage::key_store::{KeyStore, WritableStore};
+use crate::storage::local_store::LocalStore;
+use crate::storage::platform::{copy_mode, mark, marked, marked_with, open_folder, sync_folder};
+use crate::storage::record::Record;
+use crate::storage::stage::{OwnFolder, Stage, folder_of, hidden_name, remove, sum_of_sizes};
+use crate::storage::store_draft::StoreDraft;
+use crate::storage::target::NamedTarget;
+
+/// The name of the output in the folder, if the output is one file.
+const FILE: &str = "file";
+
+/// A file or a folder of chunks that is made in parts.
+#[derive(Debug)]
+struct LocalParts<'a> {
+    target: &'a NamedTarget,
+    is_folder: bool,
+    folder: PathBuf,
+    /// The stage that all parts share, into which the files of an output that is a folder are put.
+    stage: Stage,
+    /// Where this process writes files before they have their names, if it makes a part.
+    own: Option<OwnFolder>,
+}
+
+/// Takes a file, or a folder of chunks, that is made in parts.
+///
+/// # Errors
+/// It has no name.
+pub(super) fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Result<Parts<'_>> {
+    let folder = hidden_name(&target.path, "tensorop")?;
+    let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
+    let ledger = Ledger::new(Box::new(LocalStore::new(&folder)), writer, record);
+    let stage = Stage::shared(folder.clone());
+    Ok(Parts { place: Box::new(LocalParts { target, is_folder, folder, stage, own: None }), ledger })
+}
+
+impl PartsPlace for LocalParts<'_> {
+    fn label(&self) -> &str {
+        &self.target.label
+    }
+
+    fn record_label(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    fn is_marked(&self, mark: u64) -> Result<bool> {
+        Ok(marked(&self.target.path, mark))
+    }
+
+    fn is_as_finished(&self) -> Result<bool> {
+        let path = &self.target.path;
+        marked_with(path).map_or(Ok(true), |then| Ok(sum_of_sizes(path)? == then))
+    }
+
+    fn unmark(&self, own: u64) -> Result<()> {
+        if marked(&self.target.path, own) { Ok(mark(&self.target.path, 0, 0)?) } else { Ok(()) }
+    }
+
+    fn begin(&mut self, part: usize) -> Result<Box<dyn WritableStore>> {
+        fs::create_dir_all(self.folder.join(DONE))?;
+        self.stage.make_folders()?;
+        let own = OwnFolder::take(&self.folder, &part.to_string())?;
+        self.stage = self.stage.within(&own);
+        let writer = self.stage.within(&own).into_writer(self.folder.clone());
+        self.own = Some(own);
+        if !self.folder.join(LOCK).exists() {
+            writer.put_if_absent(LOCK, b"")?;
+        }
+        Ok(Box::new(writer))
+    }
+
+    // what is there now is exchanged for the output, not mixed with it
+    fn check_unbegun(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn store(&self) -> &dyn StoreDraft {
+        &self.stage
+    }
+
+    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
+        if file.metadata()?.len() != bytes {
+            let _lock = LocalStore::new(&self.folder).lock(LOCK, false).ok();
+            let length = file.metadata()?.len();
+            if length < bytes {
+                lost(length)?;
+            }
+            file.set_len(bytes)?;
+        }
+        Ok(file)
+    }
+
+    fn file_length(&self) -> Option<u64> {
+        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
+    }
+
+    fn publish(&self, own: u64) -> Result<()> {
+        self.take_name(own).with_context(|| self.target.failed())
+    }
+
+    /// The folder loses its name first, so that no process finds half of it; the name that it gets for that is always the
+    /// same, so that what a killed process left is found.
+    fn forget(&self) -> Result<()> {
+        let gone = hidden_name(&self.target.path, "tensorop.gone")?;
+        remove(&gone);
+        match fs::rename(&self.folder, &gone) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Another process has renamed it just now.
+            Err(_) if !self.folder.exists() => {}
+            renamed => renamed?,
+        }
+        remove(&gone);
+        Ok(())
+    }
+}
+
+impl LocalParts<'_> {
+    /// Gives the output its name. It has its mark before.
+    fn take_name(&self, own: u64) -> Result<()> {
+        let NamedTarget { path: target, existing, .. } = self.target;
+        if self.is_folder {
+            mark(&self.stage.store(), own, sum_of_sizes(&self.stage.store())?)?;
+            return self.stage.publish(target, existing.as_deref());
+        }
+        let path = self.folder.join(FILE);
+        let file = File::open(&path)?;
+        if let Some(existing) = existing {
+            copy_mode(&file, existing)?;
+        }
+        mark(&path, own, sum_of_sizes(&path)?)?;
+        fs::rename(&path, target)?;
+        Ok(open_folder(folder_of(target))?.map_or(Ok(()), |folder| sync_folder(&folder))?)
+    }
+}
