@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use super::options::{IndexList, MeantOperand, NamedOperand, OperandArg, Sides, file_of};
+use super::options::{AddressOptions, IndexList, MeantOperand, NamedOperand, OperandArg, Sides, file_of};
 use crate::format::colon::{divide_address, shown};
 use crate::format::remote::version_at;
 use crate::storage::platform::same_file;
@@ -40,8 +40,8 @@ pub struct Arguments {
     /// The options and operands that were typed, in the order of the grammar.
     typed: Vec<Argument>,
     reads_stdin: bool,
-    /// How servers are asked for the operands that lie behind addresses.
-    requests: RequestOptions,
+    /// How servers are asked for what lies behind addresses.
+    pub(super) asking: AddressOptions,
 }
 
 /// An option or operand that was typed.
@@ -66,17 +66,17 @@ enum ArgumentValue {
 
 impl Arguments {
     /// Returns the arguments of a parsed command line that asks for a part, or for all to be put in place, or says which
-    /// format it reads; of any other, nothing. An operand is known by the type that it was parsed into.
+    /// format it reads; of any other, how servers are asked. An operand is known by the type that it was parsed into.
     pub(super) fn of(matches: &ArgMatches) -> Self {
         let Some((name, matches)) = matches.subcommand() else { return Self::default() };
-        if !["part", "finish", "from"].iter().any(|id| matches.try_contains_id(id).is_ok_and(|given| given)) {
-            return Self::default();
-        }
-        let mut found = Self { command: name.to_owned(), ..Self::default() };
-        found.requests = RequestOptions {
+        let asking = AddressOptions {
             timeout: matches.try_get_one("timeout").ok().flatten().copied(),
-            unsigned: matches.try_get_one("no_sign_request").ok().flatten().copied().unwrap_or_default(),
+            no_sign_request: matches.try_get_one("no_sign_request").ok().flatten().copied().unwrap_or_default(),
         };
+        if !["part", "finish", "from"].iter().any(|id| matches.try_contains_id(id).is_ok_and(|given| given)) {
+            return Self { asking, ..Self::default() };
+        }
+        let mut found = Self { command: name.to_owned(), asking, ..Self::default() };
         let grammar = super::sub_command(name);
         for arg in grammar.iter().flat_map(Command::get_arguments) {
             let id = arg.get_id().as_str();
@@ -139,7 +139,7 @@ impl Arguments {
     ///
     /// # Errors
     /// An operand is the output, lies in it or has it in itself, is a pipe or a device, or is not there.
-    pub(super) fn record(&self, of: usize, target: &Target) -> Result<Record> {
+    pub(super) fn record(&self, of: usize, target: &Target, requests: RequestOptions) -> Result<Record> {
         let mut record = Record::default();
         record.add("tensorop", Some(env!("CARGO_PKG_VERSION")), None);
         record.add("command", Some(&self.command), None);
@@ -159,7 +159,13 @@ impl Arguments {
                 };
                 if let Some((address, _)) = divide_address(path) {
                     let place = || format!("{key} {}", shown(path));
-                    let version = version_at(&address, self.requests).with_context(place)?;
+                    ensure!(
+                        !target.overlaps(&address),
+                        "--part: {} is an operand and lies in {}, or has it in itself: parts would be made from what others made",
+                        shown(path),
+                        target.label()
+                    );
+                    let version = version_at(&address, requests).with_context(place)?;
                     record.add(key, Some(&format!("{name}{}", shown(path))), Some(&version));
                     continue;
                 }

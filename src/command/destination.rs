@@ -85,7 +85,7 @@ impl<'a> Destination<'a> {
         let target = match path {
             None => Target::Stdout(io.stdout.clone()),
             // the output that parts have made themselves may exist
-            Some(path) => new_target(path, options.label(), format, options.no_clobber && !in_parts)?,
+            Some(path) => new_target(io, path, options.label(), format, options.no_clobber && !in_parts)?,
         };
         let shard = index.map(|_| shards::MOST_BYTES);
         Ok(Self { io, options, quiet, place: OutputPlace::New { format, target }, shard })
@@ -216,8 +216,9 @@ impl<'a> Destination<'a> {
 ///
 /// # Errors
 /// Nothing can be written there; it exists and is to be kept.
-fn new_target(path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
-    files::target(path, label, format, no_clobber).map_err(|error| match error.kind() {
+fn new_target(io: &Io, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
+    let requests = io.requests(&io.arguments.asking)?;
+    files::target(path, label, format, no_clobber, requests).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
         _ => error.into(),
     })
@@ -258,7 +259,7 @@ fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mu
     for shard in divided.shards {
         let place = shards::path_of(path, &shard);
         let shard_label = format!("output {}", place.display());
-        let target = new_target(&place, shard_label.clone(), format, options.no_clobber)?;
+        let target = new_target(io, &place, shard_label.clone(), format, options.no_clobber)?;
         write::check_replaced(&target, &shard.works, &is_kept)?;
         files.push((Plan::prepare(shard.works, format, &shard_label, &extras)?, target));
     }
@@ -428,7 +429,8 @@ fn write_parts(
     // an output that cannot be made in parts is refused before anything is begun
     let shares = plan.shares()?;
     let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
-    let mut parts = Parts::new(target, io.arguments.record(of, target)?)?;
+    let requests = io.requests(&io.arguments.asking)?;
+    let mut parts = Parts::new(target, io.arguments.record(of, target, requests)?)?;
     let forget = |parts: &Parts<'_>| parts.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
     // a late part has nothing to do, but who asks whether all is there is not told so of what has lost a chunk since
@@ -442,7 +444,7 @@ fn write_parts(
         forget(&parts)?;
         return Ok(Outcome::Done);
     }
-    let kept = output.no_clobber && !finished && target.existing().is_some();
+    let kept = output.no_clobber && !finished && target.identity().is_some();
     ensure!(!kept, "{}: exists, and --no-clobber keeps it", target.label());
     if let Some(share) = options.part.filter(|_| dry_run) {
         let number = share.number;

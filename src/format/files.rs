@@ -6,6 +6,7 @@ use std::path::Path;
 use super::colon::{divide_address, shown};
 use super::interface::{Extras, TextOptions};
 use super::opened::{open, open_bytes};
+use super::remote::target_at;
 use super::table::Format;
 use super::write::{Plan, Recast, Work, checked};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -14,6 +15,7 @@ use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 use crate::storage::target::Target;
 
@@ -274,7 +276,7 @@ impl WriteOptions {
     fn write_file(&self, path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
         let label = shown(path);
         let format = self.format.map_or_else(|| Format::of_name(path), Ok).with_context(|| label.clone())?;
-        let target = target(path, label.clone(), format, false)?;
+        let target = target(path, label.clone(), format, false, RequestOptions::default())?;
         self.plan(tensors, format, &label)?.write_file(&target)
     }
 
@@ -328,13 +330,21 @@ fn with_names<'a, N: Into<String>>(
 /// Resolves where a file or folder of a format is written; with `no_clobber` it must not exist.
 ///
 /// # Errors
-/// Those of [`Target::resolve`] and [`Target::resolve_folder`]; an address, to which nothing is written.
-pub(crate) fn target(path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
+/// Those of [`Target::resolve`] and [`Target::resolve_folder`]; an address of what is no store in a bucket.
+pub(crate) fn target(
+    path: &Path,
+    label: String,
+    format: Format,
+    no_clobber: bool,
+    requests: RequestOptions,
+) -> Result<Target> {
     // A folder that is called `s3:` would take the output without a word.
-    if divide_address(path).is_some() {
-        let instead = if format.is_folder() { "a folder" } else { "a file, or to standard output" };
-        let message = format!("nothing is written to an address: write to {instead}, and upload that");
-        return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+    if let Some((address, after)) = divide_address(path) {
+        if !format.is_folder() || after.is_some() {
+            let message = "nothing but a store of Zarr is written to an address";
+            return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+        }
+        return target_at(&address, label, format, no_clobber, requests);
     }
     match format.is_folder() {
         true => Target::resolve_folder(path, label, no_clobber, &|path| format.may_replace(path)),

@@ -3,8 +3,12 @@
 #[cfg(not(feature = "remote"))]
 use super::objects::no_network;
 use super::open::{Input, OpenOptions};
+#[cfg(not(feature = "remote"))]
+use super::table::Format;
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::requests::RequestOptions;
+#[cfg(not(feature = "remote"))]
+use crate::storage::target::Target;
 
 impl OpenOptions {
     /// Opens the object, or the store, at an address, and what followed a colon behind it.
@@ -41,6 +45,14 @@ fn version(_: &str, _: RequestOptions) -> Result<String> {
     Err(no_network())
 }
 
+/// Says that this build asks no server.
+#[cfg(not(feature = "remote"))]
+pub(super) fn target_at(_: &str, label: String, _: Format, _: bool, _: RequestOptions) -> Result<Target> {
+    Err(no_network().within(label))
+}
+
+#[cfg(feature = "remote")]
+pub(super) use self::reaching::target_at;
 #[cfg(feature = "remote")]
 use self::reaching::{reach, version};
 
@@ -56,8 +68,9 @@ mod reaching {
     use crate::format::table::Format;
     use crate::storage::key_store::{KeyStore, ReadableStore};
     use crate::storage::read_at::{Part, ReadAt};
-    use crate::storage::remote::{Address, Client, RemoteObject, RemoteStore};
+    use crate::storage::remote::{Address, BucketTarget, Client, RemoteObject, RemoteStore};
     use crate::storage::requests::RequestOptions;
+    use crate::storage::target::Target;
 
     /// Returns what tells the version of the object, or of the metadata of the store, at an address, as a short text.
     ///
@@ -77,6 +90,22 @@ mod reaching {
             found = client.head(&address.join(mark))?;
         }
         found.map(|facts| facts.text()).ok_or_else(not_found)
+    }
+
+    /// Resolves where a store of a format is written in a bucket.
+    ///
+    /// # Errors
+    /// Those of [`BucketTarget::resolve`].
+    pub(in crate::format) fn target_at(
+        address: &str,
+        label: String,
+        format: Format,
+        no_clobber: bool,
+        requests: RequestOptions,
+    ) -> Result<Target> {
+        let address = Address::parse(address).with_context(|| label.clone())?;
+        let client = Client::shared(requests).with_context(|| label.clone())?;
+        BucketTarget::resolve(client, &address, label, format.all_marks(), no_clobber).map(Target::Bucket)
     }
 
     /// Opens an address, and what followed a colon behind it. What is named as a store is, or ends in a slash, is a store; of

@@ -30,6 +30,7 @@ use crate::parallel::{locked, unlocked};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
 use crate::storage::platform::{unnamed_file, write_at};
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
 
@@ -75,7 +76,7 @@ impl Rewrite {
             let message = format!("{} is not written anew: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
-        let target = files::target(path, label.to_owned(), format, false)?;
+        let target = files::target(path, label.to_owned(), format, false, RequestOptions::default())?;
         let (mut works, mut notes, mut more_bytes) = (Vec::new(), Vec::new(), 0);
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();

@@ -189,12 +189,18 @@ impl Format {
     /// Those of `is_there`.
     #[cfg(feature = "remote")]
     pub(super) fn first_mark(self, is_there: impl Fn(&str) -> Result<bool>) -> Result<Option<&'static str>> {
-        for &mark in self.0.reads.as_ref().map_or(&[][..], |reads| reads.marks) {
+        for &mark in self.all_marks() {
             if is_there(mark)? {
                 return Ok(Some(mark));
             }
         }
         Ok(None)
+    }
+
+    /// Returns the names that make a folder one in this format, the one that is written first.
+    #[cfg(feature = "remote")]
+    pub(super) fn all_marks(self) -> &'static [&'static str] {
+        self.0.reads.as_ref().map_or(&[], |reads| reads.marks)
     }
 
     /// Returns whether a folder is in this format, so that an output may replace it.

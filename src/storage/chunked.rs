@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::key_store::WritableStore;
-use super::read_at::ReadAt;
+use super::read_at::{Identity, ReadAt};
 use crate::error::Result;
 use crate::layout::axis::Span;
 use crate::layout::window::Window;
@@ -67,6 +67,12 @@ pub trait Chunked: Debug + Send + Sync {
     /// Returns how many bytes are read for the items at some places of each axis, as far as the sizes of the values tell
     /// without reading them.
     fn bytes_at(&self, places: &[Span]) -> u64;
+
+    /// Returns what tells the store that the tensor lies in from all others.
+    ///
+    /// # Errors
+    /// The system's.
+    fn store_identity(&self) -> Result<Identity>;
 
     /// Begins a change of the tensor's values, whose keys are counted from its own prefix.
     ///

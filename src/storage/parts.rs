@@ -60,11 +60,11 @@ pub(super) trait PartsPlace: Debug {
     /// It cannot be listed.
     fn is_as_finished(&self) -> Result<bool>;
 
-    /// Forgets what was made before: an output with this mark is no longer known by it.
+    /// Makes room for parts that begin anew: an output that is there is no longer one that these have made.
     ///
     /// # Errors
     /// The output cannot be changed.
-    fn unmark(&self, mark: u64) -> Result<()>;
+    fn begin_anew(&self, mark: u64) -> Result<()>;
 
     /// Begins to make a part, and returns what writes the record from now on.
     ///
@@ -81,15 +81,10 @@ pub(super) trait PartsPlace: Debug {
     /// Returns the store that the parts are put into, if the output is one.
     fn store(&self) -> &dyn StoreDraft;
 
-    /// Returns the one file that all parts write to, made `bytes` bytes long. `lost` is called, under a lock where there are
-    /// any, with the length that it has if that is shorter.
-    ///
-    /// # Errors
-    /// The file cannot be opened or changed; those of `lost`.
-    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File>;
-
-    /// Returns the length of that file; `None` if it is not there.
-    fn file_length(&self) -> Option<u64>;
+    /// Returns what has the one file that all parts write to, if the output is one.
+    fn as_file(&self) -> Option<&dyn SharedFile> {
+        None
+    }
 
     /// Gives the output its name, with this mark: whoever finds the mark knows that the rest has no more use.
     ///
@@ -104,6 +99,19 @@ pub(super) trait PartsPlace: Debug {
     fn forget(&self) -> Result<()>;
 }
 
+/// Where all parts write to one file.
+pub(super) trait SharedFile {
+    /// Opens the file, and makes it `bytes` bytes long. `lost` is called, under a lock where there are
+    /// any, with the length that it has if that is shorter.
+    ///
+    /// # Errors
+    /// The file cannot be opened or changed; those of `lost`.
+    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File>;
+
+    /// Returns the length of that file; `None` if it is not there.
+    fn file_length(&self) -> Option<u64>;
+}
+
 /// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
 /// processes share, under the keys `RECORD`, `LOCK` and `DONE`.
 #[derive(Debug)]
@@ -112,11 +120,21 @@ pub struct Ledger {
     writer: Box<dyn WritableStore>,
     /// What is made, and how.
     record: Record,
+    /// The prefix of the keys that say which parts are done.
+    done: String,
 }
 
 impl Ledger {
     pub(super) fn new(reader: Box<dyn KeyStore>, writer: Box<dyn WritableStore>, record: Record) -> Self {
-        Self { reader, writer, record }
+        Self { reader, writer, record, done: DONE.to_owned() }
+    }
+
+    /// Notes what is done by its record, so that nothing is taken for it that late parts of other records may note when their
+    /// own has gone.
+    #[cfg(feature = "remote")]
+    pub(super) fn noting_by_record(self) -> Self {
+        let done = format!("{DONE}/{:016x}", self.hash());
+        Self { done, ..self }
     }
 
     /// Returns whether there is a record.
@@ -142,7 +160,7 @@ impl Ledger {
 
     /// Returns whether a part is done. If that cannot be read, the part is made again.
     pub fn is_done(&self, part: usize) -> bool {
-        self.reader.size(&format!("{DONE}/{part}")).is_ok_and(|size| size.is_some())
+        self.reader.size(&format!("{}/{part}", self.done)).is_ok_and(|size| size.is_some())
     }
 
     /// Notes that a part is done, with the list of what became of all its units.
@@ -150,14 +168,14 @@ impl Ledger {
     /// # Errors
     /// The note cannot be written.
     pub fn set_done(&self, part: usize, made: &str) -> io::Result<()> {
-        self.writer.put(&format!("{DONE}/{part}"), made.as_bytes())
+        self.writer.put(&format!("{}/{part}", self.done), made.as_bytes())
     }
 
     /// Returns the list of what became of the units of a part: of all, if it is done, else of those of which that is noted.
     /// If that cannot be read, they are made again, so it is empty.
     pub fn made(&self, part: usize) -> String {
         let text = |key: String| self.reader.get(&key, MOST_LIST).ok().flatten();
-        let text = text(format!("{DONE}/{part}")).or_else(|| text(format!("{DONE}/{part}.made")));
+        let text = text(format!("{}/{part}", self.done)).or_else(|| text(format!("{}/{part}.made", self.done)));
         text.map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned())
     }
 
@@ -166,18 +184,18 @@ impl Ledger {
     /// # Errors
     /// The note cannot be written.
     pub fn set_made(&self, part: usize, made: &str) -> io::Result<()> {
-        self.writer.put(&format!("{DONE}/{part}.made"), made.as_bytes())
+        self.writer.put(&format!("{}/{part}.made", self.done), made.as_bytes())
     }
 
     /// Forgets that a part, or some of its units, are done.
     fn forget(&self, part: usize) -> io::Result<()> {
-        self.writer.remove(&format!("{DONE}/{part}"))?;
-        self.writer.remove(&format!("{DONE}/{part}.units"))
+        self.writer.remove(&format!("{}/{part}", self.done))?;
+        self.writer.remove(&format!("{}/{part}.units", self.done))
     }
 
     /// Returns how many units of a part are done. If that cannot be read, all are made again, so it is 0.
     pub fn units_done(&self, part: usize) -> usize {
-        let text = self.reader.get(&format!("{DONE}/{part}.units"), MOST_RECORD);
+        let text = self.reader.get(&format!("{}/{part}.units", self.done), MOST_RECORD);
         let text = text.ok().flatten().map(|text| String::from_utf8_lossy(&text).trim().parse());
         text.and_then(Result::ok).unwrap_or(0)
     }
@@ -187,7 +205,7 @@ impl Ledger {
     /// # Errors
     /// The note cannot be written.
     pub fn set_units_done(&self, part: usize, units: usize) -> io::Result<()> {
-        self.writer.put(&format!("{DONE}/{part}.units"), units.to_string().as_bytes())
+        self.writer.put(&format!("{}/{part}.units", self.done), units.to_string().as_bytes())
     }
 
     /// Locks the output for the process that finishes it: if two processes exchanged names, the old output would be back.
@@ -203,6 +221,11 @@ impl Ledger {
 }
 
 impl<'a> Parts<'a> {
+    /// Takes an output that is made in parts in some place.
+    pub(super) fn at(place: Box<dyn PartsPlace + 'a>, ledger: Ledger) -> Self {
+        Self { place, ledger }
+    }
+
     /// Takes a target that is made in parts, and the record of what is made there.
     ///
     /// # Errors
@@ -211,6 +234,8 @@ impl<'a> Parts<'a> {
         match target {
             Target::File(file) => local::parts(file, false, record),
             Target::Folder(folder) => local::parts(folder, true, record),
+            #[cfg(feature = "remote")]
+            Target::Bucket(bucket) => Ok(bucket.parts(record)),
             Target::Stdout(_) | Target::Device { .. } => bail!("{}: is not made in parts", target.label()),
         }
     }
@@ -239,8 +264,8 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// It cannot be removed.
     pub fn restart(&self) -> Result<()> {
-        self.forget()?;
-        self.place.unmark(self.ledger.hash())
+        self.place.begin_anew(self.ledger.hash())?;
+        self.forget()
     }
 
     /// Begins the output, or finds that others have begun the same, to make a part of it. What a process left that was
@@ -278,6 +303,10 @@ impl<'a> Parts<'a> {
         self.place.store()
     }
 
+    fn shared(&self) -> &dyn SharedFile {
+        self.place.as_file().expect("an output that is one file is on a disk")
+    }
+
     /// Opens the file that all parts write to, and makes it `bytes` bytes long. If it is shorter, it is new, or was cut:
     /// then the parts that `beyond` returns for its length are no longer done, and that is noted first, since afterwards
     /// nothing tells what was lost from zeros.
@@ -285,12 +314,12 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The file cannot be opened; a note cannot be removed.
     pub fn file(&self, bytes: u64, beyond: impl Fn(u64) -> Vec<usize>) -> io::Result<File> {
-        self.place.file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
+        self.shared().file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
     }
 
     /// Returns the length of the file that all parts write to; `None` if it is not there.
     pub fn file_length(&self) -> Option<u64> {
-        self.place.file_length()
+        self.shared().file_length()
     }
 
     /// Gives the output its name, and removes all else. The [`lock`](Ledger::lock) is not needed once the output has its

@@ -11,6 +11,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
+use super::read_at::Identity;
+#[cfg(feature = "remote")]
+use super::remote::{Address, BucketOutput, BucketTarget};
 use super::signals;
 use super::stage::{Stage, fnv1a, folder_of};
 use super::store_draft::StoreDraft;
@@ -26,6 +29,9 @@ pub enum Target {
     File(NamedTarget),
     /// A folder that does not exist yet, or will be replaced.
     Folder(NamedTarget),
+    /// A name in a bucket that a store is to have.
+    #[cfg(feature = "remote")]
+    Bucket(BucketTarget),
     /// Something that exists and is no regular file: it is written as it comes.
     Device {
         /// As the user named it.
@@ -116,6 +122,8 @@ impl Target {
             Target::File(NamedTarget { label, .. })
             | Target::Folder(NamedTarget { label, .. })
             | Target::Device { label, .. } => label,
+            #[cfg(feature = "remote")]
+            Target::Bucket(bucket) => &bucket.label,
         }
     }
 
@@ -129,20 +137,59 @@ impl Target {
         Ok(target.path.file_name().map(|name| folder.join(name)))
     }
 
+    /// Returns whether an address lies in the output, or has the output in it.
+    #[cfg(feature = "remote")]
+    pub fn overlaps(&self, address: &str) -> bool {
+        let Target::Bucket(bucket) = self else { return false };
+        Address::parse(address).is_ok_and(|address| bucket.overlaps(&address))
+    }
+
+    /// Returns whether an address lies in the output, or has the output in it: this build writes to files alone.
+    #[cfg(not(feature = "remote"))]
+    pub fn overlaps(&self, _: &str) -> bool {
+        false
+    }
+
     /// Returns the metadata of the file or folder that is there now and will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
         match self {
             Target::File(target) | Target::Folder(target) => target.existing.as_deref(),
+            #[cfg(feature = "remote")]
+            Target::Bucket(_) => None,
             Target::Stdout(_) | Target::Device { .. } => None,
         }
     }
 
-    /// Begins the output only to see that it can be begun: dropped, it leaves no trace. A device is not opened.
+    /// Returns what tells what is there now, and will be replaced, from all else.
+    pub fn identity(&self) -> Option<Identity> {
+        match self {
+            #[cfg(feature = "remote")]
+            Target::Bucket(bucket) => bucket.is_there.then(|| bucket.identity()),
+            other => other.existing().map(Identity::of),
+        }
+    }
+
+    /// Returns whether what is there now stays readable until the output is whole. A bucket renames nothing.
+    pub fn keeps_what_it_replaces(&self) -> bool {
+        match self {
+            #[cfg(feature = "remote")]
+            Target::Bucket(_) => false,
+            Target::Stdout(_) | Target::File(_) | Target::Folder(_) | Target::Device { .. } => true,
+        }
+    }
+
+    /// Begins the output only to see that it can be begun: dropped, it leaves no trace. A device is not opened, and nothing is
+    /// put into a bucket.
     ///
     /// # Errors
     /// Those of [`create`](Self::create).
     pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
-        if matches!(self, Target::Device { .. }) { Ok(None) } else { self.begin().map(Some) }
+        match self {
+            #[cfg(feature = "remote")]
+            Target::Bucket(_) => Ok(None),
+            Target::Device { .. } => Ok(None),
+            Target::Stdout(_) | Target::File(_) | Target::Folder(_) => self.begin().map(Some),
+        }
     }
 
     /// Begins the output, and removes what earlier writers of the same file have left if they were killed.
@@ -163,6 +210,13 @@ impl Target {
             Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(OpenOutput::Device),
             Target::File(target) => Draft::create(&target.path).map(|draft| OpenOutput::File { draft, target }),
             Target::Folder(target) => Stage::create(&target.path).map(|stage| OpenOutput::Folder { stage, target }),
+            #[cfg(feature = "remote")]
+            Target::Bucket(bucket) => {
+                return bucket
+                    .begin()
+                    .map(|begun| OpenOutput::Bucket(Box::new(begun)))
+                    .context(self.label().to_owned());
+            }
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
     }
@@ -190,6 +244,9 @@ pub enum OpenOutput<'a> {
         /// The folder that it becomes.
         target: &'a NamedTarget,
     },
+    /// A store in a bucket.
+    #[cfg(feature = "remote")]
+    Bucket(Box<BucketOutput<'a>>),
 }
 
 impl Write for OpenOutput<'_> {
@@ -208,6 +265,8 @@ impl OpenOutput<'_> {
             OpenOutput::Stdout(stdout) => Ok(stdout),
             OpenOutput::Device(file) | OpenOutput::File { draft: Draft { file, .. }, .. } => Ok(file),
             OpenOutput::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
+            #[cfg(feature = "remote")]
+            OpenOutput::Bucket(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
@@ -217,12 +276,19 @@ impl OpenOutput<'_> {
             OpenOutput::Stdout(stdout) => stdout.is_terminal(),
             OpenOutput::Device(file) => file.is_terminal(),
             OpenOutput::File { .. } | OpenOutput::Folder { .. } => false,
+            #[cfg(feature = "remote")]
+            OpenOutput::Bucket(_) => false,
         }
     }
 
     /// Returns the store that values are put into, if the output is one.
     pub fn as_store(&self) -> Option<&dyn StoreDraft> {
-        if let OpenOutput::Folder { stage, .. } = self { Some(stage) } else { None }
+        match self {
+            OpenOutput::Folder { stage, .. } => Some(stage),
+            #[cfg(feature = "remote")]
+            OpenOutput::Bucket(bucket) => Some(bucket.store()),
+            OpenOutput::Stdout(_) | OpenOutput::Device(_) | OpenOutput::File { .. } => None,
+        }
     }
 
     /// Returns the file that can be written in any order, if the output is one.
@@ -245,6 +311,8 @@ impl OpenOutput<'_> {
             OpenOutput::Folder { stage, target } => {
                 stage.publish(&target.path, target.existing.as_deref()).with_context(|| target.failed())
             }
+            #[cfg(feature = "remote")]
+            OpenOutput::Bucket(bucket) => bucket.finish(),
             OpenOutput::File { draft, target } => {
                 let folder = draft.publish(target).with_context(|| target.failed())?;
                 folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(|| {

@@ -20,6 +20,8 @@ mod models;
 mod moving;
 #[cfg(feature = "remote")]
 mod remote;
+#[cfg(feature = "remote")]
+mod remote_outputs;
 mod reshape;
 mod scatter_elements;
 mod scatter_nd;

@@ -136,8 +136,8 @@ fn what_is_not_there_and_what_is_refused() {
         ),
         (
             format!("convert {} -o http://127.0.0.1:1/out.npy?key=secret", url("x.npy")),
-            "error: output http://127.0.0.1:1/out.npy: an output is a file; -o - writes to a pipe, as in -o - --to npy | \
-             COMMAND\n"
+            "error: output http://127.0.0.1:1/out.npy: an output is a file, or a store in a bucket (s3://BUCKET/NAME.zarr); \
+             -o - writes to a pipe, as in -o - --to npy | COMMAND\n"
                 .to_owned(),
         ),
         (
@@ -146,16 +146,11 @@ fn what_is_not_there_and_what_is_refused() {
         ),
         (
             "slice x.npy --at :1 -o s3://b/x.npy".to_owned(),
-            "error: output s3://b/x.npy: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND\n".to_owned(),
+            "error: output s3://b/x.npy: only .zarr is put into a bucket; -o - writes to a pipe, as in -o - --to npy | aws s3 cp - s3://b/x.npy\n".to_owned(),
         ),
         (
             "slice x.npy --at :1 -o https://user:secret@h/x.npy?key=secret --to npy".to_owned(),
-            "error: output https://h/x.npy: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND\n".to_owned(),
-        ),
-        (
-            "slice x.npy --at :1 -o s3://b/x.zarr --part 1/2".to_owned(),
-            "error: output s3://b/x.zarr: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND\n"
-                .to_owned(),
+            "error: output https://h/x.npy: an output is a file, or a store in a bucket (s3://BUCKET/NAME.zarr); -o - writes to a pipe, as in -o - --to npy | COMMAND\n".to_owned(),
         ),
         ("info hf://x".to_owned(), "error: FILE hf://x: expected hf://ORG/REPO[@REVISION]/PATH\n".to_owned()),
     ];

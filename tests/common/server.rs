@@ -97,6 +97,8 @@ struct Shared {
     faults: Mutex<VecDeque<Option<Fault>>>,
     seen: Mutex<Vec<Seen>>,
     revision: Mutex<u64>,
+    /// The marks that objects were put with, by their paths.
+    marks: Mutex<BTreeMap<String, String>>,
     /// The requests that are being answered, and the most that were at the same time.
     at_once: Mutex<(usize, usize)>,
     stopped: AtomicBool,
@@ -118,6 +120,7 @@ impl Server {
             behaviour: Mutex::new(behaviour),
             seen: Mutex::default(),
             revision: Mutex::default(),
+            marks: Mutex::default(),
             at_once: Mutex::default(),
             stopped: AtomicBool::new(false),
         });
@@ -158,6 +161,22 @@ impl Server {
     /// Returns the names of the objects.
     pub(crate) fn names(&self) -> Vec<String> {
         held(&self.shared.behaviour).objects.keys().cloned().collect()
+    }
+
+    /// Returns the objects below a path, by their names from there on.
+    pub(crate) fn tree(&self, path: &str) -> BTreeMap<String, Vec<u8>> {
+        let behaviour = held(&self.shared.behaviour);
+        let below = behaviour.objects.iter().filter_map(|(name, object)| Some((name.strip_prefix(path)?, object)));
+        below.map(|(name, object)| (name.trim_start_matches('/').to_owned(), object.part(0, object.size()))).collect()
+    }
+
+    /// Gives a path an object, or takes it away.
+    pub(crate) fn set(&self, path: &str, bytes: Option<&[u8]>) {
+        let objects = &mut held(&self.shared.behaviour).objects;
+        match bytes {
+            Some(bytes) => drop(objects.insert(path.to_owned(), Object::Bytes(bytes.to_vec()))),
+            None => drop(objects.remove(path)),
+        }
     }
 
     /// Lets the next requests go wrong.
@@ -258,6 +277,11 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
             return send("412 Precondition Failed", &[], 0, b"");
         }
         behaviour.objects.insert(request.path.clone(), Object::Bytes(body));
+        let mut marks = held(&shared.marks);
+        match request.header("x-amz-meta-tensorop") {
+            Some(mark) => drop(marks.insert(request.path.clone(), mark.to_owned())),
+            None => drop(marks.remove(&request.path)),
+        }
         return send("200 OK", &[], 0, b"");
     }
     if request.method == "DELETE" {
@@ -282,6 +306,7 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
     };
     let bytes = if request.method == "HEAD" { Vec::new() } else { object.part(first, end) };
     let mut headers = vec![("ETag", tag)];
+    headers.extend(held(&shared.marks).get(&request.path).map(|mark| ("x-amz-meta-tensorop", mark.clone())));
     let (mut length, mut shift) = (end - first, 0);
     match fault {
         Some(Fault::Encoded) => headers.push(("Content-Encoding", "gzip".to_owned())),
@@ -350,11 +375,12 @@ fn list(objects: &BTreeMap<String, Object>, request: &Seen) -> String {
     let more = rows.len() > PAGE;
     rows.truncate(PAGE);
     let next = rows.last().filter(|_| more).map(|(name, _)| name.clone());
+    let size = |name: &str| objects.get(&format!("{bucket}{name}")).map_or(0, Object::size);
     let rows: String = rows
         .iter()
         .map(|(name, is_folder)| match is_folder {
             true => format!("<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>"),
-            false => format!("<Contents><ETag>\"x\"</ETag><Key>{name}</Key><Size>1</Size></Contents>"),
+            false => format!("<Contents><ETag>\"x\"</ETag><Key>{name}</Key><Size>{}</Size></Contents>", size(name)),
         })
         .collect();
     let next = next.map(|next| format!("<NextContinuationToken>{next}</NextContinuationToken>")).unwrap_or_default();

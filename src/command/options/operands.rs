@@ -165,7 +165,7 @@ pub(crate) struct InputOptions {
 }
 
 /// How servers are asked for what lies behind addresses.
-#[derive(Args)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Operands by address")]
 pub(crate) struct AddressOptions {
     /// Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]

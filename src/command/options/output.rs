@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use super::parts::PartOptions;
 use super::values::{Word, parse_format, parse_number, parse_path, parse_words, word};
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::colon::{files_before_colons, folders_before_colons, shown};
+use crate::format::colon::{divide_address, files_before_colons, folders_before_colons, shown};
 use crate::format::text::TextOptions;
 use crate::format::{Extras, Format};
 use crate::storage::requests::as_address;
@@ -37,6 +37,11 @@ pub(crate) struct OutputOptions {
     /// several make a group, as one does with NAME=IN or --group. What is made from Zarr keeps its chunks, codecs,
     /// attributes, names of dimensions and consolidated metadata. At most the items of a chunk (or shard) and its packed
     /// bytes are held for each thread.
+    ///
+    /// s3://BUCKET/NAME.zarr puts the store into a bucket, each chunk by one request (several at once by --threads). A bucket
+    /// renames nothing: a store that is there is none from the first request on, and the new one is one when its metadata
+    /// come, last of all. A run that is killed leaves chunks and .NAME.zarr.tensorop/ beside them, which the next output of
+    /// that name removes.
     #[arg(short, long, value_name = "FILE", value_parser = parse_path(), value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The format of the output [default: by the name of FILE, else text]
@@ -219,12 +224,19 @@ impl OutputOptions {
     /// Returns the format that `--to` or the name of the output tells.
     ///
     /// # Errors
-    /// A name that does not tell it, or one of a tensor in a file.
+    /// A name that does not tell it, or one of a tensor in a file; an address at which the format is not written.
     pub(crate) fn format(&self) -> Result<Format> {
-        if self.output.as_deref().is_some_and(|path| as_address(path).is_some()) {
-            bail!("{}: an output is a file; -o - writes to a pipe, as in -o - --to npy | COMMAND", self.label());
+        let path = self.output.as_deref();
+        let address = path.and_then(as_address);
+        let is_bucket = |address: &str| address.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("s3://"));
+        if address.is_some_and(|address| !is_bucket(address)) {
+            let pipe = "-o - writes to a pipe, as in -o - --to npy | COMMAND";
+            bail!("{}: an output is a file, or a store in a bucket (s3://BUCKET/NAME.zarr); {pipe}", self.label());
         }
-        if let Some(path) = self.output.as_deref().filter(|path| !path.exists()) {
+        if path.and_then(divide_address).is_some_and(|(_, after)| after.is_some()) {
+            bail!("{}: a tensor in a store is no output: name a store", self.label());
+        }
+        if let Some(path) = path.filter(|path| as_address(path).is_none() && !path.exists()) {
             let is_container = |file: &Path| {
                 let extension = file.extension().and_then(|extension| extension.to_str());
                 extension.and_then(Format::by_extension).is_some_and(Format::is_container)
@@ -234,13 +246,18 @@ impl OutputOptions {
                 bail!("{}: a tensor in a file is no output: name a file (or use --in-place)", self.label());
             }
         }
-        match (self.to, self.path()) {
-            (Some(format), _) => Ok(format),
-            (None, None) => Ok(Format::TEXT),
+        let format = match (self.to, self.path()) {
+            (Some(format), _) => format,
+            (None, None) => Format::TEXT,
             (None, Some(name)) => {
-                Format::of_name(name).map_err(|error| anyhow!("{}: {error}, or give --to", self.label()))
+                Format::of_name(name).map_err(|error| anyhow!("{}: {error}, or give --to", self.label()))?
             }
+        };
+        if let Some(address) = address.filter(|_| !format.is_folder()) {
+            let pipe = format!("-o - --to {} | aws s3 cp - {address}", format.argument());
+            bail!("{}: only .zarr is put into a bucket; -o - writes to a pipe, as in {pipe}", self.label());
         }
+        Ok(format)
     }
 }
 

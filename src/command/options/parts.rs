@@ -20,7 +20,9 @@ pub(crate) struct PartOptions {
     /// they are, byte for byte, what the command without --part writes. Any part may run any number of times, at once or
     /// after it was killed: what it finds done it leaves. What is under way lies beside the output in .NAME.tensorop/;
     /// another command, another N or an operand that has changed is an error that says what differs (operands count by what
-    /// they are, not by the spelling of their path). --finish puts the output in its place.
+    /// they are, not by the spelling of their path). --finish puts the output in its place. In a bucket (s3://BUCKET/NAME.zarr)
+    /// the chunks are put where they stay, so that a store that is there has to be removed first, by --restart; end parts of
+    /// another command before that.
     ///
     /// With --in-place (on a Zarr store) only the chunks of this part are changed; there is no record then, and --finish is
     /// not needed. Standard input is no operand of a part, since each part reads it.

@@ -17,9 +17,8 @@ use crate::layout::order::sort_by;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::selection::Selection;
-use crate::storage::chunked::{ChunkStyle, PackedUnit};
+use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::Commit;
-use crate::storage::read_at::Identity;
 use crate::storage::signals;
 use crate::storage::source::{Container, Source};
 use crate::storage::target::Target;
@@ -191,7 +190,7 @@ pub fn checked(works: Vec<Work>, format: Format, label: &str) -> Result<Vec<Work
 /// # Errors
 /// The output would lack tensors.
 pub fn check_replaced_index(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
-    let Some(existing) = target.existing().map(Identity::of) else { return Ok(()) };
+    let Some(existing) = target.identity() else { return Ok(()) };
     let named: HashSet<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
     let sources: Vec<_> = works.iter().flat_map(|work| work.fill.operands()).collect();
     let stay: HashSet<_> = sources.iter().filter_map(|source| source.member()).collect();
@@ -212,12 +211,16 @@ pub fn check_replaced_index(target: &Target, works: &[Work], left_out: &dyn Fn(&
 /// name, if another takes its name, or if `left_out` says that the user left it out by name.
 ///
 /// # Errors
-/// The output would lack tensors, or replace the index of other files.
+/// The output would lack tensors, or replace the index of other files; it would take the place of an operand at once.
 pub fn check_replaced(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
-    let Some(existing) = target.existing().map(Identity::of) else { return Ok(()) };
+    let Some(existing) = target.identity() else { return Ok(()) };
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
     let inputs = || works.iter().flat_map(|work| work.fill.operands());
     let is_index = |container: &Container| container.index == Some(existing);
+    let is_in = |chunks: &Arc<dyn Chunked>| chunks.store_identity().is_ok_and(|store| store == existing);
+    if !target.keeps_what_it_replaces() && inputs().filter_map(Source::as_chunks).any(is_in) {
+        return refuse("is an operand and the output, which a bucket cannot keep beside one another".to_owned());
+    }
     if inputs().filter_map(Source::container).any(is_index) {
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }

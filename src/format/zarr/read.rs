@@ -17,7 +17,7 @@ use crate::memory;
 use crate::parallel::locked;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
-use crate::storage::read_at::{Part, READ_AHEAD, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, Part, READ_AHEAD, ReadAt, Stamp};
 use crate::storage::source::fill;
 
 /// The most bytes of unpacked chunks that are kept, though one chunk is kept in any case. A chunk is kept if a part of
@@ -372,6 +372,10 @@ impl Chunked for ZarrChunks {
             Ok(())
         });
         bytes
+    }
+
+    fn store_identity(&self) -> Result<Identity> {
+        self.store.identity()
     }
 
     fn edit(&self) -> Result<Box<dyn WritableStore>> {

@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::PathBuf;
 
-use super::{DONE, LOCK, Ledger, Parts, PartsPlace};
+use super::{DONE, LOCK, Ledger, Parts, PartsPlace, SharedFile};
 use crate::error::{Context, Result};
 use crate::storage::key_store::{KeyStore, WritableStore};
 use crate::storage::local_store::LocalStore;
@@ -41,7 +41,7 @@ pub(super) fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Re
     let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
     let ledger = Ledger::new(Box::new(LocalStore::new(&folder)), writer, record);
     let stage = Stage::shared(folder.clone());
-    Ok(Parts { place: Box::new(LocalParts { target, is_folder, folder, stage, own: None }), ledger })
+    Ok(Parts::at(Box::new(LocalParts { target, is_folder, folder, stage, own: None }), ledger))
 }
 
 impl PartsPlace for LocalParts<'_> {
@@ -62,7 +62,7 @@ impl PartsPlace for LocalParts<'_> {
         marked_with(path).map_or(Ok(true), |then| Ok(sum_of_sizes(path)? == then))
     }
 
-    fn unmark(&self, own: u64) -> Result<()> {
+    fn begin_anew(&self, own: u64) -> Result<()> {
         if marked(&self.target.path, own) { Ok(mark(&self.target.path, 0, 0)?) } else { Ok(()) }
     }
 
@@ -88,22 +88,8 @@ impl PartsPlace for LocalParts<'_> {
         &self.stage
     }
 
-    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
-        if file.metadata()?.len() != bytes {
-            let _lock = LocalStore::new(&self.folder).lock(LOCK, false).ok();
-            let length = file.metadata()?.len();
-            if length < bytes {
-                lost(length)?;
-            }
-            file.set_len(bytes)?;
-        }
-        Ok(file)
-    }
-
-    fn file_length(&self) -> Option<u64> {
-        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
+    fn as_file(&self) -> Option<&dyn SharedFile> {
+        Some(self)
     }
 
     fn publish(&self, own: u64) -> Result<()> {
@@ -123,6 +109,26 @@ impl PartsPlace for LocalParts<'_> {
         }
         remove(&gone);
         Ok(())
+    }
+}
+
+impl SharedFile for LocalParts<'_> {
+    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
+        if file.metadata()?.len() != bytes {
+            let _lock = LocalStore::new(&self.folder).lock(LOCK, false).ok();
+            let length = file.metadata()?.len();
+            if length < bytes {
+                lost(length)?;
+            }
+            file.set_len(bytes)?;
+        }
+        Ok(file)
+    }
+
+    fn file_length(&self) -> Option<u64> {
+        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
     }
 }
 

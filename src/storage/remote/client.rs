@@ -77,9 +77,17 @@ pub enum Condition {
 #[derive(Clone, Debug)]
 pub struct Facts {
     pub(super) version: Version,
+    /// The mark that it was put with.
+    pub(super) mark: Option<String>,
 }
 
 impl Facts {
+    /// Reads what the headers of an answer tell of an object of `size` bytes.
+    fn of(headers: &header::HeaderMap, size: u64) -> Self {
+        let mark = answer::text(headers, MARK).map(str::to_owned);
+        Self { version: Version::of(headers, size), mark }
+    }
+
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.version.size
@@ -97,13 +105,37 @@ impl Facts {
     }
 }
 
+/// The header by which an object is put with a mark, and told of it: a text of the user's, in the words of S3.
+const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
+
 /// What lies below a prefix in a bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The names of objects, from behind the prefix and its slash on.
-    pub names: Vec<String>,
+    pub objects: Vec<ListedObject>,
     /// The names that are prefixes of objects themselves, as folders are, without a slash; none if all are listed.
     pub prefixes: Vec<String>,
+    /// Whether there is no more than what is here.
+    pub is_whole: bool,
+}
+
+/// An object in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedObject {
+    /// Its name from behind the prefix and its slash on.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Which names below a prefix are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Those of all objects.
+    All,
+    /// Those of some objects, if there are any: as many as the server gives at once.
+    Some,
+    /// Those up to the next slash, as a folder is listed.
+    Folder,
 }
 
 /// The first answer about an object.
@@ -389,7 +421,7 @@ impl Client {
                 return Err(too_long(bytes.len() as u64));
             }
             let size = check_length(bytes.len() as u64, length)?;
-            Ok(Some((bytes, Facts { version: Version::of(&headers, size) })))
+            Ok(Some((bytes, Facts::of(&headers, size))))
         })
     }
 
@@ -403,17 +435,21 @@ impl Client {
             answer::check_encoding(response.headers())?;
             let size = answer::content_length(response.headers())?;
             let size = size.ok_or_else(|| malformed!("the server does not tell the size"))?;
-            Ok(Some(Facts { version: Version::of(response.headers(), size) }))
+            Ok(Some(Facts::of(response.headers(), size)))
         })
     }
 
-    /// Gives an object its bytes. Returns whether it did, which it does not if the condition does not hold.
+    /// Gives an object its bytes, and a mark if there is one. Returns whether it did, which it does not if the condition does
+    /// not hold.
     ///
     /// # Errors
     /// No answer, or a refusal.
-    pub fn put(&self, address: &Address, bytes: &[u8], condition: Condition) -> Result<bool> {
+    pub fn put(&self, address: &Address, bytes: &[u8], condition: Condition, mark: Option<&str>) -> Result<bool> {
         self.repeat(|| {
             let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
+            if let Some(mark) = mark {
+                ask = ask.with(MARK, mark.to_owned());
+            }
             if condition == Condition::Absent {
                 ask = ask.with(header::IF_NONE_MATCH, "*".to_owned());
             }
@@ -444,11 +480,11 @@ impl Client {
         Ok(())
     }
 
-    /// Lists what lies below an address in a bucket: all names, or, if `folders`, names up to the next slash.
+    /// Lists what lies below an address in a bucket.
     ///
     /// # Errors
     /// The address is in no bucket, since other servers have no lists; no answer, or one that is no list.
-    pub fn list(&self, address: &Address, folders: bool) -> Result<Listing> {
+    pub fn list(&self, address: &Address, listed: Listed) -> Result<Listing> {
         let Address::Bucket { bucket, key } = address else {
             return Err(Error::of(ErrorKind::Unsupported, "the server has no lists of names"));
         };
@@ -457,7 +493,7 @@ impl Client {
         let (mut listing, mut next) = (Listing::default(), None);
         loop {
             let text = self.repeat(|| {
-                let list = Some((prefix.clone(), folders, next.clone()));
+                let list = Some((prefix.clone(), listed == Listed::Folder, next.clone()));
                 let ask = Ask { list, ..Ask::new(Method::GET, &root) };
                 let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;
                 answer::check_encoding(response.headers())?;
@@ -467,15 +503,17 @@ impl Client {
                 Ok(text)
             })?;
             let page = ListObjectsV2::parse_response(&text).map_err(|_| malformed!("answers with no list of names"))?;
-            let below = |name: &str| Some(name.strip_prefix(&prefix)?.trim_end_matches('/').to_owned());
-            let is_name = |name: &String| !name.is_empty();
-            listing.names.extend(page.contents.iter().filter_map(|object| below(&object.key)).filter(is_name));
-            listing
-                .prefixes
-                .extend(page.common_prefixes.iter().filter_map(|found| below(&found.prefix)).filter(is_name));
+            let below = |name: &str| name.strip_prefix(&prefix).filter(|name| !name.is_empty()).map(str::to_owned);
+            for object in &page.contents {
+                let size = object.size.ok_or_else(|| malformed!("lists an object without its size"))?;
+                listing.objects.extend(below(&object.key).map(|name| ListedObject { name, size }));
+            }
+            let folder = |name: &str| below(name.trim_end_matches('/'));
+            listing.prefixes.extend(page.common_prefixes.iter().filter_map(|found| folder(&found.prefix)));
             let last = std::mem::replace(&mut next, page.next_continuation_token);
             match &next {
-                None => return Ok(listing),
+                None => return Ok(Listing { is_whole: true, ..listing }),
+                Some(_) if listed == Listed::Some && !listing.objects.is_empty() => return Ok(listing),
                 Some(token) if last.as_ref() == Some(token) => bail!("the list of names begins again and again"),
                 Some(_) => {}
             }
@@ -646,7 +684,14 @@ impl Client {
                         action.sign(SIGNED_FOR)
                     }
                     (None, &Method::HEAD) => bucket.head_object(credentials, key).sign(SIGNED_FOR),
-                    (None, &Method::PUT) => bucket.put_object(credentials, key).sign(SIGNED_FOR),
+                    (None, &Method::PUT) => {
+                        let mut action = bucket.put_object(credentials, key);
+                        // what is not signed of these is refused
+                        for (name, value) in ask.headers.iter().filter(|(name, _)| *name == MARK) {
+                            action.headers_mut().insert(name.as_str(), value.as_str());
+                        }
+                        action.sign(SIGNED_FOR)
+                    }
                     (None, &Method::DELETE) => bucket.delete_object(credentials, key).sign(SIGNED_FOR),
                     (None, _) => bucket.get_object(credentials, key).sign(SIGNED_FOR),
                 };

@@ -9,12 +9,14 @@
 
 mod address;
 mod answer;
+mod bucket;
 mod client;
 mod credentials;
 mod object;
 mod store;
 
 pub use self::address::Address;
-pub use self::client::{Client, Condition, Facts, Listing};
+pub use self::bucket::{BucketOutput, BucketTarget};
+pub use self::client::Client;
 pub use self::object::RemoteObject;
 pub use self::store::RemoteStore;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::address::Address;
 use super::answer::digest;
-use super::client::Client;
+use super::client::{Client, Listed};
 use super::object::RemoteObject;
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::key_store::{KeyStore, Lock, ReadableStore, WritableStore};
@@ -52,11 +52,12 @@ impl ReadableStore for RemoteStore {
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
-        Ok(self.client.list(&self.address(prefix), true)?.prefixes)
+        Ok(self.client.list(&self.address(prefix), Listed::Folder)?.prefixes)
     }
 
     fn names(&self, prefix: &str) -> Result<Vec<String>> {
-        Ok(self.client.list(&self.address(prefix), true)?.names)
+        let listing = self.client.list(&self.address(prefix), Listed::Folder)?;
+        Ok(listing.objects.into_iter().map(|object| object.name).collect())
     }
 
     fn costs_requests(&self) -> bool {
