@@ -201,7 +201,9 @@ impl<'a> CaseText<'a> {
 
 /// Reads what an operator gets for an input.
 fn input(text: &str, folder: &Path) -> Result<CaseInput> {
-    if let Ok(SequenceText { sequence }) = serde_json::from_str(text) {
+    if may_have(text, "\"sequence\"")
+        && let Ok(SequenceText { sequence }) = serde_json::from_str(text)
+    {
         return sequence.iter().map(|text| tensor(text.get(), folder)).collect::<Result<_>>().map(CaseInput::Sequence);
     }
     tensor(text, folder).map(CaseInput::Tensor)
@@ -209,13 +211,23 @@ fn input(text: &str, folder: &Path) -> Result<CaseInput> {
 
 /// Reads a tensor: the name of a file, the bytes of its items, or what the program reads as JSON anywhere.
 fn tensor(text: &str, folder: &Path) -> Result<Tensor> {
-    if let Ok(name) = serde_json::from_str::<String>(text) {
+    if text.starts_with('"')
+        && let Ok(name) = serde_json::from_str::<String>(text)
+    {
         return read(folder.join(name));
     }
-    match serde_json::from_str::<HexTensor>(text) {
-        Ok(HexTensor { dtype, shape, hex }) => Tensor::new(DType::parse(&dtype)?, shape, bytes_of_hex(&hex)?),
-        Err(_) => read_bytes(text.as_bytes()),
+    if may_have(text, "\"hex\"")
+        && let Ok(HexTensor { dtype, shape, hex }) = serde_json::from_str(text)
+    {
+        return Tensor::new(DType::parse(&dtype)?, shape, bytes_of_hex(&hex)?);
     }
+    read_bytes(text.as_bytes())
+}
+
+/// Returns whether a text of JSON may have an object with a key in it, which is given with its quotes. To find that it has
+/// none takes a fifth of the time of a run where each tensor is parsed for it.
+fn may_have(text: &str, key: &str) -> bool {
+    text.contains(key) || text.contains('\\')
 }
 
 /// Returns the bytes that pairs of hexadecimal digits stand for.

@@ -121,6 +121,10 @@ fn accepted(actual: &Tensor, wrong: &str) -> Verdict {
 
 /// Returns the verdict on an output.
 fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Verdict {
+    // the same bits pass whatever is asked, and nearly all outputs have them
+    if expected == actual {
+        return Verdict::Passed;
+    }
     let found = match diff::compare(expected, actual, options) {
         Ok(found) => found,
         Err(error) => return Verdict::failed(error.to_string()),
