@@ -19,6 +19,7 @@ needs valgrind, nm and a program with symbols:
 
 import argparse
 import collections
+import glob
 import os
 import re
 import shutil
@@ -117,13 +118,42 @@ def pattern(symbol):
     return re.sub(r"Cs[0-9A-Za-z]{6,14}_", "Cs*_", symbol)
 
 
-def patterns(called, sizes):
-    """Patterns that select the functions `called`, each with whether what it selects is mostly these."""
+def members():
+    """The files of the C library's archives that have a function of a name: its sections are by file, and not by function."""
+    libc = subprocess.run(["cc", "-print-file-name=libc.a"], check=True, capture_output=True, text=True).stdout.strip()
+    found = collections.defaultdict(set)
+    for archive in glob.glob(os.path.join(os.path.dirname(libc), "lib[cm]*.a")):
+        family = re.match("lib[a-z]*", os.path.basename(archive))[0]
+        listed = subprocess.run(["nm", "-A", "--defined-only", archive], capture_output=True, text=True).stdout
+        for member, name in re.findall(r"^[^:]*:([^:]*):\S* [tTwWiI] (\S+)$", listed, re.M):
+            found[name].add(f"*{family}*.a:{member}")
+            # Of functions that are there for each kind of processor, valgrind and the system choose different ones.
+            for kind in ["avx", "evex"] * ("-avx" in member):
+                found[name].add(f"*{family}*.a:" + re.sub("-avx.*", f"-{kind}*.o", member))
+    return found
+
+
+def selected(called, sizes):
+    """What selects the functions `called` in a linker script, each with those of them that it is for."""
+    of_library = members()
     hot, all_of = collections.Counter(), collections.Counter()
     for symbol, size in sizes.items():
         all_of[pattern(symbol)] += size
         hot[pattern(symbol)] += size * (symbol in called)
-    return {name: all_of[name] <= 3 * hot[name] or all_of[name] < 1000 for name in map(pattern, called)}
+    lines = collections.defaultdict(set)
+    for symbol in called:
+        name = pattern(symbol)
+        # a name that many files have is that of a small function that each of them has for itself
+        if 1 <= len(of_library[symbol]) <= 4:
+            for member in of_library[symbol]:
+                lines[f"{member}(.text .text.*)"].add(symbol)
+        # Of generic functions whose names do not tell apart the instances that are called, these alone are selected.
+        elif all_of[name] <= 1.2 * hot[name]:
+            lines[f"*(.text.{name} .text.unlikely.{name})"].add(symbol)
+        else:
+            lines[f"*(.text.{symbol} .text.unlikely.{symbol})"].add(symbol)
+    lines["*crt1.o(.text)"] = called
+    return lines
 
 
 def order(options):
@@ -131,7 +161,7 @@ def order(options):
     sizes = {}
     for line in subprocess.run(["nm", "-S", program], check=True, capture_output=True, text=True).stdout.splitlines():
         words = line.split()
-        if len(words) == 4 and words[2] in "tTwW":
+        if len(words) == 4 and words[2] in "tTwWiI":
             sizes[words[3]] = int(words[1], 16)
     runs = []
     with tempfile.TemporaryDirectory() as folder:
@@ -143,21 +173,18 @@ def order(options):
             names = {re.sub(r"'\d+$", "", name) for name in re.findall(r"^c?fn=\(\d+\) (.*)$", text, re.M)}
             runs.append({name for name in names if name in sizes})
         os.chdir(ROOT)
-    names = patterns(set.union(*runs), sizes)
-    callers = collections.defaultdict(lambda: [0] * len(runs))
-    for number, called in enumerate(runs):
-        for symbol in called:
-            callers[pattern(symbol)][number] = 1
+    called = set.union(*runs)
+    lines = selected(called, sizes)
 
-    def place(name):
-        # Those first that most runs call, and those beside one another that the same runs call. Generic functions of which few
-        # instances are called, which their names do not tell apart, come last.
-        return (not names[name], -sum(callers[name]), callers[name], name)
+    def place(line):
+        # Those first that most runs call, and those beside one another that the same runs call.
+        callers = [not lines[line].isdisjoint(run) for run in runs]
+        return -sum(callers), callers, line
 
-    lines = [f"    *(.text.{name})" for name in sorted(names, key=place)]
     with open(SCRIPT, "w") as file:
-        file.write(HEAD + "\n".join(lines) + TAIL)
-    print(f"{len(set.union(*runs))} functions in {len(runs)} runs: {len(lines)} patterns in {SCRIPT}")
+        file.write(HEAD + "\n".join(f"    {line}" for line in sorted(lines, key=place)) + TAIL)
+    size = sum(map(sizes.get, called)) // 1024
+    print(f"{len(called)} functions of {size} KiB in {len(runs)} runs: {len(lines)} lines in {SCRIPT}")
 
 
 HEAD = """\
