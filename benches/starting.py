@@ -134,35 +134,43 @@ def members():
 
 
 def selected(called, sizes):
-    """What selects the functions `called` in a linker script, each with those of them that it is for."""
+    """What selects the functions `called` in a linker script, each with those of them that it is for, and what comes last.
+
+    Of generic functions whose names do not tell apart the instances that are called, these alone are selected. Where another
+    compiler or other packages give them other names, the last lines find them among some that are not called.
+    """
     of_library = members()
     hot, all_of = collections.Counter(), collections.Counter()
     for symbol, size in sizes.items():
         all_of[pattern(symbol)] += size
         hot[pattern(symbol)] += size * (symbol in called)
-    lines = collections.defaultdict(set)
+    lines, last = collections.defaultdict(set), set()
     for symbol in called:
         name = pattern(symbol)
         # a name that many files have is that of a small function that each of them has for itself
         if 1 <= len(of_library[symbol]) <= 4:
             for member in of_library[symbol]:
                 lines[f"{member}(.text .text.*)"].add(symbol)
-        # Of generic functions whose names do not tell apart the instances that are called, these alone are selected.
         elif all_of[name] <= 1.2 * hot[name]:
             lines[f"*(.text.{name} .text.unlikely.{name})"].add(symbol)
         else:
             lines[f"*(.text.{symbol} .text.unlikely.{symbol})"].add(symbol)
+            if all_of[name] <= 3 * hot[name] or all_of[name] < 1000:
+                last.add(f"*(.text.{name} .text.unlikely.{name})")
     lines["*crt1.o(.text)"] = called
-    return lines
+    return lines, sorted(last)
 
 
 def order(options):
     program = os.path.abspath(options.program)
-    sizes = {}
+    sizes, names_at = {}, collections.defaultdict(set)
     for line in subprocess.run(["nm", "-S", program], check=True, capture_output=True, text=True).stdout.splitlines():
         words = line.split()
         if len(words) == 4 and words[2] in "tTwWiI":
             sizes[words[3]] = int(words[1], 16)
+            names_at[words[0]].add(words[3])
+    # functions of the same instructions are one, of which valgrind may say either name
+    same = {name: names for names in names_at.values() for name in names}
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -171,10 +179,10 @@ def order(options):
         for short in SHORT:
             text = profile([program, *short.split()], "--demangle=no")
             names = {re.sub(r"'\d+$", "", name) for name in re.findall(r"^c?fn=\(\d+\) (.*)$", text, re.M)}
-            runs.append({name for name in names if name in sizes})
+            runs.append(set().union(*(same[name] for name in names if name in sizes)))
         os.chdir(ROOT)
     called = set.union(*runs)
-    lines = selected(called, sizes)
+    lines, last = selected(called, sizes)
 
     def place(line):
         # Those first that most runs call, and those beside one another that the same runs call.
@@ -182,9 +190,9 @@ def order(options):
         return -sum(callers), callers, line
 
     with open(SCRIPT, "w") as file:
-        file.write(HEAD + "\n".join(f"    {line}" for line in sorted(lines, key=place)) + TAIL)
+        file.write(HEAD + "\n".join(f"    {line}" for line in [*sorted(lines, key=place), *last]) + TAIL)
     size = sum(map(sizes.get, called)) // 1024
-    print(f"{len(called)} functions of {size} KiB in {len(runs)} runs: {len(lines)} lines in {SCRIPT}")
+    print(f"{len(called)} functions of {size} KiB in {len(runs)} runs: {len(lines) + len(last)} lines in {SCRIPT}")
 
 
 HEAD = """\

@@ -266,8 +266,17 @@ fn with_hyphens(command: clap::Command) -> clap::Command {
 /// name of a sub-command, the others are left out. Users see the same messages by either grammar.
 fn typed_grammar(args: &[OsString]) -> clap::Command {
     let typed = args.get(1).and_then(|name| sub_command(name.to_str()?));
+    // Each argument of the grammar is copied for it, and no option takes more than one value.
+    let typed = if args.windows(2).any(may_be_a_hyphened_value) { typed.map(with_hyphens) } else { typed };
     // by the whole grammar no option of a sub-command is parsed
-    typed.map_or_else(grammar, |typed| program().subcommand(with_hyphens(typed)))
+    typed.map_or_else(grammar, |typed| program().subcommand(typed))
+}
+
+/// Returns whether the second of two arguments begins with `-`, and the first may be an option whose value it is.
+fn may_be_a_hyphened_value(pair: &[OsString]) -> bool {
+    let [option, value] = pair else { return false };
+    let [option, value] = [option, value].map(|arg| arg.as_encoded_bytes());
+    option.starts_with(b"-") && !option.contains(&b'=') && value.starts_with(b"-")
 }
 
 /// Returns the grammar of the program without sub-commands.
