@@ -14,6 +14,7 @@ use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlocks};
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks};
+use super::walk::Walk;
 use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
@@ -241,25 +242,28 @@ impl Comparison<'_> {
         let any_differs = AtomicBool::new(once || !reading.is_one_dtype);
         let partial = PartialBlocks::default();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
-        let axes = AxisMarks::new(self.expected.shape());
         let are_equal = self.are_equal_as_stored()?;
+        // of equal tensors the first items tell everything
+        let walk = if are_equal { Walk::default() } else { Walk::of([self.expected, self.actual]) };
+        let axes = AxisMarks::new(&walk.shape(self.expected.shape()));
         let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
         let rule = self.rule;
         let how = NumberRule { rule: &rule, reading };
-        let mut all = self.scan(&axes, &|seen, window, marks| {
+        let mut all = self.scan(&walk, &axes, &|seen, window, marks| {
             let is_equal = reading.is_one_dtype && window.items[0] == window.items[1];
             let is_skipped = is_equal && !any_differs.load(Ordering::Relaxed);
             if !is_skipped {
                 any_differs.store(true, Ordering::Relaxed);
             }
             for stored in chunks_of(window, widths) {
-                let adds_nothing = is_equal && seen.tally.has_maxima(stored.start);
+                let lowest = walk.lowest(stored.start..stored.start + stored.len());
+                let adds_nothing = is_equal && seen.tally.has_maxima(lowest);
                 if adds_nothing && is_skipped {
-                    break;
+                    continue;
                 }
                 let rows = reading.read(stored.rows, &mut seen.converted);
                 if !adds_nothing {
-                    seen.tally.look_at(how, NumberPairs { stored, rows }, marks, &mut seen.scratch);
+                    seen.tally.look_at(how, &walk, NumberPairs { stored, rows }, marks, &mut seen.scratch);
                 }
                 if !is_skipped {
                     seen.metrics.sum(&summer, stored.start, rows, search.as_ref())?;
@@ -272,7 +276,7 @@ impl Comparison<'_> {
             // of equal tensors only the first items that have errors are left to be found
             Ok(are_equal && seen.tally.has_maxima(0) && seen.variety.varies)
         })?;
-        let axes = axes.found(std::mem::take(&mut all.runs));
+        let axes = axes.found(std::mem::take(&mut all.runs), !walk.is_c_order());
         let are_same = all.tally.differing == 0;
         if !are_same && !all.skipped.is_empty() {
             let mut skipped = std::mem::take(&mut all.skipped);
@@ -286,7 +290,8 @@ impl Comparison<'_> {
                 Ok(true)
             };
             let sources = [&mut *self.expected, &mut *self.actual];
-            let later = scan_boxes(sources, self.effort.limits, &|_| {}, wanted, ThreadFindings::default, each)?;
+            let (limits, view) = (self.effort.limits, |source: &Source| walk.view(source));
+            let later = scan_boxes(sources, &view, limits, &|_| {}, wanted, ThreadFindings::default, each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
         let class = reading.kernel().class();
@@ -308,7 +313,7 @@ impl Comparison<'_> {
     /// Compares what is no number.
     fn opaque(mut self, how: &Comparability) -> Result<Overall> {
         let (axes, rule, widths) = (AxisMarks::new(self.expected.shape()), self.rule, self.widths);
-        let all = self.scan(&axes, &|seen, window, marks| {
+        let all = self.scan(&Walk::default(), &axes, &|seen, window, marks| {
             if widths[0] != widths[1] || window.items[0] != window.items[1] {
                 for (start, items) in window.runs() {
                     seen.tally.look_at_opaque(&rule, how, StoredItems::new(start, widths, items), marks);
@@ -320,15 +325,16 @@ impl Comparison<'_> {
             tally: all.tally,
             metrics: Metrics::default(),
             quantiles: self.effort.quantiles.then_some([None; 4]),
-            axes: axes.found(all.runs),
+            axes: axes.found(all.runs, false),
         })
     }
 
-    /// Shows all windows of both tensors to `each`, until everything is known, and merges what all threads have seen.
+    /// Shows all windows of both tensors to `each` in the order of a walk, until everything is known, and merges what all
+    /// threads have seen.
     ///
     /// # Errors
     /// Those of reading and of `each`. There is no memory for the mismatches that are listed.
-    fn scan(&mut self, axes: &AxisMarks, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
+    fn scan(&mut self, walk: &Walk, axes: &AxisMarks, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
         let widths = self.widths;
         let sources = [&mut *self.expected, &mut *self.actual];
         let visit = |seen: &mut ThreadFindings, window: &ScannedBox<'_, 2>| {
@@ -346,7 +352,10 @@ impl Comparison<'_> {
                 sources.into_iter().try_for_each(|source| source.finish())?;
                 Vec::new()
             }
-            _ => scan_boxes(sources, self.effort.limits, self.progress, |_| true, ThreadFindings::default, visit)?,
+            _ => {
+                let (limits, view) = (self.effort.limits, |source: &Source| walk.view(source));
+                scan_boxes(sources, &view, limits, self.progress, |_| true, ThreadFindings::default, visit)?
+            }
         };
         let mut all = ThreadFindings::default();
         for mut seen in seen {

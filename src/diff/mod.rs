@@ -50,6 +50,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod walk;
 mod worst;
 
 pub use self::compare::compare;

@@ -92,6 +92,7 @@ type MarkPage = OnceLock<Box<[AtomicU64]>>;
 /// The marks of all axes of more than one place.
 #[derive(Debug)]
 pub(super) struct AxisMarks {
+    rank: usize,
     axes: Vec<MarkedAxis>,
 }
 
@@ -124,7 +125,7 @@ impl AxisMarks {
             }
             axis.marks.resize_with(axis.dim.div_ceil(64 * PAGE), OnceLock::new);
         }
-        Self { axes }
+        Self { rank: shape.len(), axes }
     }
 
     /// Marks the places of the items that fail, which are as many as `mismatches` says. `set` sets a bit for each of them,
@@ -163,16 +164,21 @@ impl AxisMarks {
         }
     }
 
-    /// Returns the marked places, from the runs of all windows, each with the number of its first item.
-    pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>) -> Vec<AxisPlaces> {
+    /// Returns the marked places, from the runs of all windows, each with the number of its first item. `is_reversed` tells
+    /// that the shape was that of tensors with their axes reversed.
+    pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>, is_reversed: bool) -> Vec<AxisPlaces> {
         sort_by(&mut windows, |(a, _), (b, _)| a.cmp(b));
         let mut runs = FirstAxisRuns::default();
         windows.into_iter().for_each(|(_, window)| runs.append(window));
         let found = |axis: &MarkedAxis| {
             let FirstAxisRuns { count, ranges, .. } = if axis.marks.is_empty() { runs.clone() } else { axis.runs() };
-            AxisPlaces { axis: axis.number, places: count, of: axis.dim, ranges }
+            let number = if is_reversed { self.rank - 1 - axis.number } else { axis.number };
+            AxisPlaces { axis: number, places: count, of: axis.dim, ranges }
         };
-        self.axes.iter().map(found).collect()
+        match is_reversed {
+            true => self.axes.iter().rev().map(found).collect(),
+            false => self.axes.iter().map(found).collect(),
+        }
     }
 }
 

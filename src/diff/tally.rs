@@ -12,6 +12,7 @@ use super::most::{Most, below_float, raise};
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
+use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors, WorstMismatches};
 use crate::layout::order::sort_by;
 use crate::memory::{self, OutOfMemory};
@@ -35,7 +36,7 @@ const OFTEN: usize = 1 << 10;
 /// are compared as.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoredItems<'a> {
-    /// The number of the first item.
+    /// The place of the first item in the order in which items are compared.
     pub start: usize,
     /// The bytes of an expected item, and of an actual one.
     pub widths: [usize; 2],
@@ -171,10 +172,11 @@ impl DifferenceTally {
         self.first.len() < rule.shown || self.first.last().is_some_and(|last| item < last.item)
     }
 
-    /// Looks at pairs of numbers.
+    /// Looks at pairs of numbers, which come in the order of a walk.
     pub(super) fn look_at(
         &mut self,
         how: NumberRule<'_>,
+        walk: &Walk,
         pairs: NumberPairs<'_>,
         marks: &mut WindowMarks<'_>,
         scratch: &mut TallyScratch,
@@ -186,18 +188,20 @@ impl DifferenceTally {
             let count = block.min(items - first);
             let pairs = pairs.part(first..first + count, kernel.size());
             let NumberPairs { stored, rows } = pairs;
-            if reading.is_one_dtype && self.has_maxima(stored.start) && stored.rows.expected == stored.rows.actual {
+            let lowest = walk.lowest(stored.start..stored.start + count);
+            if reading.is_one_dtype && self.has_maxima(lowest) && stored.rows.expected == stored.rows.actual {
                 continue;
             }
             let before = self.mismatches;
-            if let Some(BlockCounts { differing, mismatches }) = self.count(how, pairs, &mut scratch.steps) {
+            if let Some(BlockCounts { differing, mismatches }) = self.count(how, pairs, lowest, &mut scratch.steps) {
                 self.differing += differing;
                 self.mismatches += mismatches;
             } else {
                 reading.steps.fill(kernel, stored.rows, rows, &mut scratch.steps);
                 kernel.facts(rule, rows, &scratch.steps, &mut scratch.facts);
                 for (n, facts) in scratch.facts.iter().enumerate() {
-                    self.pair(rule, stored.part(n..n + 1), facts, scratch.steps.get(n).copied());
+                    let item = StoredItems { start: walk.number(stored.start + n), ..stored.part(n..n + 1) };
+                    self.pair(rule, item, facts, scratch.steps.get(n).copied());
                 }
             }
             marks.mark(stored.start..stored.start + count, self.mismatches - before, &mut |bits| {
@@ -207,21 +211,27 @@ impl DifferenceTally {
     }
 
     /// Counts what differs in a block; `None` if its pairs have to be looked at one by one. After the first blocks hardly
-    /// any raises a maximum, so that this is all that is done with most. A block may lie before others that have been
-    /// seen: then a pair as far apart as the farthest counts, too, since the first of such pairs is told.
-    fn count(&self, how: NumberRule<'_>, pairs: NumberPairs<'_>, steps: &mut Vec<u64>) -> Option<BlockCounts> {
+    /// any raises a maximum, so that this is all that is done with most. The item whose number is `lowest` may lie before
+    /// others that have been seen: then a pair as far apart as the farthest counts, too, since the first of such pairs is
+    /// told.
+    fn count(
+        &self,
+        how: NumberRule<'_>,
+        pairs: NumberPairs<'_>,
+        lowest: usize,
+        steps: &mut Vec<u64>,
+    ) -> Option<BlockCounts> {
         let NumberRule { rule, reading } = how;
-        let start = pairs.stored.start;
-        let max_rel = self.max_rel.map(|most| most.exceeded(start, below_float).ok_or(()));
-        let worst = self.worst.floor().map(|least| least.exceeded(start, Number::below).ok_or(()));
+        let max_rel = self.max_rel.map(|most| most.exceeded(lowest, below_float).ok_or(()));
+        let worst = self.worst.floor().map(|least| least.exceeded(lowest, Number::below).ok_or(()));
         let thresholds = Thresholds {
-            max_abs: self.max_abs?.exceeded(start, Number::below)?,
+            max_abs: self.max_abs?.exceeded(lowest, Number::below)?,
             max_rel: max_rel.transpose().ok()?,
             rtol: self.rtol,
-            lists_next: self.lists(start, rule) || self.worst.takes_all(rule.worst),
+            lists_next: self.lists(lowest, rule) || self.worst.takes_all(rule.worst),
             worst: worst.transpose().ok()?,
         };
-        let max_ulp = self.max_ulp.and_then(|most| most.exceeded(start, |steps| steps.checked_sub(1)));
+        let max_ulp = self.max_ulp.and_then(|most| most.exceeded(lowest, |steps| steps.checked_sub(1)));
         if reading.steps.any_above(pairs.stored.rows, max_ulp) {
             return None;
         }

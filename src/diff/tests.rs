@@ -11,6 +11,7 @@ use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks, least_rtol};
+use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors};
 use super::*;
 use crate::error::{Advice, Subject};
@@ -844,7 +845,7 @@ fn as_defined_in_any_windows() {
             let thread = random.below(tallies.len());
             let how = NumberRule { rule: &rule, reading: &reading };
             let pairs = NumberPairs { stored: window, rows: window.rows };
-            tallies[thread].look_at(how, pairs, &mut marks, &mut TallyScratch::default());
+            tallies[thread].look_at(how, &Walk::default(), pairs, &mut marks, &mut TallyScratch::default());
         }
         let mut found = DifferenceTally::default();
         while !tallies.is_empty() {
@@ -892,6 +893,83 @@ fn maps_count_the_pairs_of_each_cell_in_either_order() {
             let found = maps::density([&mut one, &mut other], &Options::default(), most, limits, &|_| ());
             assert_eq!(found.unwrap().unwrap().mismatches, wanted, "round {round}: {shape:?} {orders:?} {most:?}");
         }
+    }
+}
+
+/// The bytes of items given in C order, as a walk comes to them.
+fn walked(walk: &Walk, items: &[f64]) -> Vec<u8> {
+    bytes_of(&(0..items.len()).map(|place| items[walk.number(place)]).collect::<Vec<_>>())
+}
+
+#[test]
+fn the_order_of_a_walk_makes_no_difference_to_a_tally() {
+    let mut random = Random(5);
+    let reading = reading_of(Kind::Float64);
+    for round in 0..300 {
+        let shape: Vec<usize> = (0..=random.below(4)).map(|_| 1 + random.below([3, 20][round % 2])).collect();
+        let items = shape.iter().product();
+        let (expected, actual) = random_pair(&mut random, items, [0, 1, 30, 100][round % 4]);
+        let rule = Rule {
+            atol: [-1.0, 0.1][random.below(2)],
+            rtol: 0.0,
+            ulp: [None, Some(0), Some(2)][random.below(3)],
+            nan_differs: random.below(4) == 0,
+            shown: [0, 1, 5, 10_000][random.below(4)],
+            worst: [0, 1, 5, 10_000][random.below(4)],
+        };
+        // either the first or the worst are listed
+        let rule = if rule.worst > 0 { Rule { shown: 0, ..rule } } else { rule };
+        let tally_of = |walk: &Walk, threads: usize, most: usize, random: &mut Random| {
+            let (e, a) = (walked(walk, &expected), walked(walk, &actual));
+            let mut tallies: Vec<DifferenceTally> = (0..threads).map(|_| DifferenceTally::default()).collect();
+            let (axes, mut runs, mut start) = (AxisMarks::new(&walk.shape(&shape)), Vec::new(), 0);
+            while start < items {
+                let end = (start + 1 + random.below(most)).min(items);
+                let window = StoredItems::new(start, [8, 8], [&e[8 * start..8 * end], &a[8 * start..8 * end]]);
+                let mut marks = WindowMarks { axes: &axes, runs: FirstAxisRuns::default() };
+                let how = NumberRule { rule: &rule, reading: &reading };
+                let pairs = NumberPairs { stored: window, rows: window.rows };
+                tallies[random.below(threads)].look_at(how, walk, pairs, &mut marks, &mut TallyScratch::default());
+                runs.push((start, marks.runs));
+                start = end;
+            }
+            let mut found = DifferenceTally::default();
+            tallies.into_iter().for_each(|tally| found.merge(tally, &rule));
+            (found, axes.found(runs, !walk.is_c_order()))
+        };
+        let wanted = tally_of(&Walk::default(), 1, 10_000, &mut random);
+        let found = tally_of(&Walk::across(&shape), 1 + round % 3, [3, 100, 10_000][random.below(3)], &mut random);
+        assert_eq!(found, wanted, "round {round}: {shape:?} {rule:?}");
+    }
+}
+
+#[test]
+fn large_tensors_in_fortran_order_are_compared_as_in_c_order() {
+    let shape = [1031, 1033];
+    let (expected, actual) = random_pair(&mut Random(6), shape[0] * shape[1], 2);
+    let across = |items: &[f64]| {
+        let meta = Meta::new(DType::parse("<f8").unwrap(), shape.to_vec()).in_order(Order::Fortran);
+        let bytes = Arc::new(MemoryBytes::new(walked(&Walk::across(&shape), items)));
+        Source::stored(meta, bytes, 0, String::new()).unwrap()
+    };
+    let along = |items: &[f64]| source("<f8", &shape, bytes_of(items));
+    assert!(!Walk::of([&across(&expected), &across(&actual)]).is_c_order());
+    assert!(Walk::of([&across(&expected), &along(&actual)]).is_c_order());
+    for text in ["--threads 1 --atol 0.25", "--threads 3 --max-mismatch 9"] {
+        let wanted = compared(along(&expected), along(&actual), text);
+        let found = compared(across(&expected), across(&actual), text);
+        assert_eq!((json_of_items(&found), found.quantiles()), (json_of_items(&wanted), wanted.quantiles()), "{text}");
+        // sums are rounded within blocks, which are others
+        let ratio = found.metrics().unwrap().rmse.unwrap() / wanted.metrics().unwrap().rmse.unwrap();
+        assert!((ratio - 1.0).abs() < 1e-12, "{text}: {ratio}");
+    }
+    #[cfg(feature = "cli")]
+    {
+        let density = |mut one: Source, mut other: Source| {
+            let limits = crate::ops::fill::Limits::default();
+            maps::density([&mut one, &mut other], &Options::default(), [40, 50], limits, &|_| ()).unwrap()
+        };
+        assert_eq!(density(across(&expected), across(&actual)), density(along(&expected), along(&actual)));
     }
 }
 

@@ -64,6 +64,7 @@ pub fn scan<S: Send, const N: usize>(
 
 /// Scans tensors as [`scan`] does, but shows windows that may be boxes, so that items that are stored across the order of the
 /// axes are read in long runs. Windows come in the order of their first items; items of different windows come in no order.
+/// `view` returns the items of a tensor in the order in which they are counted: C order, or that of the storage.
 ///
 /// # Errors
 /// As for [`scan`].
@@ -72,6 +73,7 @@ pub fn scan<S: Send, const N: usize>(
 /// If the shapes differ.
 pub fn scan_boxes<S: Send, const N: usize>(
     mut sources: [&mut Source; N],
+    view: &dyn Fn(&Source) -> View,
     limits: Limits,
     progress: Progress<'_>,
     wanted: impl Fn(usize) -> bool + Sync,
@@ -79,32 +81,33 @@ pub fn scan_boxes<S: Send, const N: usize>(
     each: impl Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
     settle(&mut sources, limits)?;
-    let shape = sources.first().map(|source| source.shape().to_vec()).unwrap_or_default();
+    let parts = sources.map(|source| ScannedPart { view: view(source), source });
+    let shape = parts.first().map(|part| part.view.shape()).unwrap_or_default();
     let scanning = Scanning { limits, progress, wanted: &wanted, cut: boxes_across };
     let visit = |state: &mut S, window: &Window, items: &[Vec<u8>]| {
         each(state, &ScannedBox { window, shape: &shape, items: std::array::from_fn(|i| items[i].as_slice()) })
     };
-    scan_with(&sources.map(|source| whole(source)), &scanning, &begin, &visit)
+    scan_with(&parts, &scanning, &begin, &visit)
 }
 
-/// A window of tensors of one shape: a box of items of each, in C order of the box and little-endian.
+/// A window of tensors of one shape: a box of items of each, in the order in which they are counted, and little-endian.
 #[derive(Debug)]
 pub struct ScannedBox<'a, const N: usize> {
     window: &'a Window,
-    /// The shape of the tensors.
+    /// The shape of the tensors in the order in which their items are counted.
     shape: &'a [usize],
     /// The items of each tensor.
     pub items: [&'a [u8]; N],
 }
 
 impl<const N: usize> ScannedBox<'_, N> {
-    /// Returns the number of its first item, counted in C order of the tensors.
+    /// Returns the number of its first item.
     pub fn start(&self) -> usize {
         self.window.start
     }
 
-    /// Iterates over the runs of items that are contiguous in C order of the tensors: the number of the first item, and the
-    /// items of each tensor.
+    /// Iterates over the runs of items that are counted one after the other: the number of the first item, and the items of
+    /// each tensor.
     pub fn runs(&self) -> impl Iterator<Item = (usize, [&[u8]; N])> {
         let count = self.window.items().max(1);
         let mut rests = self.items;
@@ -398,7 +401,9 @@ mod tests {
                 Ok(true)
             };
             let mut seen =
-                scan_boxes([&mut source], limits(window, 2), &|_| (), |_| true, Vec::new, each).unwrap().concat();
+                scan_boxes([&mut source], &Source::view, limits(window, 2), &|_| (), |_| true, Vec::new, each)
+                    .unwrap()
+                    .concat();
             seen.sort();
             for ((start, dims), (found_start, found_dims, _)) in first.iter().zip(&seen) {
                 assert_eq!((found_start, &found_dims[..]), (start, *dims), "{shape:?} by {window}");
