@@ -36,8 +36,8 @@ const DIGIT: u32 = 16;
 /// The most keys, of all threads together, that a later pass keeps and sorts instead of counting them: 8 MiB.
 const KEPT: u64 = 1 << 20;
 
-/// The most keys that the first pass keeps: to sort them takes less time than to go through the counters.
-const FEW: usize = 1 << 12;
+/// The most keys that the first pass keeps: to find the wanted ones among them takes less time than to go through the counters.
+const FEW: usize = 1 << 16;
 
 /// A share of all items, from 0 to 1. It is no float, because 0.1 is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,10 +131,25 @@ keys! { unsigned u8 u16 u32 u64 }
 keys! { signed i8, u8; i16, u16; i32, u32; i64, u64; }
 keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
 
-/// Returns the keys of some ranks, which count from 0. A rank beyond the last key has none.
+/// Returns the keys of some ranks, which count from 0. A rank beyond the last key has none. Reorders the keys.
 fn select(keys: &mut [u64], ranks: impl Iterator<Item = u64>) -> Vec<u64> {
-    keys.sort_unstable();
-    ranks.filter_map(|rank| keys.get(usize::try_from(rank).ok()?).copied()).collect()
+    let ranks: Vec<usize> =
+        ranks.filter_map(|rank| usize::try_from(rank).ok().filter(|&rank| rank < keys.len())).collect();
+    let mut wanted = ranks.clone();
+    wanted.sort_unstable();
+    wanted.dedup();
+    place(keys, 0, &wanted);
+    ranks.into_iter().map(|rank| keys[rank]).collect()
+}
+
+/// Puts the keys of some ranks, ascending and counted from `first` on, where sorting would put them. With few ranks that takes
+/// less time than sorting, since each step halves them and only parts the keys.
+fn place(keys: &mut [u64], first: usize, ranks: &[usize]) {
+    let Some(&rank) = ranks.get(ranks.len() / 2) else { return };
+    let (below, _, above) = keys.select_nth_unstable(rank - first);
+    let (lower, upper) = ranks.split_at(ranks.len() / 2);
+    place(below, first, lower);
+    place(above, rank + 1, &upper[1..]);
 }
 
 /// The search for the quantiles of some items, by passes over all of them until they are [found](Self::found).
@@ -505,7 +520,8 @@ mod tests {
         }
         // from samples that are like all of them, and that are not
         for (sample, of) in [("all", 0..sorted.len()), ("the least", 0..sorted.len() / 10), ("none", 0..0)] {
-            let sampled = Search::sampled(T::BITS, &FRACTIONS, keys.len(), &mut sorted[of].to_vec());
+            let items = keys.len().max(FEW + 1);
+            let sampled = Search::sampled(T::BITS, &FRACTIONS, items, &mut sorted[of].to_vec());
             let (found, took) = search(sampled, &keys, count);
             assert_eq!(found, expected, "{name}: a sample of {sample}");
             assert!(took <= passes + 1, "{name}: {took} passes with a sample of {sample}");
