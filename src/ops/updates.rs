@@ -89,7 +89,7 @@ impl Updates {
             return Ok(());
         }
         let bytes = self.view.items() * dtype.itemsize();
-        let mut items = memory::zeros(bytes).with_context(|| self.source.label())?;
+        let mut items = memory::untouched(bytes).with_context(|| self.source.label())?;
         self.conversion.read(&self.source, &self.view, &mut items, &mut Vec::new())?;
         let tensor = Tensor::new(dtype.clone(), self.view.shape(), items)?;
         let source = Source::memory(tensor, self.source.label().to_owned());

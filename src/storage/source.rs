@@ -276,7 +276,7 @@ impl Source {
     pub fn make_resident(&mut self, threads: Threads) -> Result<()> {
         /// The bytes that a thread reads at a time.
         const PART: usize = 1 << 22;
-        let mut bytes = memory::zeros(self.bytes()).with_context(|| &*self.label)?;
+        let mut bytes = memory::untouched(self.bytes()).with_context(|| &*self.label)?;
         if self.is_read_by_position() && self.view().is_c_order() {
             let parts: Vec<_> = bytes.chunks_mut(PART).map(Mutex::new).collect();
             let read = |n: usize| self.read_at(&mut locked(&parts[n]), (n * PART) as u64);
