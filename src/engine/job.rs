@@ -18,7 +18,8 @@ use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::window_size::{
-    EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SPARSE, SPARSE_EDIT_WINDOW, WINDOW, request_window,
+    EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
+    request_window,
 };
 use crate::parallel::share;
 use crate::storage::chunked::MOST_ROW;
@@ -147,11 +148,22 @@ impl Job {
         sink: &dyn WindowSink,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let threads = if sink.in_order() { 1 } else { self.threads };
-        let itemsize = self.meta().dtype.itemsize();
         if let Some(slabs) = self.slabs(windows).filter(|_| !sink.in_order()) {
             return self.run_by_slabs(&slabs.sides, windows, numbers, sink, progress);
         }
+        self.run_each(windows, numbers, sink, progress)
+    }
+
+    /// Does what [`run`](Self::run) does, and fills each window by itself.
+    fn run_each(
+        &self,
+        windows: &Windows,
+        numbers: Range<usize>,
+        sink: &dyn WindowSink,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let threads = if sink.in_order() { 1 } else { self.threads };
+        let itemsize = self.meta().dtype.itemsize();
         self.share(threads, numbers.len(), &|number, items, scratch| {
             let window = windows.get(numbers.start + number);
             let copied = || self.fill.stored(&window)?.map_or(Ok(false), |stored| sink.copy(&window, &stored));
@@ -432,15 +444,18 @@ impl Job {
         let same = self.fill.same_items();
         let fill = same.unwrap_or(&*self.fill);
         let Meta { shape, dtype, .. } = fill.meta();
-        // a few for each thread, so that none waits for the last of another, unless what is read says where boxes end
-        let least = LEAST_BOX / dtype.itemsize().max(1);
-        let most = self.fill.grain().is_none().then(|| (self.meta().items() / (4 * self.threads)).max(least));
-        let tile = fill.tile(self.items().min(most.unwrap_or(usize::MAX)));
-        let sides = tile.filter(|_| any_order && self.meta().bytes() > 0);
+        // Pages that are read for several boxes stay in the system's memory if they are no more than may be held.
+        let read = self.fill.operands().iter().fold(0, |all: usize, of| all.saturating_add(of.bytes()));
+        let is_cached = read <= self.limits.held();
+        let is_cut = is_cached || self.fill.grain().is_none();
+        let sides = if any_order && self.meta().bytes() > 0 { self.tile(fill, is_cut) } else { None };
         let windows = sides.as_ref().map(|sides| Windows::boxes(shape, sides));
         let (Some(windows), Some(same)) = (&windows, same) else {
             if let Some(Strips { slab, windows }) = self.strips() {
                 return self.run_by_slabs(&slab, &windows, 0..windows.count(), sink, progress);
+            }
+            if let Some(windows) = windows.as_ref().filter(|_| is_cached) {
+                return self.run_each(windows, 0..windows.count(), sink, progress);
             }
             let windows = windows.unwrap_or_else(|| self.windows());
             return self.run(&windows, 0..windows.count(), sink, progress);
@@ -453,6 +468,31 @@ impl Job {
             Ok(())
         })?;
         self.fill.finish()
+    }
+
+    /// Returns the sides of the boxes by which an output is made from what is stored across it. They are as large as suits what
+    /// is read, unless that does not matter, where `is_cut`. Then boxes are so small that there are a few for each thread, so that
+    /// none waits for the last of another, and smaller yet if they are written in long pieces all the same, since touching memory
+    /// for the first time takes longer than to copy it.
+    fn tile(&self, fill: &dyn Fill, is_cut: bool) -> Option<Vec<usize>> {
+        let Meta { shape, dtype, .. } = fill.meta();
+        if !is_cut {
+            return fill.tile(self.items());
+        }
+        let least = LEAST_BOX / dtype.itemsize().max(1);
+        let most = (self.meta().items() / (4 * self.threads)).max(least).min(self.items());
+        let is_long = |sides: &[usize]| {
+            let piece = Windows::boxes(shape, sides).get(0).pieces(shape).next();
+            piece.is_none_or(|piece| piece.items() * dtype.itemsize() >= SHORT_PIECE)
+        };
+        let mut items = least.min(most);
+        loop {
+            let sides = fill.tile(items)?;
+            if items == most || is_long(&sides) {
+                return Some(sides);
+            }
+            items = (2 * items).min(most);
+        }
     }
 
     /// Writes the windows that change to the data's own file or an exact copy of it, in which items lie in C order of the
