@@ -43,20 +43,17 @@ impl ComparedPairs {
         Some(Self { how, rule: Rule::new(options), widths: [one.itemsize(), other.itemsize()] })
     }
 
-    /// Calls `each` with the numbers of the items that fail, in order.
-    fn for_each_mismatch(&self, items: StoredItems<'_>, scratch: &mut PairScratch, each: &mut dyn FnMut(usize)) {
+    /// Calls `each`, in order, with places of items and a bit for each of the 64 from there on, which is set if it fails.
+    fn for_each_mismatch(&self, items: StoredItems<'_>, scratch: &mut PairScratch, each: &mut dyn FnMut(usize, u64)) {
         match &self.how {
             Comparability::Numbers(reading) => {
                 let PairScratch { converted, steps, bits } = scratch;
                 let pairs = NumberPairs { stored: items, rows: reading.read(items.rows, converted) };
                 mark_failures(NumberRule { rule: &self.rule, reading }, pairs, steps, bits);
-                let is_set = |n: &usize| bits[n / 64] >> (n % 64) & 1 == 1;
-                (0..items.len()).filter(is_set).for_each(|n| each(items.start + n));
+                bits.iter().enumerate().for_each(|(n, &failing)| each(items.start + 64 * n, failing));
             }
             Comparability::Bytes | Comparability::Text { .. } => {
-                for_each_opaque(&self.how, items, &mut |group, different| {
-                    (0..64).filter(|n| different >> n & 1 == 1).for_each(|n| each(group.start + n));
-                });
+                for_each_opaque(&self.how, items, &mut |group, different| each(group.start, different));
             }
         }
     }
@@ -223,11 +220,16 @@ pub(crate) fn density(
     let each = |(counts, scratch): &mut State, start: usize, items: [&[u8]; 2]| {
         let (mut cell, mut end) = (0, 0);
         for part in StoredItems::new(start, pairs.widths, items).chunks(CHUNK) {
-            pairs.for_each_mismatch(part, scratch, &mut |place| {
-                if place >= end {
-                    (cell, end) = cell_of(place);
+            pairs.for_each_mismatch(part, scratch, &mut |start, mut failing| {
+                while failing != 0 {
+                    let place = start + failing.trailing_zeros() as usize;
+                    if place >= end {
+                        (cell, end) = cell_of(place);
+                    }
+                    let later = u32::try_from(end - start).ok().and_then(|end| u64::MAX.checked_shl(end)).unwrap_or(0);
+                    counts[cell] += u64::from((failing & !later).count_ones());
+                    failing &= later;
                 }
-                counts[cell] += 1;
             });
         }
         Ok(true)

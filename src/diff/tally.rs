@@ -23,7 +23,7 @@ use crate::memory::{self, OutOfMemory};
 const BLOCK: usize = 1024;
 
 /// Items that are compared as bytes before each is asked whether it fails.
-const GROUP: usize = 8;
+const GROUP: usize = 32;
 
 /// Whether there is memory is asked for each listed mismatch of more bytes than this. The user says how many are listed,
 /// and the file how long an item is; a failed allocation would end the process, so an allocation that may fail is tried
