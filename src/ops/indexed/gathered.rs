@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::columns::{COLUMNS, ColumnReader, GatherStep, in_fortran_order, in_storage_order, read_items};
+use super::element_boxes::ElementBoxes;
 use super::groups::{PlacedTuple, TupleGroups};
 use super::places::{NearPlaces, TuplePlaces};
 use super::resolve::{Index, OutOfRange, Shapes, TupleResolver};
@@ -235,6 +236,8 @@ pub struct LinkedGather {
     /// So many bytes of data may be read for a window at once.
     slab: usize,
     threads: Threads,
+    /// The boxes by which elements are read, where few of them lie side by side.
+    boxes: Option<ElementBoxes>,
 }
 
 impl LinkedGather {
@@ -271,7 +274,7 @@ impl LinkedGather {
         let slab = limits.window.map_or(SLAB, |window| window.saturating_mul(4));
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
-        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, threads: limits.threads })
+        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, threads: limits.threads, boxes: None })
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -444,12 +447,22 @@ impl Fill for LinkedGather {
 
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
+        let is_c = self.data.meta().order == Order::C;
         if self.blocks.is_flat {
             self.data.reverse_to_c_order();
         }
         self.data.flatten(self.threads)?;
         // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
+        let itemsize = self.meta.dtype.itemsize();
+        if let (TuplePlaces::OnDemand(places), true) = (&self.places, is_file && is_c)
+            && self.blocks.reach.saturating_mul(itemsize) > self.slab
+        {
+            self.boxes = ElementBoxes::new(places.shapes(), itemsize, self.slab);
+            if self.boxes.is_some() {
+                return Ok(());
+            }
+        }
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
         let most = if is_file && is_long { self.slab } else { self.resident };
         if (is_file || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
@@ -467,6 +480,9 @@ impl Fill for LinkedGather {
         if window.items() == 0 {
             return Ok(());
         }
+        if let (Some(boxes), TuplePlaces::OnDemand(places)) = (&self.boxes, &self.places) {
+            return boxes.fill(&self.data, places, window, out, scratch);
+        }
         let at = self.blocks.of(window);
         let (first, count) = self.blocks.tuples(&at);
         let near = self.places.near(first, count)?;
@@ -476,6 +492,14 @@ impl Fill for LinkedGather {
             (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, &mut scratch.items)?,
         }
         Ok(())
+    }
+
+    fn tile(&self, _: usize) -> Option<Vec<usize>> {
+        self.boxes.as_ref().map(|boxes| boxes.sides().to_vec())
+    }
+
+    fn fills_boxes(&self) -> bool {
+        self.boxes.is_some()
     }
 
     fn finish(&self) -> Result<()> {

@@ -31,6 +31,7 @@
 
 mod buckets;
 mod columns;
+mod element_boxes;
 mod gathered;
 mod groups;
 mod linked;

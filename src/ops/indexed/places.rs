@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::read::collect;
-use super::resolve::{Index, TupleResolver};
+use super::resolve::{Index, Shapes, TupleResolver};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::memory;
@@ -49,6 +49,36 @@ pub enum NearPlaces<'a> {
     Small(&'a [u32]),
     /// Any places.
     Large(Cow<'a, [u64]>),
+}
+
+impl PlacesOnDemand {
+    /// Returns the shapes of the operator.
+    pub(super) fn shapes(&self) -> &Shapes {
+        self.resolver.shapes()
+    }
+
+    /// Makes `numbers` the native integers of a box of the index tensor.
+    ///
+    /// # Errors
+    /// Of reading; not enough memory.
+    pub(super) fn read_box(
+        &self,
+        ranges: &[Range<usize>],
+        numbers: &mut Vec<u8>,
+        gathered: &mut Vec<u8>,
+    ) -> Result<()> {
+        let view = self.indices.view().part(ranges);
+        memory::resize(numbers, view.items() * self.indices.itemsize(), self.indices.source().label())?;
+        self.indices.read(&view, numbers, gathered)
+    }
+
+    /// Makes `places` those on their axis that such integers name.
+    ///
+    /// # Errors
+    /// A number that is out of range, since the file has changed.
+    pub(super) fn on_axis(&self, numbers: &[u8], places: &mut Vec<u64>) -> Result<()> {
+        self.resolver.resolve_on_axis(&self.kind, numbers, places)
+    }
 }
 
 impl PlacesPart {

@@ -417,7 +417,32 @@ impl TupleResolver {
         first: usize,
         places: &mut Vec<u64>,
     ) -> Result<()> {
-        let (mut block, width, known) = ([0_i64; BLOCK], self.width(), places.len());
+        let known = places.len();
+        self.append_on_axes(words, read, first, places)?;
+        if let Some(implied) = &self.arrangement.implied {
+            implied.complete(first, &mut places[known..]);
+        }
+        Ok(())
+    }
+
+    /// Makes `places` those that numbers name on the axis of tuples of one number.
+    ///
+    /// # Errors
+    /// The first number that is out of range; a kind that is no integer.
+    pub(super) fn resolve_on_axis(&self, kind: &Kind, bytes: &[u8], places: &mut Vec<u64>) -> Result<()> {
+        places.clear();
+        with_integers!(kind, bytes, |words, read| self.append_on_axes(words, read, 0, places))
+    }
+
+    /// Appends the places of whole tuples, but for what of them is implied.
+    fn append_on_axes<W: Copy, I: Index>(
+        &self,
+        words: &[W],
+        read: impl Fn(W) -> I,
+        first: usize,
+        places: &mut Vec<u64>,
+    ) -> Result<()> {
+        let (mut block, width) = ([0_i64; BLOCK], self.width());
         let axes = &self.arrangement.axes;
         let most = BLOCK / width * width;
         for (number, words) in words.chunks(most).enumerate() {
@@ -432,9 +457,6 @@ impl TupleResolver {
             }
             let resolved = resolve_tuples(axes, wide, places);
             resolved.map_err(|bad| self.out_of_range(first * width + number * most + bad, &read(words[bad])))?;
-        }
-        if let Some(implied) = &self.arrangement.implied {
-            implied.complete(first, &mut places[known..]);
         }
         Ok(())
     }

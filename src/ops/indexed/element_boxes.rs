@@ -1,0 +1,163 @@
+//! Elements along an axis that is not the last: boxes of the output that take few places of the other axes, and all of that
+//! axis, so that each is picked from a box of `data` that is read at once.
+
+use super::places::PlacesOnDemand;
+use super::resolve::Shapes;
+use crate::error::{Context, Result};
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
+use crate::layout::window::{Window, Windows};
+use crate::memory::resize;
+use crate::ops::fill::Scratch;
+use crate::storage::source::Source;
+
+/// The numbers that are resolved at once, beside what is picked by them.
+const NUMBERS: usize = 1 << 12;
+
+/// How an output of elements is cut into boxes.
+#[derive(Clone, Debug)]
+pub(super) struct ElementBoxes {
+    /// The axis along which numbers name places.
+    axis: usize,
+    /// The places of that axis in `data`.
+    dim: usize,
+    /// The sides of a box of the output.
+    sides: Vec<usize>,
+}
+
+impl ElementBoxes {
+    /// Returns the boxes of which each takes about `slab` bytes of `data`, whose items have `itemsize` bytes. `None` where the
+    /// pieces of these would be short, and where tuples are no elements.
+    pub(super) fn new(shapes: &Shapes, itemsize: usize, slab: usize) -> Option<Self> {
+        /// A piece of a box is one part of so many of a slab, 2 KiB, where four slabs have room for that, and a quarter at least.
+        const PIECES: usize = 1 << 9;
+        let Shapes { data, axes, updates, is_implied: true, .. } = shapes else { return None };
+        let (axis, inner) = (axes.start, axes.end..data.len());
+        let (dim, count) = (data[axis], updates[axis]);
+        if data[inner.clone()] != updates[inner.clone()] || data.contains(&0) || count == 0 || itemsize == 0 {
+            return None;
+        }
+        let column = dim.saturating_mul(itemsize);
+        let items = |bytes: usize| bytes.div_ceil(itemsize).max(1);
+        let (least, wanted) = (items(slab / PIECES / 4), items(slab / PIECES));
+        let row = (slab / column).max(wanted.min(slab.saturating_mul(4) / column));
+        if inner.is_empty() || row < least {
+            return None;
+        }
+        let mut sides = vec![1; data.len()];
+        for axis in inner.rev() {
+            let taken = sides.iter().product::<usize>();
+            sides[axis] = (row / taken).clamp(1, data[axis]);
+        }
+        let row = sides.iter().product::<usize>();
+        if row < least {
+            return None;
+        }
+        // what is picked is no more than a few times what it is picked from, however often places are named
+        sides[axis] = (slab.saturating_mul(8) / (row * (itemsize + size_of::<u64>()))).clamp(1, count);
+        Some(Self { axis, dim, sides })
+    }
+
+    /// Returns the sides of a box.
+    pub(super) fn sides(&self) -> &[usize] {
+        &self.sides
+    }
+
+    /// Makes `out` the items of a window of the output, box by box, from `data` in C order.
+    ///
+    /// # Errors
+    /// Of reading; not enough memory; a number that has become one out of range.
+    pub(super) fn fill(
+        &self,
+        data: &Source,
+        places: &PlacesOnDemand,
+        window: &Window,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let (itemsize, shape) = (data.dtype().itemsize(), window.shape());
+        let (mut numbers, mut picked) = (Vec::new(), Vec::new());
+        let (whole, boxes) = (View::c_order(&shape), Windows::boxes(&shape, &self.sides));
+        for part in boxes.iter() {
+            let begins = window.ranges.iter().map(|range| range.start);
+            let shifted = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
+            let mut ranges: Vec<_> = shifted.collect();
+            let row = ranges[self.axis + 1..].iter().map(ExactSizeIterator::len).product::<usize>();
+            places.read_box(&ranges, &mut numbers, &mut scratch.gathered)?;
+            ranges[self.axis] = 0..self.dim;
+            let slab = &mut scratch.items;
+            resize(slab, self.dim * row * itemsize, data.label())?;
+            data.read(&data.view().part(&ranges), slab, &mut scratch.gathered)?;
+            let here = match boxes.count() {
+                1 => &mut out[..],
+                _ => {
+                    resize(&mut picked, part.items() * itemsize, data.label())?;
+                    &mut picked[..]
+                }
+            };
+            let mut on_axis = Vec::new();
+            let rows = (NUMBERS / row).max(1) * row;
+            let number = numbers.len() / part.items();
+            for (numbers, here) in numbers.chunks(rows * number).zip(here.chunks_mut(rows * itemsize)) {
+                places.on_axis(numbers, &mut on_axis).with_context(|| data.label())?;
+                pick(&on_axis, slab, here, itemsize, row);
+            }
+            if boxes.count() > 1 {
+                copy_bytes(&picked, &View::c_order(&part.shape()), out, &whole.part(&part.ranges), itemsize);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes each item of the rows of `out` that of `slab` at its place on the axis and its own place in the row.
+fn pick(places: &[u64], slab: &[u8], out: &mut [u8], itemsize: usize, row: usize) {
+    fn words<const N: usize>(places: &[u64], slab: &[u8], out: &mut [u8], row: usize) {
+        let (slab, out) = (slab.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
+        for (places, out) in places.chunks(row).zip(out.chunks_mut(row)) {
+            for (n, (out, &place)) in out.iter_mut().zip(places).enumerate() {
+                *out = slab[place as usize * row + n];
+            }
+        }
+    }
+    match itemsize {
+        1 => words::<1>(places, slab, out, row),
+        2 => words::<2>(places, slab, out, row),
+        4 => words::<4>(places, slab, out, row),
+        8 => words::<8>(places, slab, out, row),
+        16 => words::<16>(places, slab, out, row),
+        _ => {
+            for (n, (out, &place)) in out.chunks_exact_mut(itemsize).zip(places).enumerate() {
+                let item = place as usize * row + n % row;
+                out.copy_from_slice(&slab[item * itemsize..][..itemsize]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_of_boxes() {
+        let sides = |data: &[usize], indices: &[usize], axis, itemsize, slab| {
+            let shapes = crate::ops::gather_elements::check(data, indices, axis).unwrap();
+            ElementBoxes::new(&shapes, itemsize, slab).map(|boxes| boxes.sides)
+        };
+        let slab = 1 << 20;
+        assert_eq!(sides(&[10, 29959, 7], &[5, 29959, 7], 0, 16, slab), Some(vec![5, 936, 7]));
+        assert_eq!(sides(&[3, 1000, 4000], &[2, 10, 4000], 1, 4, slab), Some(vec![1, 10, 512]));
+        // short pieces may take a little more of a slab, but not much more
+        assert_eq!(sides(&[4000, 4000], &[10, 4000], 0, 4, slab), Some(vec![10, 262]));
+        assert_eq!(sides(&[40000, 4000], &[10, 4000], 0, 4, slab), None);
+        assert_eq!(sides(&[40000, 4], &[10, 4], 0, 4, slab), None);
+        // few places are named again and again
+        assert_eq!(sides(&[1, 500_000], &[1000, 500_000], 0, 4, slab), Some(vec![2, 262_144]));
+        // other axes are shorter than in the data; there are none behind; no items
+        assert_eq!(sides(&[10, 29959, 7], &[5, 29959, 6], 0, 16, slab), None);
+        assert_eq!(sides(&[2, 500_000], &[2, 10], 1, 4, slab), None);
+        assert_eq!(sides(&[10, 0], &[5, 0], 0, 4, slab), None);
+        assert_eq!(sides(&[10, 300_000], &[0, 300_000], 0, 4, slab), None);
+    }
+}
