@@ -96,7 +96,9 @@ impl Brackets {
         let has_room = self.kept.load(Ordering::Relaxed) < KEPT;
         let mut take = |key: u64, lane: usize| {
             let class = self.classes[self.bucket(key)];
-            seen.counts[lane][usize::from(class) % CLASSES] += 1;
+            let count = &mut seen.counts[lane][usize::from(class) % CLASSES];
+            // there are fewer keys than overflow; to check it would take as long as all else
+            *count = count.wrapping_add(1);
             if class % 2 == 1 && has_room {
                 seen.kept.push(key);
             }
