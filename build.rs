@@ -3,8 +3,8 @@
 //! - The functions that every run calls lie beside one another. They are a tenth of the program, spread between kernels and formats
 //!   that the run does not need, and the system maps sixteen pages wherever one is touched: most of the program, for a tiny
 //!   call. `start.ld` lists the functions; `benches/starting.py` makes the list, and measures.
-//! - What unwinds a panic is linked from the compiler's archive. To load and relocate `libgcc_s.so` for it took as long as to read
-//!   and to write a tiny file.
+//! - What walks the stack for the message of a panic is linked from the compiler's archive. To load and relocate `libgcc_s.so` for
+//!   it took as long as to read and to write a tiny file.
 //! - So is the C library, where its archives are installed and not too old, which spares the system to look for it, map and
 //!   relocate it. Not with the feature `remote`: to look up the address of a host, the C library of GNU loads modules that the
 //!   system's administrator chooses, and these fit only the shared library of the very same version.
@@ -52,7 +52,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// What the linker takes for `libgcc_s.so`.
+/// What the linker takes for `libgcc_s.so`, which walks the stack.
 const UNWINDER: &str = "GROUP ( -lgcc_eh -lgcc )\n";
 
 /// Writes linker scripts that the linker finds instead of the shared libraries of their names.
