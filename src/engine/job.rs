@@ -26,6 +26,10 @@ use crate::storage::chunked::MOST_ROW;
 use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
 use crate::storage::source::Source;
 
+/// Boxes of what stays in the system's memory are read in pieces of so many bytes at least: shorter ones are read together with
+/// the gaps between them, and so again for the next box.
+const LEAST_PIECE: usize = 1 << 10;
+
 /// Is called for every window that is done, with the number of its bytes.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
@@ -447,14 +451,14 @@ impl Job {
         // Pages that are read for several boxes stay in the system's memory if they are no more than may be held.
         let read = self.fill.operands().iter().fold(0, |all: usize, of| all.saturating_add(of.bytes()));
         let is_cached = read <= self.limits.held();
-        let is_cut = is_cached || self.fill.grain().is_none();
-        let sides = if any_order && self.meta().bytes() > 0 { self.tile(fill, is_cut) } else { None };
+        let sides = if any_order && self.meta().bytes() > 0 { self.tile(fill, is_cached) } else { None };
         let windows = sides.as_ref().map(|sides| Windows::boxes(shape, sides));
         let (Some(windows), Some(same)) = (&windows, same) else {
             if let Some(Strips { slab, windows }) = self.strips() {
                 return self.run_by_slabs(&slab, &windows, 0..windows.count(), sink, progress);
             }
-            if let Some(windows) = windows.as_ref().filter(|_| is_cached) {
+            let is_each = |windows: &&Windows| is_cached && fill.piece(windows.sides()) >= LEAST_PIECE;
+            if let Some(windows) = windows.as_ref().filter(is_each) {
                 return self.run_each(windows, 0..windows.count(), sink, progress);
             }
             let windows = windows.unwrap_or_else(|| self.windows());
@@ -471,28 +475,27 @@ impl Job {
     }
 
     /// Returns the sides of the boxes by which an output is made from what is stored across it. They are as large as suits what
-    /// is read, unless that does not matter, where `is_cut`. Then boxes are so small that there are a few for each thread, so that
-    /// none waits for the last of another, and smaller yet if they are written in long pieces all the same, since touching memory
-    /// for the first time takes longer than to copy it.
-    fn tile(&self, fill: &dyn Fill, is_cut: bool) -> Option<Vec<usize>> {
+    /// is read. Where that `is_cached` they are so small that there are a few for each thread, so that none waits for the last of
+    /// another, and smaller yet if they are written in long pieces all the same, since touching memory for the first time takes
+    /// longer than to copy it; but not so small that they are read in short pieces, and what lies between these with them.
+    fn tile(&self, fill: &dyn Fill, is_cached: bool) -> Option<Vec<usize>> {
         let Meta { shape, dtype, .. } = fill.meta();
-        if !is_cut {
-            return fill.tile(self.items());
-        }
         let least = LEAST_BOX / dtype.itemsize().max(1);
         let most = (self.meta().items() / (4 * self.threads)).max(least).min(self.items());
+        let largest = if self.fill.grain().is_none() { most } else { self.items() };
         let is_long = |sides: &[usize]| {
             let piece = Windows::boxes(shape, sides).get(0).pieces(shape).next();
             piece.is_none_or(|piece| piece.items() * dtype.itemsize() >= SHORT_PIECE)
         };
-        let mut items = least.min(most);
-        loop {
+        let mut items = if is_cached { least.min(most) } else { largest };
+        while items < largest {
             let sides = fill.tile(items)?;
-            if items == most || is_long(&sides) {
+            if fill.piece(&sides) >= LEAST_PIECE && (items >= most || is_long(&sides)) {
                 return Some(sides);
             }
-            items = (2 * items).min(most);
+            items = (2 * items).min(if items < most { most } else { largest });
         }
+        fill.tile(items)
     }
 
     /// Writes the windows that change to the data's own file or an exact copy of it, in which items lie in C order of the

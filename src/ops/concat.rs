@@ -313,6 +313,14 @@ impl Fill for Concat {
         Some(tile(&self.meta.shape, across + usize::from(is_behind), items))
     }
 
+    fn piece(&self, sides: &[usize]) -> usize {
+        let mut sides = sides.to_vec();
+        if self.joining == Joining::Stacked {
+            sides.remove(self.axis);
+        }
+        self.operands.iter().map(|operand| operand.selection.piece(&sides)).min().unwrap_or(usize::MAX)
+    }
+
     fn widest(&self) -> usize {
         let widths = self.operands.iter().map(|operand| operand.selection.widest());
         widths.fold(self.meta.dtype.itemsize(), usize::max)

@@ -130,6 +130,12 @@ pub trait Fill: Debug + Send + Sync {
         self.altered()?.tile(items)
     }
 
+    /// Returns how many bytes of what is stored across the output are read in one piece for a box of these sides; the most
+    /// there can be where nothing is stored so.
+    fn piece(&self, sides: &[usize]) -> usize {
+        self.altered().map_or(usize::MAX, |fill| fill.piece(sides))
+    }
+
     /// Returns an operator whose output has the same items in the same C order, with other dims, if there is one: a
     /// [tile](Self::tile) of that output may be read in longer pieces than any window of this one.
     fn same_items(&self) -> Option<&dyn Fill> {

@@ -166,6 +166,10 @@ impl Fill for Selection {
         Some(tile(&self.meta.shape, self.view.across()?, items))
     }
 
+    fn piece(&self, sides: &[usize]) -> usize {
+        self.view.across().map_or(usize::MAX, |_| self.view.piece(sides).saturating_mul(self.meta.dtype.itemsize()))
+    }
+
     fn grid(&self) -> Option<Vec<usize>> {
         let grid = self.source.as_chunks()?.grid();
         let (places, along) = self.view.as_selection(self.source.shape())?;

@@ -154,6 +154,11 @@ impl Fill for LinkedSliceScatter {
         self.base.tile(items).or_else(|| Some(tile(&self.meta().shape, self.across()?, items)))
     }
 
+    fn piece(&self, sides: &[usize]) -> usize {
+        let of_updates = self.updates.view().piece(sides).saturating_mul(self.updates.itemsize());
+        self.base.piece(sides).min(self.across().map_or(usize::MAX, |_| of_updates))
+    }
+
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
         if self.places.part(window).is_some() { Ok(None) } else { self.base.stored(window) }
     }
