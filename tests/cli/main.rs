@@ -21,6 +21,8 @@ mod moving;
 #[cfg(feature = "remote")]
 mod remote;
 #[cfg(feature = "remote")]
+mod remote_faults;
+#[cfg(feature = "remote")]
 mod remote_outputs;
 mod reshape;
 mod scatter_elements;

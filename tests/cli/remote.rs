@@ -12,7 +12,7 @@ fn bytes(seen: &[Seen]) -> u64 {
 }
 
 /// A folder with one tensor in every format that is read, and the names to read it by.
-fn files() -> (Folder, Vec<&'static str>) {
+pub(super) fn files() -> (Folder, Vec<&'static str>) {
     let folder = Folder::new();
     let items: Vec<f32> = (0..6000).map(|n| n as f32).collect();
     folder.put("x.npy", tensor::<f32>(&[60, 100], &items).npy());
@@ -51,7 +51,7 @@ fn files() -> (Folder, Vec<&'static str>) {
 }
 
 /// A server of all files of a folder, below `root`.
-fn served(folder: &Folder, root: &str) -> Behaviour {
+pub(super) fn served(folder: &Folder, root: &str) -> Behaviour {
     let files = folder.tree(".").into_iter();
     let objects = files.map(|(name, bytes)| (format!("{root}/{name}"), Object::Bytes(bytes))).collect();
     Behaviour { objects, ..Behaviour::default() }

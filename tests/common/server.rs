@@ -59,6 +59,8 @@ pub(crate) enum Fault {
     Change,
     /// The request is sent on.
     Redirect(String),
+    /// What was asked for is done, and the connection ends without an answer.
+    Unanswered,
 }
 
 /// How a server behaves.
@@ -179,6 +181,11 @@ impl Server {
         }
     }
 
+    /// Forgets what was to go wrong.
+    pub(crate) fn mend(&self) {
+        self.fail([]);
+    }
+
     /// Lets the next requests go wrong.
     pub(crate) fn fail(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
         *held(&self.shared.faults) = faults.into_iter().collect();
@@ -262,6 +269,7 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
     };
     match &fault {
         Some(Fault::Reset) => return None,
+        Some(Fault::Unanswered) if !["PUT", "DELETE"].contains(&&*request.method) => return None,
         Some(Fault::Status(status, after)) => {
             let headers: Vec<_> = after.iter().map(|after| ("Retry-After", (*after).to_owned())).collect();
             return send(&format!("{status} Of a test"), &headers, 0, b"");
@@ -282,10 +290,16 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
             Some(mark) => drop(marks.insert(request.path.clone(), mark.to_owned())),
             None => drop(marks.remove(&request.path)),
         }
+        if matches!(fault, Some(Fault::Unanswered)) {
+            return None;
+        }
         return send("200 OK", &[], 0, b"");
     }
     if request.method == "DELETE" {
         behaviour.objects.remove(&request.path);
+        if matches!(fault, Some(Fault::Unanswered)) {
+            return None;
+        }
         return send("204 No Content", &[], 0, b"");
     }
     if request.query.contains("list-type=2") {

@@ -296,10 +296,11 @@ impl BucketDraft {
 
 impl StoreDraft for BucketDraft {
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        self.client.put(&self.root.join(key), bytes, Condition::None, None)?;
+        // a request that has failed may have been done, only that the answer was lost
         if let Some(objects) = &mut *locked(&self.objects) {
             objects.insert(key.to_owned(), StoredObject { size: bytes.len() as u64, is_own: true });
         }
+        self.client.put(&self.root.join(key), bytes, Condition::None, None)?;
         Ok(())
     }
 
