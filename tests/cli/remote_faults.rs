@@ -95,7 +95,12 @@ fn of_reading() {
             return Err(format!("{args} {url}: without faults: {}", wanted.stderr));
         }
         wanted_files.keys().for_each(|name| std::fs::remove_file(own.path(name)).expect("removed"));
-        let faults = random.faults();
+        let mut faults = random.faults();
+        if name.contains(".zarr") {
+            // a chunk that is not there is one of the fill value: nothing tells a lie about that from the truth
+            let is_lie = |fault: &Fault| matches!(fault, Fault::Status(404, _) | Fault::Redirect(_));
+            faults.iter_mut().filter(|fault| fault.as_ref().is_some_and(is_lie)).for_each(|fault| *fault = None);
+        }
         server.fail(faults.iter().cloned());
         let begun = Instant::now();
         let found = run();

@@ -148,7 +148,10 @@ impl BucketTarget {
         self.client.put(&beside.join(WHOLE), b"", Condition::None, None)?;
         for mark in self.marks {
             if draft.with_objects(|objects| objects.remove(*mark).is_some())? {
-                self.client.delete(&self.root.join(mark))?;
+                let mark = self.root.join(mark);
+                self.client.delete(&mark)?;
+                // with it, the chunks of two stores would be taken for one
+                ensure!(self.client.head(&mark)?.is_none(), "{mark} cannot be removed");
             }
         }
         Ok(BucketOutput { draft, label: &self.label, is_new, is_finished: false })
@@ -391,7 +394,8 @@ impl Drop for BucketOutput<'_> {
         }
         // what cannot be removed now has its record, by which the next output of that name knows it
         let removed = self.keys(true).and_then(|keys| self.draft.remove_all(&self.draft.root, &keys));
-        if removed.is_ok() && self.is_new {
+        let is_empty = || Ok::<_, Error>(self.draft.client.list(&self.draft.root, Listed::Some)?.objects.is_empty());
+        if self.is_new && removed.is_ok() && is_empty().is_ok_and(|is_empty| is_empty) {
             let _ = self.draft.forget();
         }
     }
