@@ -713,6 +713,9 @@ impl Client {
     /// Returns how a bucket is asked.
     fn bucket(&self, access: &BucketAccess, name: &str) -> Result<Bucket> {
         let region = self.region(name)?;
+        // it is part of the name of a host, which neither a variable nor an answer may choose otherwise
+        let is_region = region.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        ensure!(is_region && !region.is_empty(), "what is said to be the region of the bucket is none");
         let usual = || Url::parse(&format!("https://s3.{region}.amazonaws.com")).ok();
         let endpoint = access.endpoint.clone().or_else(usual).ok_or_else(|| malformed!("AWS_REGION is no region"))?;
         // a name with a dot has no certificate as the name of a host
