@@ -24,6 +24,8 @@ mod remote;
 mod remote_faults;
 #[cfg(feature = "remote")]
 mod remote_outputs;
+#[cfg(feature = "remote")]
+mod remote_settings;
 mod reshape;
 mod scatter_elements;
 mod scatter_nd;

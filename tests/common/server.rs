@@ -61,6 +61,8 @@ pub(crate) enum Fault {
     Redirect(String),
     /// What was asked for is done, and the connection ends without an answer.
     Unanswered,
+    /// The bucket is said to lie in another region.
+    Region(&'static str),
 }
 
 /// How a server behaves.
@@ -275,8 +277,15 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
             return send(&format!("{status} Of a test"), &headers, 0, b"");
         }
         Some(Fault::Redirect(to)) => return send("302 Found", &[("Location", to.clone())], 0, b""),
+        Some(Fault::Region(region)) => {
+            return send("301 Moved Permanently", &[("x-amz-bucket-region", (*region).to_owned())], 0, b"");
+        }
         Some(Fault::Change) => *held(&shared.revision) += 1,
         _ => {}
+    }
+    if request.method == "CONNECT" {
+        // as a proxy, it is also the server that is meant
+        return send("200 OK", &[], 0, b"");
     }
     let mut behaviour = held(&shared.behaviour);
     if request.method == "PUT" {
