@@ -73,8 +73,12 @@ impl Brackets {
         }
         is_guess[0] = false;
         for bucket in 1..1 << 16 {
-            let changes = is_guess[bucket] != is_guess[bucket - 1];
-            brackets.classes[bucket] = brackets.classes[bucket - 1].saturating_add(changes.into());
+            let changes = match bucket {
+                // where the first bucket is that of the key 0 alone, no other is of its class: a guess of nothing parts them
+                1 if base == 0 && !is_guess[1] => 2,
+                _ => u8::from(is_guess[bucket] != is_guess[bucket - 1]),
+            };
+            brackets.classes[bucket] = brackets.classes[bucket - 1].saturating_add(changes);
         }
         let kept = sample.iter().filter(|&&key| is_guess[brackets.bucket(key)]).count();
         let expected = kept as f64 / sample.len() as f64 * items as f64;

@@ -578,6 +578,16 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_of_zeros_alone_misleads_nobody() {
+        let keys: Vec<u64> = random().take(100_000).map(|r| if r % 10 < 4 { 0 } else { 1 + r % 9 }).collect();
+        let expected = among(&mut keys.clone(), &FRACTIONS);
+        for mut sample in [vec![0; 1000], [vec![0; 990], vec![9; 10]].concat()] {
+            let search_for = Search::sampled(64, &FRACTIONS, keys.len(), &mut sample);
+            assert_eq!(search(search_for, &keys, keys.len() as u64).0, expected);
+        }
+    }
+
+    #[test]
     fn keys_order_as_items_do() {
         fn ascend<T: Key + PartialOrd + std::fmt::Debug>(items: &[T]) {
             for pair in items.windows(2) {
