@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex};
 
 use super::address::Address;
 use super::answer::digest;
-use super::client::{Client, Condition, Listed};
+use super::changing::{Condition, Listed};
+use super::client::Client;
 use super::store::RemoteStore;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::memory;

@@ -1,33 +1,26 @@
-//! Asks servers for objects: [`Client`].
+//! Asks servers: [`Client`], and how a request is sent until there is an answer: signed, sent on, and made again.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
-use std::io::Read;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use rusty_s3::actions::ListObjectsV2;
 use rusty_s3::{Bucket, S3Action, UrlStyle};
+use ureq::Agent;
 use ureq::http::{Method, Request, StatusCode, header};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
-use ureq::{Agent, Proxy};
+use ureq::tls::TlsConfig;
 use url::Url;
 
 use super::address::Address;
-use super::answer::{self, ContentRange, Failure, Response, Version};
+use super::answer::{self, Failure, Response};
 use super::credentials::{BucketAccess, HubAccess};
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::memory;
+use super::settings::{certificates, proxy};
+use crate::error::{Error, Result, ensure, malformed};
 use crate::parallel::{locked, wait};
-use crate::storage::platform::unnamed_file;
-use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
 use crate::storage::requests::RequestOptions;
-use crate::storage::source::fill_from;
 
 /// How long a server may take for its next byte, unless another time is given.
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a request that failed is made again.
 const RETRIES: u32 = 5;
@@ -41,130 +34,22 @@ const REDIRECTS: usize = 10;
 /// How long the signature of a request is valid, which is made anew for each.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
 
-/// The most bytes of an object that are taken from a server that gives whole objects only.
-const MOST_WHOLE: u64 = 1 << 28;
-
-/// The most of these that are kept in memory; others are kept in a file without a name.
-const MOST_IN_MEMORY: u64 = 1 << 24;
-
-/// The most bytes of an answer that is no object: a list of names.
-const MOST_LIST: u64 = 1 << 24;
-
-/// What asks servers for objects. It is shared by all threads of a run, and keeps connections open.
-pub struct Client {
-    plain: Agent,
-    secure: Agent,
-    timeout: Duration,
-    unsigned: bool,
-    buckets: OnceLock<Result<BucketAccess>>,
-    hub: OnceLock<Result<HubAccess>>,
-    /// The regions of buckets that do not lie in the usual one.
-    regions: Mutex<HashMap<String, String>>,
-    /// Where objects lie to which another address leads: a server that sends every request on would double their number.
-    targets: Mutex<HashMap<String, Url>>,
-}
-
-/// A condition for a value to be put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
-    /// There is none: what is there is replaced.
-    None,
-    /// There is no object of that name yet.
-    Absent,
-}
-
-/// What is known of an object without its bytes.
-#[derive(Clone, Debug)]
-pub struct Facts {
-    pub(super) version: Version,
-    /// The mark that it was put with.
-    pub(super) mark: Option<String>,
-}
-
-impl Facts {
-    /// Reads what the headers of an answer tell of an object of `size` bytes.
-    fn of(headers: &header::HeaderMap, size: u64) -> Self {
-        let mark = answer::text(headers, MARK).map(str::to_owned);
-        Self { version: Version::of(headers, size), mark }
-    }
-
-    /// Returns the size in bytes.
-    pub fn size(&self) -> u64 {
-        self.version.size
-    }
-
-    /// Returns the version as a short text, from which nothing secret can be found.
-    pub fn text(&self) -> String {
-        let [one, two] = self.version.digest();
-        format!("{} bytes, version {one:016x}{two:016x}", self.version.size)
-    }
-
-    /// Returns the version.
-    pub fn stamp(&self) -> crate::storage::read_at::Stamp {
-        self.version.stamp()
-    }
-}
-
-/// The header by which an object is put with a mark, and told of it: a text of the user's, in the words of S3.
-const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
-
-/// What lies below a prefix in a bucket.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
-    pub objects: Vec<ListedObject>,
-    /// The names that are prefixes of objects themselves, as folders are, without a slash; none if all are listed.
-    pub prefixes: Vec<String>,
-    /// Whether there is no more than what is here.
-    pub is_whole: bool,
-}
-
-/// An object in a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedObject {
-    /// Its name from behind the prefix and its slash on.
-    pub name: String,
-    /// Its size in bytes.
-    pub size: u64,
-}
-
-/// Which names below a prefix are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
-    /// Those of all objects.
-    All,
-    /// Those of some objects, if there are any: as many as the server gives at once.
-    Some,
-    /// Those up to the next slash, as a folder is listed.
-    Folder,
-}
-
-/// The first answer about an object.
-pub(super) struct Begun {
-    pub version: Version,
-    /// The byte that the part begins at.
-    pub at: u64,
-    /// The part.
-    pub bytes: Vec<u8>,
-    /// All bytes, if the server gives no parts.
-    pub whole: Option<Arc<dyn ReadAt>>,
-}
-
 /// One request, as it is made again and again until there is an answer.
-struct Ask<'a> {
-    method: Method,
-    address: &'a Address,
-    headers: Vec<(header::HeaderName, String)>,
-    body: &'a [u8],
+pub(super) struct Ask<'a> {
+    pub method: Method,
+    pub address: &'a Address,
+    pub headers: Vec<(header::HeaderName, String)>,
+    pub body: &'a [u8],
     /// What a list of names is to begin with, and from where on it goes on.
-    list: Option<(String, bool, Option<String>)>,
+    pub list: Option<(String, bool, Option<String>)>,
 }
 
 impl<'a> Ask<'a> {
-    fn new(method: Method, address: &'a Address) -> Self {
+    pub(super) fn new(method: Method, address: &'a Address) -> Self {
         Self { method, address, headers: Vec::new(), body: &[], list: None }
     }
 
-    fn with(mut self, name: header::HeaderName, value: String) -> Self {
+    pub(super) fn with(mut self, name: header::HeaderName, value: String) -> Self {
         self.headers.push((name, value));
         self
     }
@@ -176,10 +61,27 @@ impl<'a> Ask<'a> {
 }
 
 /// Where a request goes.
-struct Target {
+pub(super) struct Target {
     url: Url,
     token: Option<String>,
-    is_signed: bool,
+    pub is_signed: bool,
+}
+
+/// The header by which an object is put with a mark, and told of it: a text of the user's, in the words of S3.
+pub(super) const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
+
+/// What asks servers for objects. It is shared by all threads of a run, and keeps connections open.
+pub struct Client {
+    pub(super) plain: Agent,
+    pub(super) secure: Agent,
+    pub(super) timeout: Duration,
+    pub(super) unsigned: bool,
+    pub(super) buckets: OnceLock<Result<BucketAccess>>,
+    pub(super) hub: OnceLock<Result<HubAccess>>,
+    /// The regions of buckets that do not lie in the usual one.
+    pub(super) regions: Mutex<HashMap<String, String>>,
+    /// Where objects lie to which another address leads: a server that sends every request on would double their number.
+    pub(super) targets: Mutex<HashMap<String, Url>>,
 }
 
 impl Client {
@@ -229,299 +131,8 @@ impl Client {
         })
     }
 
-    /// Asks for the first part of an object, of which nothing is known yet; `None` if there is no such object.
-    pub(super) fn begin(&self, address: &Address, part: Part) -> Result<Option<Begun>> {
-        let range = match part {
-            Part::First(bytes) => format!("bytes=0-{}", bytes.max(1) - 1),
-            Part::Last(bytes) => format!("bytes=-{}", bytes.max(1)),
-        };
-        self.repeat(|| {
-            let ask = Ask::new(Method::GET, address).with(header::RANGE, range.clone());
-            let Some(response) = self.answer(&ask)? else { return Ok(None) };
-            answer::check_encoding(response.headers())?;
-            let length = answer::content_length(response.headers())?;
-            match response.status() {
-                StatusCode::PARTIAL_CONTENT => {
-                    let found = ContentRange::of(response.headers())?;
-                    let is_it = match part {
-                        Part::First(bytes) => found.first == 0 && found.end <= bytes.max(1),
-                        Part::Last(bytes) => found.end == found.size && found.end - found.first <= bytes.max(1),
-                    };
-                    if !is_it {
-                        return Err(other_part(&range, found).into());
-                    }
-                    let version = Version::of(response.headers(), found.size);
-                    let mut bytes = memory::zeros(usize::try_from(found.end - found.first).map_err(Error::from)?)
-                        .map_err(Error::from)?;
-                    self.fill(response, &mut bytes, length, &mut 0)?;
-                    Ok(Some(Begun { version, at: found.first, bytes, whole: None }))
-                }
-                StatusCode::RANGE_NOT_SATISFIABLE => match answer::size_of_unsatisfied(response.headers()) {
-                    Some(0) => {
-                        let version = Version::of(response.headers(), 0);
-                        Ok(Some(Begun { version, at: 0, bytes: Vec::new(), whole: None }))
-                    }
-                    _ => Err(malformed!("has no part {range}").into()),
-                },
-                _ => self.begin_whole(response, length).map(Some),
-            }
-        })
-    }
-
-    /// Takes all of an object from a server that gives no parts.
-    fn begin_whole(&self, response: Response, length: Option<u64>) -> Result<Begun, Failure> {
-        let headers = response.headers().clone();
-        let too_long = |bytes: u64| {
-            let message = format!("the server gives whole files only: {bytes} bytes, at most {MOST_WHOLE} are taken");
-            Failure::Lasting(Error::of(ErrorKind::Unsupported, message))
-        };
-        if let Some(length) = length.filter(|length| *length > MOST_WHOLE) {
-            return Err(too_long(length));
-        }
-        let mut body = response.into_body().into_reader();
-        let mut bytes = Vec::new();
-        let read = (&mut body).take(MOST_IN_MEMORY).read_to_end(&mut bytes);
-        read.map_err(|error| answer::broken_off(error, self.timeout))?;
-        let mut next = [0];
-        let more = fill_from(&mut body, &mut next).map_err(|error| answer::broken_off(error, self.timeout))?;
-        if more == 0 {
-            let size = check_length(bytes.len() as u64, length)?;
-            let (version, whole) = (Version::of(&headers, size), Some(Arc::new(MemoryBytes::new(bytes)) as Arc<_>));
-            return Ok(Begun { version, at: 0, bytes: Vec::new(), whole });
-        }
-        let place = || format!("cannot be kept in {}", std::env::temp_dir().display());
-        let file = unnamed_file().with_context(place)?;
-        let mut at = 0;
-        bytes.push(next[0]);
-        while !bytes.is_empty() {
-            crate::storage::platform::write_at(&file, &bytes, at).with_context(place)?;
-            at += bytes.len() as u64;
-            if at > MOST_WHOLE {
-                return Err(too_long(length.unwrap_or(at)));
-            }
-            bytes.clear();
-            let read = (&mut body).take(1 << 20).read_to_end(&mut bytes);
-            read.map_err(|error| answer::broken_off(error, self.timeout))?;
-        }
-        let version = Version::of(&headers, check_length(at, length)?);
-        Ok(Begun { version, at: 0, bytes, whole: Some(Arc::new(file)) })
-    }
-
-    /// Fills `out` with the bytes of an object from byte `at` on.
-    ///
-    /// # Errors
-    /// It has another version by now; another part came; no answer.
-    pub(super) fn read(&self, address: &Address, version: &Version, out: &mut [u8], at: u64) -> Result<()> {
-        let mut filled = 0;
-        self.repeat(|| {
-            while filled < out.len() {
-                self.read_some(address, version, out, at, &mut filled)?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Reads a part that begins behind what is `filled` already, and counts what came of it.
-    fn read_some(
-        &self,
-        address: &Address,
-        version: &Version,
-        out: &mut [u8],
-        at: u64,
-        filled: &mut usize,
-    ) -> Result<(), Failure> {
-        let (first, end) = (at + *filled as u64, at + out.len() as u64);
-        let range = format!("bytes={first}-{}", end - 1);
-        let mut ask = Ask::new(Method::GET, address).with(header::RANGE, range.clone());
-        if let Some(tag) = version.strong_tag() {
-            ask = ask.with(header::IF_MATCH, tag.to_owned());
-        }
-        let response = self.answer(&ask)?.ok_or_else(answer::changed)?;
-        answer::check_encoding(response.headers())?;
-        let length = answer::content_length(response.headers())?;
-        let rest = &mut out[*filled..];
-        match response.status() {
-            StatusCode::PARTIAL_CONTENT => {
-                let found = ContentRange::of(response.headers())?;
-                version.check(&Version::of(response.headers(), found.size))?;
-                if found.first != first || found.end > end {
-                    return Err(other_part(&range, found).into());
-                }
-                let count = usize::try_from(found.end - found.first).map_err(Error::from)?;
-                self.fill(response, &mut rest[..count], length, filled)
-            }
-            StatusCode::PRECONDITION_FAILED => Err(answer::changed().into()),
-            StatusCode::RANGE_NOT_SATISFIABLE => Err(answer::changed().into()),
-            _ if version.size <= MOST_WHOLE => {
-                // it gave a part before, and now gives all: what stands before is read in vain
-                version.check(&Version::of(response.headers(), length.unwrap_or(version.size)))?;
-                let mut body = response.into_body().into_reader();
-                let skipped = std::io::copy(&mut (&mut body).take(first), &mut std::io::sink());
-                let skipped = skipped.map_err(|error| answer::broken_off(error, self.timeout))?;
-                self.take(&mut body, rest, filled)?;
-                if skipped == first { Ok(()) } else { Err(broke_off()) }
-            }
-            _ => Err(malformed!("the server no longer gives parts of the file").into()),
-        }
-    }
-
-    /// Fills `out` with all of a body, and counts what came of it.
-    fn fill(&self, response: Response, out: &mut [u8], length: Option<u64>, filled: &mut usize) -> Result<(), Failure> {
-        if let Some(length) = length.filter(|length| *length != out.len() as u64) {
-            return Err(malformed!("answers with a part of {} bytes as if it had {length}", out.len()).into());
-        }
-        let mut body = response.into_body().into_reader();
-        self.take(&mut body, out, filled)?;
-        // the end has to be read, too, before the connection may serve again
-        match fill_from(&mut body, &mut [0]) {
-            Ok(0) => Ok(()),
-            Ok(_) => Err(malformed!("answers with more than the part that it names").into()),
-            Err(error) => Err(answer::broken_off(error, self.timeout)),
-        }
-    }
-
-    /// Fills `out` from a body, and counts what came of it.
-    fn take(&self, body: &mut impl Read, out: &mut [u8], filled: &mut usize) -> Result<(), Failure> {
-        let mut came = 0;
-        while came < out.len() {
-            match body.read(&mut out[came..]) {
-                Ok(0) => return Err(broke_off()),
-                Ok(count) => {
-                    came += count;
-                    *filled += count;
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(answer::broken_off(error, self.timeout)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns all bytes of an object and its version; `None` if there is no such object.
-    ///
-    /// # Errors
-    /// It has more than `most` bytes; no answer.
-    pub fn get(&self, address: &Address, most: u64) -> Result<Option<(Vec<u8>, Facts)>> {
-        self.repeat(|| {
-            let Some(response) = self.answer(&Ask::new(Method::GET, address))? else { return Ok(None) };
-            if response.status() != StatusCode::OK {
-                return Err(malformed!("answers with the status {}", response.status().as_u16()).into());
-            }
-            answer::check_encoding(response.headers())?;
-            let (length, headers) = (answer::content_length(response.headers())?, response.headers().clone());
-            let too_long = |size: u64| Failure::Lasting(malformed!("{size} bytes, at most {most} are read"));
-            if let Some(length) = length.filter(|length| *length > most) {
-                return Err(too_long(length));
-            }
-            let mut bytes = Vec::new();
-            let limit = most.saturating_add(1);
-            let read = response.into_body().into_reader().take(limit).read_to_end(&mut bytes);
-            read.map_err(|error| answer::broken_off(error, self.timeout))?;
-            if bytes.len() as u64 > most {
-                return Err(too_long(bytes.len() as u64));
-            }
-            let size = check_length(bytes.len() as u64, length)?;
-            Ok(Some((bytes, Facts::of(&headers, size))))
-        })
-    }
-
-    /// Returns what is known of an object without its bytes; `None` if there is no such object.
-    ///
-    /// # Errors
-    /// The server does not tell the size; no answer.
-    pub fn head(&self, address: &Address) -> Result<Option<Facts>> {
-        self.repeat(|| {
-            let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
-            answer::check_encoding(response.headers())?;
-            let size = answer::content_length(response.headers())?;
-            let size = size.ok_or_else(|| malformed!("the server does not tell the size"))?;
-            Ok(Some(Facts::of(response.headers(), size)))
-        })
-    }
-
-    /// Gives an object its bytes, and a mark if there is one. Returns whether it did, which it does not if the condition does
-    /// not hold.
-    ///
-    /// # Errors
-    /// No answer, or a refusal.
-    pub fn put(&self, address: &Address, bytes: &[u8], condition: Condition, mark: Option<&str>) -> Result<bool> {
-        self.repeat(|| {
-            let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
-            if let Some(mark) = mark {
-                ask = ask.with(MARK, mark.to_owned());
-            }
-            if condition == Condition::Absent {
-                ask = ask.with(header::IF_NONE_MATCH, "*".to_owned());
-            }
-            let target = self.target(&ask)?;
-            let is_signed = target.is_signed;
-            let response = self.send_on(&ask, target)?;
-            match response.status() {
-                StatusCode::PRECONDITION_FAILED if condition == Condition::Absent => Ok(false),
-                // another process puts the same object at this moment: who was first shows when it is asked again
-                StatusCode::CONFLICT if condition == Condition::Absent => {
-                    Err(Failure::Passing(malformed!("409 Conflict"), None))
-                }
-                status if status.is_success() => {
-                    drain(response);
-                    Ok(true)
-                }
-                _ => Err(answer::refusal(response, address, is_signed)),
-            }
-        })
-    }
-
-    /// Takes an object away, if it is there.
-    ///
-    /// # Errors
-    /// No answer, or a refusal.
-    pub fn delete(&self, address: &Address) -> Result<()> {
-        self.repeat(|| self.answer(&Ask::new(Method::DELETE, address)).map(|response| response.map(drain)))?;
-        Ok(())
-    }
-
-    /// Lists what lies below an address in a bucket.
-    ///
-    /// # Errors
-    /// The address is in no bucket, since other servers have no lists; no answer, or one that is no list.
-    pub fn list(&self, address: &Address, listed: Listed) -> Result<Listing> {
-        let Address::Bucket { bucket, key } = address else {
-            return Err(Error::of(ErrorKind::Unsupported, "the server has no lists of names"));
-        };
-        let prefix = if key.is_empty() || key.ends_with('/') { key.clone() } else { format!("{key}/") };
-        let root = Address::Bucket { bucket: bucket.clone(), key: String::new() };
-        let (mut listing, mut next) = (Listing::default(), None);
-        loop {
-            let text = self.repeat(|| {
-                let list = Some((prefix.clone(), listed == Listed::Folder, next.clone()));
-                let ask = Ask { list, ..Ask::new(Method::GET, &root) };
-                let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;
-                answer::check_encoding(response.headers())?;
-                let mut text = String::new();
-                let read = response.into_body().into_reader().take(MOST_LIST).read_to_string(&mut text);
-                read.map_err(|error| answer::broken_off(error, self.timeout))?;
-                Ok(text)
-            })?;
-            let page = ListObjectsV2::parse_response(&text).map_err(|_| malformed!("answers with no list of names"))?;
-            let below = |name: &str| name.strip_prefix(&prefix).filter(|name| !name.is_empty()).map(str::to_owned);
-            for object in &page.contents {
-                let size = object.size.ok_or_else(|| malformed!("lists an object without its size"))?;
-                listing.objects.extend(below(&object.key).map(|name| ListedObject { name, size }));
-            }
-            let folder = |name: &str| below(name.trim_end_matches('/'));
-            listing.prefixes.extend(page.common_prefixes.iter().filter_map(|found| folder(&found.prefix)));
-            let last = std::mem::replace(&mut next, page.next_continuation_token);
-            match &next {
-                None => return Ok(Listing { is_whole: true, ..listing }),
-                Some(_) if listed == Listed::Some && !listing.objects.is_empty() => return Ok(listing),
-                Some(token) if last.as_ref() == Some(token) => bail!("the list of names begins again and again"),
-                Some(_) => {}
-            }
-        }
-    }
-
     /// Makes a request until there is an answer of use.
-    fn repeat<T>(&self, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T> {
+    pub(super) fn repeat<T>(&self, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T> {
         let mut pause = FIRST_PAUSE;
         for retry in 0.. {
             match attempt() {
@@ -545,7 +156,7 @@ impl Client {
 
     /// Makes a request once, and returns an answer that is a success or tells of ranges and versions; `None` if there is no
     /// such object.
-    fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, Failure> {
+    pub(super) fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, Failure> {
         let target = self.target(ask)?;
         let (url, is_signed) = (target.url.clone(), target.is_signed);
         // a server that sends requests on does so by an address that is valid for some time
@@ -584,7 +195,7 @@ impl Client {
     }
 
     /// Makes a request once, and goes where it is sent on.
-    fn send_on(&self, ask: &Ask<'_>, target: Target) -> Result<Response, Failure> {
+    pub(super) fn send_on(&self, ask: &Ask<'_>, target: Target) -> Result<Response, Failure> {
         let first = target.url.clone();
         let Target { mut url, mut token, is_signed } = target;
         for _ in 0..=REDIRECTS {
@@ -648,7 +259,7 @@ impl Client {
     }
 
     /// Returns where a request goes first, signed for this moment.
-    fn target(&self, ask: &Ask<'_>) -> Result<Target> {
+    pub(super) fn target(&self, ask: &Ask<'_>) -> Result<Target> {
         match ask.address {
             Address::Web(url) => Ok(Target {
                 url: url.clone(),
@@ -737,94 +348,11 @@ fn is_told(status: StatusCode) -> bool {
 }
 
 /// Reads the body of an answer that nobody wants, so that its connection serves again, unless it is long.
-fn drain(mut response: Response) {
+pub(super) fn drain(mut response: Response) {
     let _ = response.body_mut().with_config().limit(1 << 14).read_to_vec();
-}
-
-fn broke_off() -> Failure {
-    Failure::Passing(Error::of(ErrorKind::Io(std::io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
-}
-
-/// Checks that as many bytes came as the answer said, and returns them.
-fn check_length(came: u64, length: Option<u64>) -> Result<u64, Failure> {
-    if length.is_some_and(|length| length != came) { Err(broke_off()) } else { Ok(came) }
-}
-
-/// Returns the error that an answer is another part than the one that was asked for.
-fn other_part(asked: &str, found: ContentRange) -> Error {
-    malformed!("asked for {asked}, and got the bytes {}-{} of {}", found.first, found.end - 1, found.size)
 }
 
 /// Returns an error with a note behind it.
 fn with_note(error: &Error, note: &str) -> Error {
     Error::of(error.kind(), format!("{} ({note})", error.message()))
-}
-
-/// Returns the certificates that servers are checked by: those that SSL_CERT_FILE and SSL_CERT_DIR name, in the place of
-/// those that the program has in it. Both are variables of OpenSSL, which most programs heed; the program has Mozilla's
-/// certificates in it, since it also runs where the system has none, as in a container.
-///
-/// # Errors
-/// A file that cannot be read, or has none in it.
-fn certificates() -> Result<RootCerts> {
-    let file = std::env::var_os("SSL_CERT_FILE").filter(|name| !name.is_empty()).map(PathBuf::from);
-    let folder = std::env::var_os("SSL_CERT_DIR").filter(|name| !name.is_empty()).map(PathBuf::from);
-    if file.is_none() && folder.is_none() {
-        return Ok(RootCerts::WebPki);
-    }
-    let mut found: Vec<Certificate<'static>> = Vec::new();
-    let mut add = |text: &[u8]| {
-        found.extend(parse_pem(text).filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(certificate),
-            _ => None,
-        }));
-    };
-    if let Some(file) = file {
-        add(&fs::read(&file).with_context(|| format!("SSL_CERT_FILE {}", file.display()))?);
-    }
-    if let Some(folder) = folder {
-        let entries = fs::read_dir(&folder).with_context(|| format!("SSL_CERT_DIR {}", folder.display()))?;
-        for text in entries.filter_map(|entry| fs::read(entry.ok()?.path()).ok()) {
-            add(&text);
-        }
-    }
-    ensure!(!found.is_empty(), "SSL_CERT_FILE and SSL_CERT_DIR: no certificate in them");
-    Ok(RootCerts::from(found))
-}
-
-/// Returns the proxy for URLs of a scheme, by the variables that curl heeds: of a proxy for http only the name in small
-/// letters, since the other one may have come with a request to a server that runs this program.
-///
-/// # Errors
-/// The variable holds no address.
-fn proxy(scheme: &str) -> Result<Option<Proxy>> {
-    let names: &[&str] = match scheme {
-        "https" => &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
-        _ => &["http_proxy", "all_proxy", "ALL_PROXY"],
-    };
-    let value = |name: &&str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let Some((name, text)) = names.iter().find_map(|name| Some((*name, value(name)?))) else { return Ok(None) };
-    // the text may have a password in it
-    let invalid = || malformed!("{name}: expected the address of a proxy");
-    let parsed = Proxy::new(text.trim()).map_err(|_| invalid())?;
-    let mut builder = Proxy::builder(parsed.protocol()).host(parsed.host()).port(parsed.port());
-    if let Some(user) = parsed.username() {
-        builder = builder.username(user);
-    }
-    if let Some(password) = parsed.password() {
-        builder = builder.password(password);
-    }
-    let exceptions = ["no_proxy", "NO_PROXY"].iter().find_map(value).unwrap_or_default();
-    // what runs on this machine is none of a proxy's business, whatever the variables say
-    for host in ["localhost", "127.0.0.1", "::1"] {
-        builder = builder.no_proxy(host);
-    }
-    for host in exceptions.split(',').map(str::trim).filter(|host| !host.is_empty()) {
-        builder = builder.no_proxy(host);
-        // as in curl, a name stands for the hosts below it, too
-        if !host.starts_with(['.', '*']) {
-            builder = builder.no_proxy(&format!(".{host}"));
-        }
-    }
-    builder.build().map(Some).map_err(|_| invalid())
 }

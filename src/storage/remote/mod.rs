@@ -10,9 +10,12 @@
 mod address;
 mod answer;
 mod bucket;
+mod changing;
 mod client;
 mod credentials;
 mod object;
+mod reading;
+mod settings;
 mod store;
 
 pub use self::address::Address;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::address::Address;
 use super::answer::digest;
-use super::client::{Client, Listed};
+use super::changing::Listed;
+use super::client::Client;
 use super::object::RemoteObject;
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::key_store::{KeyStore, Lock, ReadableStore, WritableStore};

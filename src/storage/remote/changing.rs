@@ -1,0 +1,135 @@
+//! What is done with the objects of a bucket beside reading them: they are put, removed and listed.
+
+use std::io::Read;
+
+use rusty_s3::actions::ListObjectsV2;
+use ureq::http::{Method, StatusCode, header};
+
+use super::address::Address;
+use super::answer::{self, Failure};
+use super::client::{Ask, Client, MARK, drain};
+use crate::error::{Error, ErrorKind, Result, bail, malformed};
+/// The most bytes of an answer that is no object: a list of names.
+const MOST_LIST: u64 = 1 << 24;
+
+/// A condition for a value to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// There is none: what is there is replaced.
+    None,
+    /// There is no object of that name yet.
+    Absent,
+}
+
+/// What lies below a prefix in a bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub objects: Vec<ListedObject>,
+    /// The names that are prefixes of objects themselves, as folders are, without a slash; none if all are listed.
+    pub prefixes: Vec<String>,
+    /// Whether there is no more than what is here.
+    pub is_whole: bool,
+}
+
+/// An object in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedObject {
+    /// Its name from behind the prefix and its slash on.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Which names below a prefix are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Those of all objects.
+    All,
+    /// Those of some objects, if there are any: as many as the server gives at once.
+    Some,
+    /// Those up to the next slash, as a folder is listed.
+    Folder,
+}
+
+impl Client {
+    /// Gives an object its bytes, and a mark if there is one. Returns whether it did, which it does not if the condition does
+    /// not hold.
+    ///
+    /// # Errors
+    /// No answer, or a refusal.
+    pub fn put(&self, address: &Address, bytes: &[u8], condition: Condition, mark: Option<&str>) -> Result<bool> {
+        self.repeat(|| {
+            let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
+            if let Some(mark) = mark {
+                ask = ask.with(MARK, mark.to_owned());
+            }
+            if condition == Condition::Absent {
+                ask = ask.with(header::IF_NONE_MATCH, "*".to_owned());
+            }
+            let target = self.target(&ask)?;
+            let is_signed = target.is_signed;
+            let response = self.send_on(&ask, target)?;
+            match response.status() {
+                StatusCode::PRECONDITION_FAILED if condition == Condition::Absent => Ok(false),
+                // another process puts the same object at this moment: who was first shows when it is asked again
+                StatusCode::CONFLICT if condition == Condition::Absent => {
+                    Err(Failure::Passing(malformed!("409 Conflict"), None))
+                }
+                status if status.is_success() => {
+                    drain(response);
+                    Ok(true)
+                }
+                _ => Err(answer::refusal(response, address, is_signed)),
+            }
+        })
+    }
+
+    /// Takes an object away, if it is there.
+    ///
+    /// # Errors
+    /// No answer, or a refusal.
+    pub fn delete(&self, address: &Address) -> Result<()> {
+        self.repeat(|| self.answer(&Ask::new(Method::DELETE, address)).map(|response| response.map(drain)))?;
+        Ok(())
+    }
+
+    /// Lists what lies below an address in a bucket.
+    ///
+    /// # Errors
+    /// The address is in no bucket, since other servers have no lists; no answer, or one that is no list.
+    pub fn list(&self, address: &Address, listed: Listed) -> Result<Listing> {
+        let Address::Bucket { bucket, key } = address else {
+            return Err(Error::of(ErrorKind::Unsupported, "the server has no lists of names"));
+        };
+        let prefix = if key.is_empty() || key.ends_with('/') { key.clone() } else { format!("{key}/") };
+        let root = Address::Bucket { bucket: bucket.clone(), key: String::new() };
+        let (mut listing, mut next) = (Listing::default(), None);
+        loop {
+            let text = self.repeat(|| {
+                let list = Some((prefix.clone(), listed == Listed::Folder, next.clone()));
+                let ask = Ask { list, ..Ask::new(Method::GET, &root) };
+                let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;
+                answer::check_encoding(response.headers())?;
+                let mut text = String::new();
+                let read = response.into_body().into_reader().take(MOST_LIST).read_to_string(&mut text);
+                read.map_err(|error| answer::broken_off(error, self.timeout))?;
+                Ok(text)
+            })?;
+            let page = ListObjectsV2::parse_response(&text).map_err(|_| malformed!("answers with no list of names"))?;
+            let below = |name: &str| name.strip_prefix(&prefix).filter(|name| !name.is_empty()).map(str::to_owned);
+            for object in &page.contents {
+                let size = object.size.ok_or_else(|| malformed!("lists an object without its size"))?;
+                listing.objects.extend(below(&object.key).map(|name| ListedObject { name, size }));
+            }
+            let folder = |name: &str| below(name.trim_end_matches('/'));
+            listing.prefixes.extend(page.common_prefixes.iter().filter_map(|found| folder(&found.prefix)));
+            let last = std::mem::replace(&mut next, page.next_continuation_token);
+            match &next {
+                None => return Ok(Listing { is_whole: true, ..listing }),
+                Some(_) if listed == Listed::Some && !listing.objects.is_empty() => return Ok(listing),
+                Some(token) if last.as_ref() == Some(token) => bail!("the list of names begins again and again"),
+                Some(_) => {}
+            }
+        }
+    }
+}
