@@ -239,16 +239,18 @@ fn slices_by_the_names_of_dimensions() {
 /// A folder of the name of a scheme would take the output without a word.
 #[test]
 #[cfg(feature = "remote")]
-fn nothing_is_written_to_an_address() {
-    for (path, instead) in [
-        ("s3://bucket/x.npy", "a file, or to standard output"),
-        ("https://user:secret@host/x.npy", "a file, or to standard output"),
-        ("s3://bucket/x.zarr", "a folder"),
+fn nothing_but_stores_is_written_to_an_address() {
+    let (any, elsewhere) =
+        ("nothing but a store of Zarr is written to an address", "stores of Zarr are written to s3://BUCKET/NAME.zarr");
+    for (path, wanted) in [
+        ("s3://bucket/x.npy", any),
+        ("https://user:secret@host/x.npy", any),
+        ("https://user:secret@host/x.zarr", elsewhere),
+        ("hf://org/repo/x.zarr", elsewhere),
     ] {
         let error = write_all(path, [("x", &counting(&[2]))]).expect_err("an address");
-        let wanted = format!("nothing is written to an address: write to {instead}, and upload that");
         let message = error.to_string();
-        assert!(message.ends_with(&wanted) && !message.contains("secret"), "{message}");
+        assert!(message.ends_with(wanted) && !message.contains("secret"), "{message}");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
 }
