@@ -381,7 +381,7 @@ fn readme_says_what_was_measured() {
     let least = column("tensorop / NumPy").into_iter().fold(f64::INFINITY, f64::min);
     let readme = Page::read("README.md".into()).text.replace('\n', " ");
     for said in [
-        format!("between {least:.2} and {:.1} times as long as NumPy", most("tensorop / NumPy")),
+        format!("between {least} and {:.1} times as long as NumPy", most("tensorop / NumPy")),
         format!("at most {} MiB of memory", most("tensorop, MiB")),
         format!("up to {} MiB", most("NumPy, MiB")),
     ] {
