@@ -78,7 +78,6 @@ pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
 /// Returns so many zeros that the system has not been asked to make yet: whoever writes to them first touches the memory, so
 /// that several threads that fill it share the cost, which for 32 MiB is twice that of reading as much. It is for a buffer that
 /// is made while no other thread takes memory.
-#[cfg(any(test, feature = "files"))]
 pub(crate) fn untouched(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
     // `vec!` would end the program where there is not enough, so that is found out before; nothing is touched by that
     drop(std::hint::black_box(of::<u8>(bytes)?));
