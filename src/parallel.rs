@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 /// A thread is not worth its start for fewer bytes.
@@ -138,6 +138,58 @@ pub fn share<S: Send, E: Send>(
     }
 }
 
+/// Calls `make(0..count)` on up to so many threads as [`share`] does, and `take` with each number and the state that it was made
+/// in: one number after the other, in ascending order. So what takes its input from front to back reads ahead: while it takes
+/// one number, the other threads make the next ones. A thread keeps what it has made until its turn comes, so no more than one
+/// for each thread is in memory.
+///
+/// # Errors
+/// That of the lowest number for which one of them fails; all numbers before it have been taken.
+pub fn share_in_order<S: Send, E: Send>(
+    threads: usize,
+    count: usize,
+    begin: impl Fn() -> S + Sync,
+    make: impl Fn(usize, &mut S) -> Result<(), E> + Sync,
+    take: impl FnMut(usize, &mut S) -> Result<bool, E> + Send,
+) -> Result<(), E> {
+    // whose turn it is, and what takes it; no number has a turn once the work has ended
+    let turn = Mutex::new((Some(0), take));
+    let is_next = Condvar::new();
+    let each = |number, state: &mut S| {
+        let _ending = EndOfTurns { turn: &turn, is_next: &is_next };
+        let made = make(number, state);
+        let mut held = locked(&turn);
+        while held.0.is_some_and(|next| next < number) {
+            held = is_next.wait(held).expect(UNPOISONED);
+        }
+        if held.0.is_none() {
+            return Ok(false);
+        }
+        let done = made.and_then(|()| (held.1)(number, state));
+        held.0 = if matches!(done, Ok(true)) { Some(number + 1) } else { None };
+        is_next.notify_all();
+        done
+    };
+    share(threads, count, begin, each).map(drop)
+}
+
+/// Ends the work of [`share_in_order`] where its thread panics, so that no other waits for a turn that never comes.
+struct EndOfTurns<'a, F> {
+    turn: &'a Mutex<(Option<usize>, F)>,
+    is_next: &'a Condvar,
+}
+
+impl<F> Drop for EndOfTurns<'_, F> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            if let Ok(mut turn) = self.turn.lock() {
+                turn.0 = None;
+            }
+            self.is_next.notify_all();
+        }
+    }
+}
+
 /// Calls `work(0..count)` on as many threads, where the system gives them, and returns the results in order.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::default()).collect();
@@ -255,6 +307,43 @@ mod tests {
             let failed = share(threads, 100, || (), |n, ()| if n % 10 == 3 { Err(n) } else { Ok(true) });
             assert_eq!(failed, Err(3), "{threads}");
         }
+    }
+
+    #[test]
+    fn numbers_are_taken_in_order_while_others_are_made() {
+        for threads in [1, 2, 5] {
+            // ends, fails while it is made and fails while it is taken
+            for (ends, unmade, untaken) in [(99, 99, 99), (30, 99, 99), (99, 20, 40), (99, 40, 20), (99, 0, 99)] {
+                let (at_once, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let mut taken = Vec::new();
+                let make = |n, made: &mut usize| {
+                    most.fetch_max(at_once.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                    thread::sleep(std::time::Duration::from_micros([0, 300, 50][n % 3]));
+                    *made = n;
+                    at_once.fetch_sub(1, Ordering::Relaxed);
+                    if n % 50 == unmade { Err(n) } else { Ok(()) }
+                };
+                let take = |n, made: &mut usize| {
+                    taken.push((n, *made));
+                    if n == untaken { Err(n) } else { Ok(n < ends) }
+                };
+                let done = share_in_order(threads, 60, || 0, make, take);
+                let failed = unmade.min(untaken).min(60);
+                let expected = if failed < 60 { Err(failed) } else { Ok(()) };
+                let count = (ends + 1).min(60).min(failed + usize::from(untaken < unmade));
+                assert_eq!((done, taken), (expected, (0..count).map(|n| (n, n)).collect()), "{threads} {ends}");
+                assert!(most.into_inner() <= threads);
+            }
+        }
+    }
+
+    #[test]
+    fn no_thread_waits_for_one_that_has_panicked() {
+        let made = std::panic::catch_unwind(|| {
+            let make = |n, (): &mut ()| if n == 3 { panic!("as a test wants it") } else { Ok::<_, ()>(()) };
+            share_in_order(4, 20, || (), make, |_, ()| Ok(true))
+        });
+        assert!(made.is_err());
     }
 
     /// Files that start threads by themselves, in and below a folder.

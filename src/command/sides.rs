@@ -403,8 +403,10 @@ impl Comparing<'_> {
         failed: &mut Vec<String>,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let bytes = batch.iter().map(|(_, state)| locked(state).bytes());
-        let threads = self.effort.limits.threads.for_bytes(bytes.sum());
+        let bytes = batch.iter().map(|(_, state)| locked(state).bytes()).sum();
+        let asks = batch.iter().any(|(_, state)| locked(state).costs_requests());
+        let threads = self.effort.limits.threads;
+        let threads = if asks { threads.started_for(0) } else { threads }.for_bytes(bytes);
         let mut effort = self.effort;
         effort.limits.threads = Threads::new(NonZero::new(1));
         share(
@@ -441,6 +443,11 @@ impl PairState {
             Self::Open(pair) => pair.sources.iter().map(Source::bytes).sum(),
             Self::Found(_) => 0,
         }
+    }
+
+    /// Returns whether a server is asked for one side.
+    fn costs_requests(&self) -> bool {
+        matches!(self, Self::Open(pair) if pair.sources.iter().any(Source::costs_requests))
     }
 
     /// Compares a pair that is open, and closes its files.

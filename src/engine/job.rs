@@ -3,6 +3,10 @@
 //! It is the same loop over the same [`Fill`] whether a tensor fits into memory, comes from a pipe, is written by eight
 //! threads or is changed in its own file. Windows are independent, and a window is filled the same way whichever thread
 //! fills it: so threads take windows as they are free, and the output does not depend on the number of threads.
+//!
+//! A sink that wants windows in order has them filled by one thread where the data is here: several would take the memory of
+//! several windows, and most such sinks are slower than reading. Where the data is asked of a server each window is a wait, so
+//! all threads fill windows, and each hands over its own when its turn comes.
 
 use std::fs::File;
 use std::ops::Range;
@@ -19,11 +23,11 @@ use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::window_size::{
     EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
-    request_window,
 };
-use crate::parallel::share;
-use crate::storage::chunked::MOST_ROW;
+use crate::parallel::{share, share_in_order};
+use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
+use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
 /// Boxes of what stays in the system's memory are read in pieces of so many bytes at least: shorter ones are read together with
@@ -139,6 +143,20 @@ impl Job {
         share(threads, count, begin, |number, (items, scratch)| work(number, items, scratch).map(|()| true)).map(drop)
     }
 
+    /// Does what [`share`](Self::share) does, and calls `take` with what `work` has made, one number after the other. Several
+    /// threads work only where they wait for a server.
+    fn share_in_order(
+        &self,
+        count: usize,
+        work: &WindowWork<'_>,
+        take: &mut (dyn FnMut(usize, &[u8]) -> Result<()> + Send),
+    ) -> Result<()> {
+        let threads = if self.asks { self.threads } else { 1 };
+        let begin = || (Vec::new(), Scratch::default());
+        let work = |number, (items, scratch): &mut _| work(number, items, scratch);
+        share_in_order(threads, count, begin, work, |number, (items, _)| take(number, items).map(|()| true))
+    }
+
     /// Fills some windows, given by their numbers in [`windows`](Self::windows), and hands them to `sink`. Half of the
     /// numbers are half of the work.
     ///
@@ -166,9 +184,18 @@ impl Job {
         sink: &dyn WindowSink,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let threads = if sink.in_order() { 1 } else { self.threads };
         let itemsize = self.meta().dtype.itemsize();
-        self.share(threads, numbers.len(), &|number, items, scratch| {
+        if sink.in_order() {
+            let window = |number| windows.get(numbers.start + number);
+            let fill = |number, items: &mut _, scratch: &mut _| self.fill_window(&window(number), items, scratch);
+            self.share_in_order(numbers.len(), &fill, &mut |number, items| {
+                sink.put(&window(number), items)?;
+                progress(items.len());
+                Ok(())
+            })?;
+            return self.fill.finish();
+        }
+        self.share(self.threads, numbers.len(), &|number, items, scratch| {
             let window = windows.get(numbers.start + number);
             let copied = || self.fill.stored(&window)?.map_or(Ok(false), |stored| sink.copy(&window, &stored));
             if !sink.has(&window) && !copied()? {
@@ -383,12 +410,17 @@ impl Job {
     /// Those of [`run`](Self::run) and of `take`.
     pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
         // whole rows of chunks are contiguous in C order
-        let windows = self.cut(|shape, grid| Windows::on_grid(shape, self.items(), &grid));
+        let items = if self.asks { 1 } else { self.items() };
+        let windows = self.cut(|shape, grid| Windows::on_grid(shape, items, &grid));
         let itemsize = self.fill.widest().max(1);
-        if self.fill.grid().is_none() || windows.largest().saturating_mul(itemsize) <= MOST_ROW {
+        let is_by_rows = |grid: &Vec<usize>| {
+            let few = self.asks && few_rows(&self.meta().shape, &windows, grid, self.threads);
+            !few && windows.largest().saturating_mul(itemsize) <= MOST_ROW
+        };
+        if self.fill.grid().as_ref().is_none_or(is_by_rows) {
             return self.run(&windows, 0..windows.count(), &StreamSink(Mutex::new(take)), progress);
         }
-        // each chunk would be read again and again: the chunks go to a temporary file, which is read in order
+        // chunks would be read again and again, or one by one: they go to a temporary file, which is read in order
         let label = self.fill.data().label();
         let file = unnamed_file().with_context(|| format!("{label}: cannot be kept in a temporary file"))?;
         self.write_items(&FileSink::new(&file, 0, self.meta(), label), progress)?;
@@ -403,17 +435,20 @@ impl Job {
         Ok(())
     }
 
-    /// Hands the items of some boxes, one box after the other, to `take`, and reads no others. `progress` counts all of the
-    /// output then.
+    /// Hands the items of so many boxes, which `get` returns by their numbers, to `take`, one box after the other, and reads no
+    /// others. `progress` counts all of the output then.
     ///
     /// # Errors
     /// Of reading; an item that a cast cannot make; those of `take`.
-    pub fn pick(&self, boxes: impl Iterator<Item = Window>, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
-        let (mut items, mut scratch) = (Vec::new(), Scratch::default());
-        for window in boxes {
-            self.fill_window(&window, &mut items, &mut scratch)?;
-            take(&items)?;
-        }
+    pub fn pick(
+        &self,
+        boxes: usize,
+        get: &(dyn Fn(usize) -> Window + Sync),
+        progress: Progress<'_>,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let fill = |number, items: &mut _, scratch: &mut _| self.fill_window(&get(number), items, scratch);
+        self.share_in_order(boxes, &fill, &mut |_, items| take(items))?;
         self.fill.finish()?;
         progress(self.meta().bytes());
         Ok(())

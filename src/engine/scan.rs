@@ -15,9 +15,10 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
-use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW, request_window};
-use crate::parallel::{locked, share, unlocked};
+use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
+use crate::parallel::{locked, share, share_in_order, unlocked};
 use crate::storage::conversion::Conversion;
+use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
 /// Returns whether two tensors of one dtype and shape, stored in one order, consist of the same bytes.
@@ -60,6 +61,22 @@ pub fn scan<S: Send, const N: usize>(
 ) -> Result<Vec<S>> {
     settle(&mut sources, limits)?;
     scan_parts(sources.map(|source| whole(source)), limits, progress, wanted, begin, each)
+}
+
+/// Shows the items of a tensor to `each` as [`scan`] does, but one window after the other, in C order. Several threads read
+/// only where they wait for a server.
+///
+/// # Errors
+/// As for [`scan`].
+pub fn scan_in_order(
+    source: &mut Source,
+    limits: Limits,
+    progress: Progress<'_>,
+    each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
+) -> Result<()> {
+    settle(&mut [source], limits)?;
+    let scanning = Scanning { limits, progress, wanted: &|_| true, cut: Windows::new };
+    scan_windows(&[whole(source)], &scanning, Visits::InOrder(&mut |items| each(&items[0])))
 }
 
 /// Scans tensors as [`scan`] does, but shows windows that may be boxes, so that items that are stored across the order of the
@@ -135,7 +152,7 @@ fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
         if must_settle(source, &source.view()) {
             source.settle()?;
         }
-        source.flatten(limits.threads)?;
+        source.flatten_all(limits.threads)?;
     }
     Ok(())
 }
@@ -193,7 +210,7 @@ fn scan_with<S: Send>(
         let mut kept = KeptState { state: Some(begin()), all: &states };
         Box::new(move |window, items| each(kept.state.as_mut().expect("only dropping takes the state"), window, items))
     };
-    scan_windows(parts, scanning, &visit)?;
+    scan_windows(parts, scanning, Visits::Shared(&visit))?;
     Ok(unlocked(states))
 }
 
@@ -219,6 +236,14 @@ fn boxes_across(shape: &[usize], items: usize) -> Windows {
 /// What a thread calls with each of its windows and the items of each tensor. False ends the scan.
 type Visitor<'a> = Box<dyn FnMut(&Window, &[Vec<u8>]) -> Result<bool> + Send + 'a>;
 
+/// What windows are shown to.
+enum Visits<'v, 'a> {
+    /// A visitor of each thread, which this makes.
+    Shared(&'v (dyn Fn() -> Visitor<'a> + Sync)),
+    /// One visitor, which takes all windows in order.
+    InOrder(&'v mut (dyn FnMut(&[Vec<u8>]) -> Result<()> + Send)),
+}
+
 /// The state of a thread, which is handed over to `all` when the thread's [`Visitor`] is dropped.
 struct KeptState<'a, S> {
     state: Option<S>,
@@ -231,11 +256,11 @@ impl<S> Drop for KeptState<'_, S> {
     }
 }
 
-/// Reads the windows of a scan and calls a visitor of each thread with them.
-fn scan_windows<'a>(
+/// Reads the windows of a scan and shows them.
+fn scan_windows(
     parts: &[ScannedPart<'_>],
     Scanning { limits, progress, wanted, cut }: &Scanning<'_>,
-    visit: &(dyn Fn() -> Visitor<'a> + Sync),
+    visits: Visits<'_, '_>,
 ) -> Result<()> {
     let shape = parts.first().expect("a scan has a tensor").view.shape();
     let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
@@ -268,32 +293,47 @@ fn scan_windows<'a>(
                 (view.is_c_order() && view.shape() == source.shape()).then(|| chunks.grid())
             });
             match grid {
-                Some(grid) => Windows::on_grid(&shape, items, grid),
+                // each chunk is a request, so that small ones are better shared than joined
+                Some(grid) => Windows::on_grid(&shape, if asks { 1 } else { items }, grid),
                 None if fortran => cut(&shape, items),
                 None => Windows::new(&shape, items),
             }
         }
     };
     let count = windows.count();
-    let fresh = || (visit(), vec![Vec::new(); parts.len()], Vec::new());
-    let whole = AtomicBool::new(true);
-    share(threads, count, fresh, |number, (visit, items, scratch)| -> Result<bool> {
-        let window = windows.get(number);
-        if !wanted(window.start) {
-            return Ok(true);
-        }
+    let buffers = || (vec![Vec::new(); parts.len()], Vec::new());
+    let read = |window: &Window, items: &mut [Vec<u8>], scratch: &mut Vec<u8>| -> Result<()> {
         for ((ScannedPart { source, view }, conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut())
         {
             resize(items, window.items() * conversion.itemsize(), source.label())?;
             conversion.read(source, &view.part(&window.ranges), items, scratch)?;
         }
         progress(items.iter().map(Vec::len).sum());
-        let go_on = visit(&window, items)?;
-        if !go_on {
-            whole.store(false, Ordering::Relaxed);
+        Ok(())
+    };
+    let whole = AtomicBool::new(true);
+    match visits {
+        Visits::Shared(visit) => {
+            let fresh = || (visit(), buffers());
+            share(threads, count, fresh, |number, (visit, (items, scratch))| -> Result<bool> {
+                let window = windows.get(number);
+                if !wanted(window.start) {
+                    return Ok(true);
+                }
+                read(&window, items, scratch)?;
+                let go_on = visit(&window, items)?;
+                if !go_on {
+                    whole.store(false, Ordering::Relaxed);
+                }
+                Ok(go_on)
+            })?;
         }
-        Ok(go_on)
-    })?;
+        Visits::InOrder(visit) => {
+            let threads = if asks { threads } else { 1 };
+            let make = |number, (items, scratch): &mut (Vec<_>, _)| read(&windows.get(number), items, scratch);
+            share_in_order(threads, count, buffers, make, |_, (items, _)| visit(items).map(|()| true))?;
+        }
+    }
     if whole.into_inner() {
         parts.iter().try_for_each(|part| part.source.finish())?;
     }

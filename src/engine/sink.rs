@@ -20,7 +20,8 @@ pub trait WindowSink: Sync {
     /// Of writing.
     fn put(&self, window: &Window, items: &[u8]) -> Result<()>;
 
-    /// Returns whether windows must come one after the other, from the first to the last.
+    /// Returns whether windows must come one after the other, from the first to the last. Such a sink takes all of them, and
+    /// copies none.
     fn in_order(&self) -> bool {
         false
     }

@@ -40,13 +40,13 @@ pub fn by_axis(
     take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
 ) -> Result<()> {
     source.settle()?;
-    source.flatten(limits.threads)?;
+    source.flatten_all(limits.threads)?;
     source.finish()?;
     let source = &*source;
     let meta = source.meta();
     let places = meta.shape[axis];
     let bytes = meta.bytes().checked_div(places).unwrap_or(0);
-    let threads = limits.threads.for_bytes(meta.bytes());
+    let threads = source.threads(limits.threads);
     let group = (limits.window.unwrap_or(GROUPS) / threads / bytes.max(1)).min(MOST_PLACES);
     if group == 0 {
         return (0..places)

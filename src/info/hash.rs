@@ -1,18 +1,16 @@
 //! The hash of a tensor, which is that of its canonical `.npy` file.
 
 use std::io::Read;
-use std::num::NonZero;
 
 use sha2::{Digest, Sha256};
 
 use crate::engine::job::Progress;
-use crate::engine::scan::scan;
-use crate::error::{Context, Result};
+use crate::engine::scan::scan_in_order;
+use crate::error::Result;
 use crate::format::npy::write_header;
 use crate::item::dtype::Kind;
 use crate::item::meta::Meta;
 use crate::ops::fill::Limits;
-use crate::parallel::Threads;
 use crate::storage::source::{Source, fill_from};
 
 /// Returns the SHA-256, in lower-case hexadecimal digits, of the `.npy` file that `numpy.save` writes for the tensor in C
@@ -21,8 +19,8 @@ use crate::storage::source::{Source, fill_from};
 ///
 /// Types of 8 bits or fewer for which NumPy has no name count as void of one byte, as which NumPy reads them.
 ///
-/// The items are hashed window by window. A hash of hashes could be computed by several threads, but common tools could not
-/// check it.
+/// The items are hashed window by window, by one thread. A hash of hashes could be computed by several threads, but common
+/// tools could not check it.
 ///
 /// # Errors
 /// Reading fails, or there is not enough memory.
@@ -30,21 +28,12 @@ pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Resu
     let unnamed = matches!(source.dtype().kind(), Kind::Narrow(_));
     let dtype = if unnamed { Kind::Void(1).into() } else { source.dtype().native() };
     let canonical = Meta::new(dtype, source.shape().to_vec());
-    let begin = || Sha256::new_with_prefix(write_header(&canonical));
-    // one thread sees the windows in order
-    let limits = Limits { threads: Threads::new(NonZero::new(1)), ..limits };
-    let hashers = scan(
-        [source],
-        limits,
-        progress,
-        |_| true,
-        begin,
-        |hasher, _, [items]| {
-            hasher.update(items);
-            Ok(true)
-        },
-    )?;
-    let digest = hashers.into_iter().next().context("no hash")?.finalize();
+    let mut hasher = Sha256::new_with_prefix(write_header(&canonical));
+    scan_in_order(source, limits, progress, &mut |items| {
+        hasher.update(items);
+        Ok(())
+    })?;
+    let digest = hasher.finalize();
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -123,7 +123,7 @@ impl fmt::Display for ItemValue {
 /// Reading fails, a tensor changes meanwhile, or a stream has another length than it should have.
 pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
     source.settle()?;
-    source.flatten(limits.threads)?;
+    source.flatten_all(limits.threads)?;
     source.finish()?;
     stats_of(source, &StoredPart::whole(source.meta()), limits, progress)
 }

@@ -257,13 +257,13 @@ impl Windows {
     }
 }
 
-/// Returns the boxes of a tensor of that shape that together hold the items at some places of each axis, and no others. They
-/// come in C order, and the items of each are contiguous in C order. `places` has ascending ranges for each axis, none of
-/// them empty.
+/// Returns the boxes of a tensor of that shape that together hold the items at some places of each axis, and no others: how
+/// many they are, and what returns each by its number. They come in C order, and the items of each are contiguous in C order.
+/// `places` has ascending ranges for each axis, none of them empty.
 pub fn boxes_at<'a>(
     shape: &'a [usize],
     places: &[Vec<Range<usize>>],
-) -> impl ExactSizeIterator<Item = Window> + use<'a> {
+) -> (usize, impl Fn(usize) -> Window + Sync + use<'a>) {
     // the last axis some of whose places are left out; each box has one place of the axes before it
     let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
     let cut = places.iter().zip(shape).rposition(is_part).unwrap_or(0);
@@ -271,10 +271,12 @@ pub fn boxes_at<'a>(
     let mut sides: Vec<Vec<Range<usize>>> = places[..cut].iter().map(single).collect();
     sides.extend_from_slice(&places[cut..]);
     let counts: Vec<usize> = sides.iter().map(Vec::len).collect();
-    (0..counts.iter().product()).map(move |number| {
+    let count = counts.iter().product();
+    let get = move |number| {
         let at = coordinates(number, &counts);
         Window::new(sides.iter().zip(at).map(|(ranges, at)| ranges[at].clone()).collect(), shape)
-    })
+    };
+    (count, get)
 }
 
 #[cfg(test)]
@@ -378,10 +380,10 @@ mod tests {
             (&[2, 3], vec![all(2), all(3)], 1),
         ];
         for (shape, wanted, count) in rows {
-            let boxes = boxes_at(shape, &wanted);
-            assert_eq!(boxes.len(), count, "{shape:?}");
+            let (boxes, get) = boxes_at(shape, &wanted);
+            assert_eq!(boxes, count, "{shape:?}");
             let mut found = Vec::new();
-            for window in boxes {
+            for window in (0..boxes).map(get) {
                 let held = places(&View::c_order(shape).part(&window.ranges));
                 assert_eq!(held, (window.start..window.start + held.len()).collect::<Vec<_>>(), "{shape:?}");
                 found.extend(held);

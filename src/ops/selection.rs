@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
-use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW, request_window};
+use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
@@ -13,6 +13,7 @@ use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
 use crate::parallel::Threads;
+use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.

@@ -110,7 +110,7 @@ impl Updates {
         if self.bytes() <= RESIDENT || !self.source.is_read_by_position() {
             return self.make_resident(dtype);
         }
-        let threads = limits.threads.for_bytes(self.bytes());
+        let threads = self.source.threads(limits.threads);
         let file = unnamed_file().with_context(|| {
             format!("{}: cannot be kept in {}", self.source.label(), std::env::temp_dir().display())
         })?;

@@ -4,23 +4,10 @@
 //! compete: a window that stays in a core's cache is filled and written without touching memory twice, and a larger one
 //! needs fewer system calls and fewer visits to what it is gathered from.
 
-use std::ops::RangeInclusive;
-
 /// The size of windows that are filled from front to back. With the scratch memory beside it, it stays in a core's second-level
 /// cache: reading and writing in such pieces took 0.15 to 0.18 s, where `cp` took 0.27 s and one buffer of the whole
 /// output 0.5 s (memory that is touched for the first time costs as much as the copy).
 pub const WINDOW: usize = 1 << 18;
-
-/// The least and the greatest size of windows whose items are asked of a server. Each is a request, which at 20 ms and 100 MB
-/// in a second costs as much as two MiB; but all threads are to have one.
-const REQUEST_WINDOWS: RangeInclusive<usize> = 1 << 14..=1 << 21;
-
-/// Returns the size of windows for so many bytes, which are asked of a server by some threads, and of which so many lie there
-/// one after the other: each such run is a request of its own.
-pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
-    let (least, most) = (*REQUEST_WINDOWS.start(), *REQUEST_WINDOWS.end());
-    bytes.div_ceil(threads).clamp(least.min(run.max(1)), most)
-}
 
 /// The size of windows in which data is changed in place: small, since all of a window is read and written for one item.
 pub const EDIT_WINDOW: usize = 1 << 16;

@@ -9,12 +9,18 @@ use super::key_store::WritableStore;
 use super::read_at::{Identity, ReadAt};
 use crate::error::Result;
 use crate::layout::axis::Span;
-use crate::layout::window::Window;
+use crate::layout::window::{Window, Windows};
 
 /// The most bytes that a row of chunks may have to be read as a row, which is what windows in C order need at once. Chunks
 /// in longer rows are read one by one, and copied to a file without a name where C order is needed. A scan holds one row in
 /// each thread: with eight threads that is 256 MiB.
 pub const MOST_ROW: usize = 1 << 25;
+
+/// Returns whether `rows` of chunks of that grid are too few for so many threads, each of which asks a server for the chunks of
+/// a row one after the other, although there are chunks for more of them.
+pub fn few_rows(shape: &[usize], rows: &Windows, grid: &[usize], threads: usize) -> bool {
+    rows.count() < threads && rows.count() < Windows::boxes(shape, grid).count()
+}
 
 /// A tensor in chunks, which several threads may read at once.
 pub trait Chunked: Debug + Send + Sync {

@@ -76,6 +76,15 @@ pub enum Part {
 /// a request and 100 MB in a second, a request costs as much as two MiB.
 pub const READ_AHEAD: usize = 1 << 21;
 
+/// The fewest bytes that are worth a request of their own so that each thread has one.
+const LEAST_REQUEST: usize = 1 << 14;
+
+/// Returns how many of so many bytes, which some threads ask a server for, are asked for at once. So many of them lie there one
+/// after the other: each such run is a request of its own.
+pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
+    bytes.div_ceil(threads).clamp(LEAST_REQUEST.min(run.max(1)), READ_AHEAD)
+}
+
 /// An open local file in which several items share a byte, the first of them in its low bits.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedFile<'a> {

@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::error::{Context, Result, ensure};
 
-use super::chunked::{Chunked, MOST_ROW};
+use super::chunked::{Chunked, MOST_ROW, few_rows};
 use super::platform::{unnamed_file, write_at};
-use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
+use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp, request_window};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -210,6 +210,12 @@ impl Source {
         }
     }
 
+    /// Returns how many of some threads are worth their start to read all of it: any that can wait for a server.
+    pub fn threads(&self, allowed: Threads) -> usize {
+        let allowed = if self.costs_requests() { allowed.started_for(0) } else { allowed };
+        allowed.for_bytes(self.bytes())
+    }
+
     /// Returns the open local file in which its items lie as they are, and the byte at which they begin there. Only what
     /// needs a descriptor asks for it: copies by the kernel, and writing in place.
     pub fn as_local_file(&self) -> Option<(&File, u64)> {
@@ -276,11 +282,13 @@ impl Source {
     pub fn make_resident(&mut self, threads: Threads) -> Result<()> {
         /// The bytes that a thread reads at a time.
         const PART: usize = 1 << 22;
+        let count = self.threads(threads);
+        let part = if self.costs_requests() { request_window(self.bytes(), count, usize::MAX) } else { PART };
         let mut bytes = memory::untouched(self.bytes()).with_context(|| &*self.label)?;
         if self.is_read_by_position() && self.view().is_c_order() {
-            let parts: Vec<_> = bytes.chunks_mut(PART).map(Mutex::new).collect();
-            let read = |n: usize| self.read_at(&mut locked(&parts[n]), (n * PART) as u64);
-            share(threads.for_bytes(self.bytes()), parts.len(), || (), |n, ()| read(n).map(|()| true))?;
+            let parts: Vec<_> = bytes.chunks_mut(part).map(Mutex::new).collect();
+            let read = |n: usize| self.read_at(&mut locked(&parts[n]), (n * part) as u64);
+            share(count, parts.len(), || (), |n, ()| read(n).map(|()| true))?;
         } else {
             self.read(&self.view(), &mut bytes, &mut Vec::new())?;
         }
@@ -329,13 +337,32 @@ impl Source {
     /// # Errors
     /// Reading fails, or that file cannot be written.
     pub fn flatten(&mut self, threads: Threads) -> Result<()> {
-        let Some(chunks) = self.in_long_rows() else { return Ok(()) };
+        if self.in_long_rows().is_some() { self.copy_chunks(threads) } else { Ok(()) }
+    }
+
+    /// Does what [`flatten`](Self::flatten) does where all items are wanted in C order: chunks that a server is asked for are
+    /// copied, too, if they lie in [so few rows](few_rows) that most threads would have none.
+    ///
+    /// # Errors
+    /// Those of [`flatten`](Self::flatten).
+    pub fn flatten_all(&mut self, threads: Threads) -> Result<()> {
+        let of_server = self.as_chunks().filter(|chunks| chunks.costs_requests());
+        let is_few = of_server.is_some_and(|chunks| {
+            let rows = Windows::on_grid(self.shape(), 1, chunks.grid());
+            few_rows(self.shape(), &rows, chunks.grid(), self.threads(threads))
+        });
+        if is_few { self.copy_chunks(threads) } else { self.flatten(threads) }
+    }
+
+    /// Copies chunks to a file without a name.
+    fn copy_chunks(&mut self, threads: Threads) -> Result<()> {
+        let Some(chunks) = self.as_chunks() else { return Ok(()) };
         let itemsize = self.dtype().itemsize();
         let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
         let file = unnamed_file().with_context(place)?;
         let (windows, view) = (Windows::boxes(self.shape(), chunks.grid()), self.view());
         let begin = || (Vec::new(), Vec::new());
-        share(threads.for_bytes(self.bytes()), windows.count(), begin, |number, (items, scratch)| -> Result<bool> {
+        share(self.threads(threads), windows.count(), begin, |number, (items, scratch)| -> Result<bool> {
             let window = windows.get(number);
             memory::resize(items, window.items() * itemsize, &self.label)?;
             self.read(&view.part(&window.ranges), items, scratch)?;

@@ -390,7 +390,10 @@ pub fn items_at(
     };
     match places {
         None => job.stream(progress, take)?,
-        Some(places) => job.pick(boxes_at(&meta.shape, places), progress, take)?,
+        Some(places) => {
+            let (boxes, get) = boxes_at(&meta.shape, places);
+            job.pick(boxes, &get, progress, take)?;
+        }
     }
     Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
 }

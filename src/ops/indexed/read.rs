@@ -43,7 +43,7 @@ pub(super) fn collect<C: Send>(
     let tuples = |rows: usize| rows * row / width;
     // A part begins where a tuple does, with a place of the first axis: unless that is the axis of the only tuple.
     let threads = match row % width {
-        0 if !indices.is_stream() => limits.threads.for_bytes(indices.bytes()).min(rows).max(1),
+        0 if !indices.is_stream() => indices.threads(limits.threads).min(rows).max(1),
         _ => 1,
     };
     let begins = |part: usize| among.start + part * rows / threads;
