@@ -90,11 +90,37 @@ fn a_stall_ends_after_six_times_the_time_out() {
 }
 
 #[test]
-fn a_date_to_ask_again_at_is_met_with_the_usual_pause() {
+fn servers_say_when_to_ask_again_in_seconds_or_by_a_date() {
     let (folder, server) = (Folder::new(), server());
-    server.fail([Some(Fault::Status(503, Some("Wed, 21 Oct 2099 07:28:00 GMT")))]);
-    let (status, text) = run(&folder, &[], &["show", &server.url(PATH)]);
-    assert_eq!((status, server.seen().len()), (Some(0), 2), "{text}");
+    let url = server.url(PATH);
+    // what the server says, the least seconds that the run takes then, and the most; or that it ends with an error
+    let rows: [(&str, Option<(f64, f64)>); 6] = [
+        ("1", Some((1.0, 15.0))),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", Some((0.0, 15.0))),
+        ("soon", Some((0.1, 15.0))),
+        ("31", None),
+        ("Wed, 21 Oct 2099 07:28:00 GMT", None),
+        ("18446744073709551615", None),
+    ];
+    for (after, expected) in rows {
+        server.fail([Some(Fault::Status(503, Some(after)))]);
+        let begun = Instant::now();
+        let (status, text) = run(&folder, &[], &["show", &url]);
+        let (took, asked) = (begun.elapsed().as_secs_f64(), server.seen().len());
+        match expected {
+            Some((least, most)) => {
+                assert_eq!((status, asked), (Some(0), 2), "{after}: {text}");
+                assert!((least..most).contains(&took), "{after}: {took} seconds");
+            }
+            None => {
+                assert_eq!((status, asked), (Some(2), 1), "{after}: {text}");
+                assert!(
+                    text.starts_with(&format!("error: FILE {url}: 503 Service Unavailable (to be asked again in "))
+                );
+                assert!(text.ends_with(" seconds)\n") && text.lines().count() == 1, "{text}");
+            }
+        }
+    }
 }
 
 #[test]

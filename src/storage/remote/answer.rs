@@ -1,13 +1,14 @@
 //! What servers answer: the part that a body is, the version of the object, and what went wrong.
 
 use std::io::{self, Read};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use ureq::http::{HeaderMap, StatusCode, header};
 use ureq::{Body, Timeout};
 
 use super::address::Address;
+use super::http_date;
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::storage::read_at::Stamp;
 
@@ -194,8 +195,19 @@ pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) ->
     };
     let passing = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
         || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-    let after = text(&headers, header::RETRY_AFTER).and_then(|text| text.parse().ok()).map(Duration::from_secs);
-    if passing { Failure::Passing(error, after) } else { Failure::Lasting(error) }
+    if passing { Failure::Passing(error, retry_after(&headers, SystemTime::now())) } else { Failure::Lasting(error) }
+}
+
+/// Returns for how long the server says that nothing is to be asked of it, whether in seconds or by a date. A date counts from
+/// the one that the answer has, where it has one, since the clock of the server need not go as the one here.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text_of_wait = text(headers, header::RETRY_AFTER)?;
+    if let Ok(seconds) = text_of_wait.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let begin = text(headers, header::DATE).and_then(http_date::parse).unwrap_or(now);
+    // what is past by now is no wait
+    Some(http_date::parse(text_of_wait)?.duration_since(begin).unwrap_or_default())
 }
 
 /// Returns the word by which S3 names an error.
@@ -291,6 +303,29 @@ mod tests {
             assert!(part(text).is_err(), "{text}");
         }
         assert!(ContentRange::of(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn waits_that_servers_ask_for() {
+        let now = http_date::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("a date");
+        let rows = [
+            ("7", "", Some(7)),
+            ("18446744073709551615", "", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:50:00 GMT", "", Some(23)),
+            ("Sun, 06 Nov 1994 08:49:00 GMT", "", Some(0)),
+            // the clock of the server is 20 seconds ahead
+            ("Sun, 06 Nov 1994 08:50:00 GMT", "Sun, 06 Nov 1994 08:49:57 GMT", Some(3)),
+            ("Sun, 06 Nov 1994 08:50:00 GMT", "yesterday", Some(23)),
+            ("-1", "", None),
+            ("1.5", "", None),
+            ("soon", "", None),
+            ("", "", None),
+        ];
+        for (after, date, seconds) in rows {
+            let given = [(header::RETRY_AFTER, after), (header::DATE, date)];
+            let given: Vec<_> = given.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+            assert_eq!(retry_after(&headers(&given), now), seconds.map(Duration::from_secs), "{after} {date}");
+        }
     }
 
     #[test]
