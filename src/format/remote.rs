@@ -160,7 +160,7 @@ mod reaching {
         after: Option<String>,
     ) -> Result<Input> {
         let open = |address: Address| {
-            let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::new(client, address));
+            let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::of_one_version(client, address));
             format.open(Content::of_store(store, options.threads))
         };
         let name = after.as_deref().filter(|name| !name.contains(['*', '?', '[']));

@@ -295,6 +295,30 @@ fn faults_are_survived_or_told() {
 }
 
 #[test]
+fn all_of_a_shard_is_of_one_version() {
+    const KEY: &str = "/s.zarr/c/0/0";
+    let (folder, _) = files();
+    let items: Vec<f32> = (0..6000).map(|n| (6000 - n) as f32).collect();
+    folder.put("y.npy", tensor::<f32>(&[60, 100], &items).npy());
+    std::fs::create_dir(folder.path("other")).expect("a folder");
+    folder.run(words("convert y.npy -o other/s.zarr --chunks 6,10 --shards 30,50")).printed().expect("written");
+    // the index comes first, and then 25 chunks
+    for (after, ignores_versions) in [(1, false), (1, true), (2, false), (2, true), (20, true)] {
+        for threads in ["1", "8"] {
+            let swaps = BTreeMap::from([(KEY.to_owned(), (after, folder.get(&format!("other{KEY}"))))]);
+            let server = Server::start(Behaviour { swaps, ignores_versions, ..served(&folder, "") });
+            let url = server.url("/s.zarr");
+            let run = folder.run(["convert", &url, "-o", "out.npy", "--threads", threads]);
+            let told = run.stderr.starts_with(&format!("error: IN {url}: "))
+                && run.stderr.ends_with("changed while it was read\n")
+                && run.stderr.lines().count() == 1;
+            let row = format!("after {after}, ignored: {ignores_versions}, {threads} threads");
+            assert!(run.status == Some(2) && told && !folder.path("out.npy").exists(), "{row}: {run:?}");
+        }
+    }
+}
+
+#[test]
 fn a_server_that_gives_whole_files_only() {
     let size = (1 << 28) + 1;
     let large = Object::Virtual { size, byte: |_| 0, begin: Vec::new() };

@@ -1,21 +1,28 @@
 //! Random faults of a server, at random requests of random commands: right bytes, or one line of error; never other bytes, never
 //! a wait without an end, and never a secret.
 //!
-//! `TENSOROP_FAULTS=1000 cargo test --features remote --test cli remote_faults` makes so many runs of each kind.
+//! `TENSOROP_FAULTS=1000 cargo test --features remote --test cli remote_faults` makes so many runs of each kind. The number of a
+//! run is where its random numbers begin: `TENSOROP_FAULTS_FROM=N` has the first run begin at another number than 0, so that
+//! other faults come, or those of one run again.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::remote::{files, served};
 use crate::common::server::{Behaviour, Fault, Server};
-use crate::common::{Folder, npy, words};
+use crate::common::{Folder, Run, npy, words};
 
-/// How many runs are made, by as many threads.
-fn runs() -> u64 {
-    std::env::var("TENSOROP_FAULTS").ok().and_then(|text| text.parse().ok()).unwrap_or(48)
+/// The numbers of the runs.
+fn runs() -> Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect(name));
+    let first = number("TENSOROP_FAULTS_FROM").unwrap_or(0);
+    first..first + number("TENSOROP_FAULTS").unwrap_or(48)
 }
 
-const THREADS: u64 = 8;
+/// How many runs are made at once.
+const THREADS: usize = 8;
 
 /// Numbers that look random, the same each time.
 struct Random(u64);
@@ -27,7 +34,7 @@ impl Random {
     }
 
     fn fault(&mut self) -> Fault {
-        match self.below(14) {
+        match self.below(15) {
             0 => Fault::Status([429, 500, 502, 503][self.below(4)], Some("0")),
             1 => Fault::Status([400, 401, 403, 404, 416, 451][self.below(6)], None),
             2 | 3 => Fault::EndEarly(self.below(9000)),
@@ -40,6 +47,7 @@ impl Random {
             10 => Fault::Size([0, 1, 1000, 1 << 40, 1 << 63, u64::MAX][self.below(6)]),
             11 => Fault::Change,
             12 => Fault::Unanswered,
+            13 => Fault::Replace,
             _ => Fault::Redirect(format!("/nowhere{}?key=secret", self.below(9))),
         }
     }
@@ -57,13 +65,13 @@ fn each_run(run: impl Fn(u64) -> Result<(), String> + Sync) {
         let run = &run;
         let threads: Vec<_> = (0..THREADS)
             .map(|first| {
-                let numbers = (first..runs()).step_by(THREADS as usize);
+                let numbers = runs().skip(first).step_by(THREADS);
                 scope.spawn(move || numbers.filter_map(|number| run(number).err()).collect::<Vec<_>>())
             })
             .collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("a thread")).collect()
     });
-    assert!(failures.is_empty(), "{} of {} runs:\n{}", failures.len(), runs(), failures.join("\n"));
+    assert!(failures.is_empty(), "{} of {} runs:\n{}", failures.len(), runs().count(), failures.join("\n"));
 }
 
 #[test]
@@ -105,8 +113,8 @@ fn of_reading() {
         let begun = Instant::now();
         let found = run();
         let (took, files) = (begun.elapsed(), own.tree(""));
-        let is_right = match found.status {
-            Some(0) => found.stdout == wanted.stdout && files == wanted_files,
+        let is_right = |wanted: &Run, wanted_files: &BTreeMap<String, Vec<u8>>| match found.status {
+            Some(0) => found.stdout == wanted.stdout && files == *wanted_files,
             // what was printed before the fault is the beginning of what is right, or an array of nothing
             Some(2) => {
                 let is_told = found.stderr.lines().count() == 1 && found.stderr.starts_with("error: ");
@@ -114,6 +122,12 @@ fn of_reading() {
                 is_told && files.is_empty() && is_begun
             }
             _ => false,
+        };
+        // where all that counts was asked for after the objects were others, what is right is what they are now
+        let is_right = is_right(&wanted, &wanted_files) || {
+            let is_replaced = faults.iter().flatten().any(|fault| matches!(fault, Fault::Replace));
+            server.mend();
+            is_replaced && is_right(&run(), &own.tree(""))
         };
         let printed = String::from_utf8_lossy(&found.stdout).into_owned() + &found.stderr;
         let is_secret = printed.contains("secret");
@@ -150,7 +164,10 @@ fn of_writing() {
         };
         let mut told = Vec::new();
         for line in lines {
-            let faults = random.faults();
+            let mut faults = random.faults();
+            // what was put is not for others to replace
+            let is_replace = |fault: &Fault| matches!(fault, Fault::Replace);
+            faults.iter_mut().filter(|fault| fault.as_ref().is_some_and(is_replace)).for_each(|fault| *fault = None);
             server.fail(faults.iter().cloned());
             let begun = Instant::now();
             let (status, text) = run(line);
@@ -164,7 +181,13 @@ fn of_writing() {
             let found = server.tree("/b/x.zarr");
             // whatever has gone wrong, a store is the store
             let is_whole = !found.contains_key("zarr.json") || found == wanted;
-            if !is_told || !is_whole || text.contains("secret") || begun.elapsed() > Duration::from_secs(60) {
+            let is_secret = server.tree("/b").values().any(|bytes| String::from_utf8_lossy(bytes).contains("secret"));
+            if !is_told
+                || !is_whole
+                || is_secret
+                || text.contains("secret")
+                || begun.elapsed() > Duration::from_secs(60)
+            {
                 return Err(format!("run {number}: {line}: {faults:?}: {status:?} {text} {:?}", found.keys()));
             }
             told.push(text);

@@ -2,6 +2,7 @@
 //! told to.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,16 @@ impl Object {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Virtual { size, .. } => *size,
         }
+    }
+
+    /// Returns what a server tells versions by: that of bytes is another where these are.
+    fn tag(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match self {
+            Self::Bytes(bytes) => bytes.hash(&mut hasher),
+            Self::Virtual { size, .. } => size.hash(&mut hasher),
+        }
+        hasher.finish()
     }
 
     fn part(&self, first: u64, end: u64) -> Vec<u8> {
@@ -55,8 +66,10 @@ pub(crate) enum Fault {
     Part(u64),
     /// The object is said to have so many bytes.
     Size(u64),
-    /// The object is another one from now on, of the same size.
+    /// All objects are said to be others from now on, of the same sizes.
     Change,
+    /// All objects are others from now on, of the same sizes: the bytes of their second halves are.
+    Replace,
     /// The request is sent on.
     Redirect(String),
     /// What was asked for is done, and the connection ends without an answer.
@@ -76,6 +89,10 @@ pub(crate) struct Behaviour {
     pub always: Option<Fault>,
     /// How long each answer takes.
     pub delay: Duration,
+    /// After how many requests for an object it is another one, by its path.
+    pub swaps: BTreeMap<String, (usize, Vec<u8>)>,
+    /// Whether it is ignored that a request is for one version alone.
+    pub ignores_versions: bool,
 }
 
 /// A request as it came.
@@ -100,7 +117,10 @@ struct Shared {
     behaviour: Mutex<Behaviour>,
     faults: Mutex<VecDeque<Option<Fault>>>,
     seen: Mutex<Vec<Seen>>,
+    /// How often all objects were said to be others.
     revision: Mutex<u64>,
+    /// How often all objects were others.
+    replaced: Mutex<u8>,
     /// The marks that objects were put with, by their paths.
     marks: Mutex<BTreeMap<String, String>>,
     /// The requests that are being answered, and the most that were at the same time.
@@ -124,6 +144,7 @@ impl Server {
             behaviour: Mutex::new(behaviour),
             seen: Mutex::default(),
             revision: Mutex::default(),
+            replaced: Mutex::default(),
             marks: Mutex::default(),
             at_once: Mutex::default(),
             stopped: AtomicBool::new(false),
@@ -281,6 +302,11 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
             return send("301 Moved Permanently", &[("x-amz-bucket-region", (*region).to_owned())], 0, b"");
         }
         Some(Fault::Change) => *held(&shared.revision) += 1,
+        Some(Fault::Replace) => {
+            *held(&shared.revision) += 1;
+            let mut replaced = held(&shared.replaced);
+            *replaced = replaced.wrapping_add(1);
+        }
         _ => {}
     }
     if request.method == "CONNECT" {
@@ -315,19 +341,32 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
         let text = list(&behaviour.objects, request);
         return send("200 OK", &[], text.len() as u64, text.as_bytes());
     }
-    let found = behaviour.objects.get(&request.path).cloned();
+    if let Some((rest, bytes)) = behaviour.swaps.get_mut(&request.path) {
+        match rest.checked_sub(1) {
+            Some(less) => *rest = less,
+            None => {
+                let bytes = std::mem::take(bytes);
+                behaviour.swaps.remove(&request.path);
+                behaviour.objects.insert(request.path.clone(), Object::Bytes(bytes));
+            }
+        }
+    }
+    let (found, ignores_versions) = (behaviour.objects.get(&request.path).cloned(), behaviour.ignores_versions);
     drop(behaviour);
     let Some(object) = found else { return send("404 Not Found", &[], 0, b"") };
     let mut size = object.size();
-    let tag = format!("\"{}-{size}\"", held(&shared.revision));
-    if request.header("if-match").is_some_and(|wanted| wanted != tag) {
+    let tag = format!("\"{}-{:x}\"", held(&shared.revision), object.tag());
+    if !ignores_versions && request.header("if-match").is_some_and(|wanted| wanted != tag) {
         return send("412 Precondition Failed", &[], 0, b"");
     }
     let range = request.header("range").filter(|_| !matches!(fault, Some(Fault::Whole)));
     let Some((first, end)) = range.map_or(Some((0, size)), |range| parse_range(range, size)) else {
         return send("416 Range Not Satisfiable", &[("Content-Range", format!("bytes */{size}"))], 0, b"");
     };
-    let bytes = if request.method == "HEAD" { Vec::new() } else { object.part(first, end) };
+    let mut bytes = if request.method == "HEAD" { Vec::new() } else { object.part(first, end) };
+    let half = (size / 2).clamp(first, end) - first;
+    let replaced = *held(&shared.replaced);
+    bytes.iter_mut().skip(half as usize).for_each(|byte| *byte ^= replaced);
     let mut headers = vec![("ETag", tag)];
     headers.extend(held(&shared.marks).get(&request.path).map(|mark| ("x-amz-meta-tensorop", mark.clone())));
     let (mut length, mut shift) = (end - first, 0);

@@ -43,6 +43,11 @@ impl RemoteObject {
         let (client, version) = (Arc::clone(client), facts.version);
         Ok(Some(Self { client, address, version, at: 0, part: Vec::new(), whole: None }))
     }
+
+    /// Returns the version that all bytes are of.
+    pub(super) fn version(&self) -> &Version {
+        &self.version
+    }
 }
 
 impl ReadAt for RemoteObject {

@@ -1,13 +1,15 @@
 //! Objects below an address as a store of values: [`RemoteStore`].
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use super::address::Address;
-use super::answer::digest;
+use super::answer::{Version, changed, digest};
 use super::changing::Listed;
 use super::client::Client;
 use super::object::RemoteObject;
 use crate::error::{Error, ErrorKind, Result};
+use crate::parallel::locked;
 use crate::storage::key_store::{KeyStore, Lock, ReadableStore, WritableStore};
 use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 
@@ -16,28 +18,66 @@ use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 pub struct RemoteStore {
     client: Arc<Client>,
     root: Address,
+    /// The versions in which objects came first, if all of a run has to be of these.
+    first: Option<FirstVersions>,
 }
 
 impl RemoteStore {
-    /// Takes the objects below an address. That there are none shows when one is read.
+    /// Takes the objects below an address, each in the version that it has when it is asked for. That there are none shows
+    /// when one is read.
     pub fn new(client: &Arc<Client>, root: Address) -> Self {
-        Self { client: Arc::clone(client), root }
+        Self { client: Arc::clone(client), root, first: None }
+    }
+
+    /// Takes the objects below an address, each in the version in which it comes first: that it has another one where it is
+    /// asked for again is an error.
+    pub fn of_one_version(client: &Arc<Client>, root: Address) -> Self {
+        Self { first: Some(FirstVersions::default()), ..Self::new(client, root) }
     }
 
     fn address(&self, key: &str) -> Address {
         if key.is_empty() { self.root.clone() } else { self.root.join(key) }
     }
+
+    /// Checks that an object comes in the version in which it came first, or is as absent as it was.
+    fn check(&self, key: &str, version: Option<&Version>) -> Result<()> {
+        self.first.as_ref().map_or(Ok(()), |first| first.check(key, version))
+    }
+
+    fn opened(&self, key: &str, object: Option<RemoteObject>) -> Result<Option<Arc<dyn ReadAt>>> {
+        self.check(key, object.as_ref().map(RemoteObject::version))?;
+        Ok(object.map(|object| Arc::new(object) as Arc<dyn ReadAt>))
+    }
+}
+
+/// The versions in which objects came first. A chunk is asked for again where what was kept of it had to make room, or where
+/// a run goes over all items a second time; a shard, too, and its index is of no use for the chunks of another version.
+#[derive(Debug, Default)]
+struct FirstVersions(Mutex<HashMap<u64, Option<u64>>>);
+
+impl FirstVersions {
+    /// The most objects whose versions are kept, which take some 35 MiB. Others are not compared.
+    const MOST: usize = 1 << 20;
+
+    fn check(&self, key: &str, version: Option<&Version>) -> Result<()> {
+        let (key, found) = (digest(key)[0], version.map(|version| version.digest()[0]));
+        let mut first = locked(&self.0);
+        match first.get(&key) {
+            Some(known) if *known != found => return Err(changed()),
+            None if first.len() < Self::MOST => drop(first.insert(key, found)),
+            Some(_) | None => {}
+        }
+        Ok(())
+    }
 }
 
 impl ReadableStore for RemoteStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
-        let object = RemoteObject::known(&self.client, self.address(key))?;
-        Ok(object.map(|object| Arc::new(object) as Arc<dyn ReadAt>))
+        self.opened(key, RemoteObject::known(&self.client, self.address(key))?)
     }
 
     fn open_for(&self, key: &str, part: Part) -> Result<Option<Arc<dyn ReadAt>>> {
-        let object = RemoteObject::open(&self.client, self.address(key), part)?;
-        Ok(object.map(|object| Arc::new(object) as Arc<dyn ReadAt>))
+        self.opened(key, RemoteObject::open(&self.client, self.address(key), part)?)
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
@@ -45,11 +85,15 @@ impl ReadableStore for RemoteStore {
     }
 
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
-        Ok(self.client.head(&self.address(key))?.map(|facts| facts.stamp()))
+        let found = self.client.head(&self.address(key))?;
+        self.check(key, found.as_ref().map(|facts| &facts.version))?;
+        Ok(found.map(|facts| facts.stamp()))
     }
 
     fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
-        Ok(self.client.get(&self.address(key), most)?.map(|(bytes, _)| bytes))
+        let found = self.client.get(&self.address(key), most)?;
+        self.check(key, found.as_ref().map(|(_, facts)| &facts.version))?;
+        Ok(found.map(|(bytes, _)| bytes))
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
