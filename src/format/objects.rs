@@ -41,5 +41,8 @@ pub(super) fn not_found() -> Error {
 /// Returns the error of a build that asks no server.
 #[cfg(not(feature = "remote"))]
 pub(super) fn no_network() -> Error {
-    Error::of(ErrorKind::Unsupported, "this build has no network: it was made without the feature remote of tensorop")
+    Error::of(
+        ErrorKind::Unsupported,
+        "this build has no network: only with the feature remote does tensorop ask servers",
+    )
 }

@@ -467,3 +467,32 @@ fn small_inputs_take_little_memory() {
         },
     );
 }
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn a_build_without_a_network_says_so() {
+    let folder = Folder::new();
+    folder.put("x.npy", tensor::<f32>(&[3], &[1.0, 2.0, 3.0]).npy());
+    let rows = [
+        ("info https://me:secret@host/x.npy?key=secret", "FILE https://host/x.npy"),
+        ("show s3://bucket/x.npz:a", "FILE s3://bucket/x.npz:a"),
+        ("slice HF://org/repo/m.safetensors:a --at :1", "DATA HF://org/repo/m.safetensors:a"),
+        ("diff x.npy http://host/x.npy", "ACTUAL http://host/x.npy"),
+        ("convert x.npy -o s3://bucket/x.zarr", "output s3://bucket/x.zarr"),
+        ("convert x.npy -o s3://bucket/x.zarr --part 1/2", "output s3://bucket/x.zarr"),
+        ("convert s3://bucket/x.npy -o x.zarr --part 1/2", "IN s3://bucket/x.npy"),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, place)| {
+            let run = folder.run(words(args));
+            let told = "this build has no network: only with the feature remote does tensorop ask servers";
+            let is_it = run.status == Some(2) && run.stdout.is_empty();
+            match is_it && run.stderr == format!("error: {place}: {told}\n") && folder.tree(".").len() == 1 {
+                true => Ok(()),
+                false => Err(format!("{run:?}")),
+            }
+        },
+    );
+}

@@ -7,6 +7,7 @@ mod common;
 mod golden;
 mod opened;
 mod options;
+mod remote;
 
 use std::fs;
 use std::io;
