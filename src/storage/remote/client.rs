@@ -31,6 +31,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The most addresses to which one request is sent on.
 const REDIRECTS: usize = 10;
 
+/// The most addresses of which it is known where they lead: a store may have millions of chunks, few of which are read twice.
+const MOST_TARGETS: usize = 1024;
+
 /// How long the signature of a request is valid, which is made anew for each.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
 
@@ -217,23 +220,21 @@ impl Client {
             let Some(location) = location.filter(|_| status.is_redirection() && status != StatusCode::NOT_MODIFIED)
             else {
                 if ask.reads() && status.is_success() && url != first && !is_signed {
-                    locked(&self.targets).insert(first.into(), url);
+                    let mut targets = locked(&self.targets);
+                    if targets.len() == MOST_TARGETS {
+                        targets.clear();
+                    }
+                    targets.insert(first.into(), url);
                 }
                 return Ok(response);
             };
-            let next = url.join(location).ok().filter(|next| matches!(next.scheme(), "http" | "https"));
-            let mut next = next.ok_or_else(|| malformed!("is sent on to what is no address"))?;
+            let next = sent_on(&url, location)?;
             if !keeps_method {
                 return Err(malformed!("answers with the status {}", status.as_u16()).into());
             }
             drain(response);
-            if next.origin() == url.origin() {
-                let _ = next.set_username(url.username());
-                let _ = next.set_password(url.password());
-            } else {
-                // keys are for the host that they were given for
-                token = None;
-            }
+            // keys are for the host that they were given for
+            token = token.filter(|_| next.origin() == url.origin());
             url = next;
         }
         Err(malformed!("is sent on more than {REDIRECTS} times").into())
@@ -347,6 +348,19 @@ fn is_told(status: StatusCode) -> bool {
     matches!(status, StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED)
 }
 
+/// Returns the URL that `location`, as a server gave it for `url`, leads to. The user's name and the password of `url` go with
+/// it where it stays with the same scheme, host and port, and nowhere else.
+fn sent_on(url: &Url, location: &str) -> Result<Url> {
+    let next = url.join(location).ok().filter(|next| matches!(next.scheme(), "http" | "https"));
+    let mut next = next.ok_or_else(|| malformed!("is sent on to what is no address"))?;
+    if next.origin() == url.origin() {
+        let has_host = "a URL of http has a host, and so may have a user";
+        next.set_username(url.username()).expect(has_host);
+        next.set_password(url.password()).expect(has_host);
+    }
+    Ok(next)
+}
+
 /// Reads the body of an answer that nobody wants, so that its connection serves again, unless it is long.
 pub(super) fn drain(mut response: Response) {
     let _ = response.body_mut().with_config().limit(1 << 14).read_to_vec();
@@ -355,4 +369,35 @@ pub(super) fn drain(mut response: Response) {
 /// Returns an error with a note behind it.
 fn with_note(error: &Error, note: &str) -> Error {
     Error::of(error.kind(), format!("{} ({note})", error.message()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stay_with_their_scheme_host_and_port() {
+        let from = Url::parse("https://me:secret@host/a/x.npy?X-Amz-Signature=secret#f").expect("a URL");
+        let rows = [
+            ("y.npy", "https://me:secret@host/a/y.npy"),
+            ("/y?key=1", "https://me:secret@host/y?key=1"),
+            ("https://host:443/y", "https://me:secret@host/y"),
+            ("https://HOST/y", "https://me:secret@host/y"),
+            ("//host/y", "https://me:secret@host/y"),
+            ("http://host/y", "http://host/y"),
+            ("http://host:443/y", "http://host:443/y"),
+            ("https://host:8443/y", "https://host:8443/y"),
+            ("https://host.evil.example/y", "https://host.evil.example/y"),
+            ("https://evil.example@host.evil.example/y", "https://evil.example@host.evil.example/y"),
+            ("//other/y", "https://other/y"),
+            ("https://169.254.169.254/y", "https://169.254.169.254/y"),
+        ];
+        for (location, expected) in rows {
+            assert_eq!(sent_on(&from, location).expect(location).as_str(), expected, "{location}");
+        }
+        for location in ["file:///etc/passwd", "s3://bucket/x", "data:,x", "ftp://host/x", "https://", "http://a b/"] {
+            let error = sent_on(&from, location).expect_err(location);
+            assert_eq!(error.to_string(), "is sent on to what is no address", "{location}");
+        }
+    }
 }
