@@ -170,8 +170,10 @@ pub(crate) struct InputOptions {
 pub(crate) struct AddressOptions {
     /// Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]
     ///
-    /// A request that takes longer is made again, as one is that is refused for the moment (429, 5xx) or broken off: five times
-    /// in all, with growing pauses, or after what the server says in Retry-After.
+    /// A request that takes longer is made again, as one is that is refused for the moment (429, 5xx) or broken off: up to five
+    /// times, with pauses of 3.1 seconds in all, or after what the server says in Retry-After, if that is no longer than the
+    /// time-out or than 30 seconds. So a server that gives no byte ends the run after six time-outs and these pauses: 183
+    /// seconds, unless another time is given. As long as bytes come, however slowly, they are waited for.
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout, value_hint = ValueHint::Other)]
     pub timeout: Option<Duration>,
     /// Ask for objects of s3:// without credentials, although some are given
