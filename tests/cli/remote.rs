@@ -256,6 +256,13 @@ fn faults_are_survived_or_told() {
         ),
         (often(Fault::EndEarly(9)), Some("the answer broke off (asked 6 times)")),
         (vec![Some(Fault::Status(403, None))], Some("403 Forbidden")),
+        (vec![Some(Fault::Status(412, None))], Some("412 Precondition Failed")),
+        (vec![None, Some(Fault::Status(412, None))], Some("changed while it was read")),
+        (vec![Some(Fault::Status(416, None))], Some("has no part bytes=0-65535")),
+        (vec![None, Some(Fault::Status(416, None))], Some("changed while it was read")),
+        (vec![Some(Fault::Status(204, None))], Some("answers with the status 204")),
+        (vec![None, Some(Fault::Status(204, None))], Some("answers with the status 204")),
+        (vec![Some(Fault::Status(206, None))], Some("answers with a part, and does not say which")),
         (vec![Some(Fault::Encoded)], Some("encoded as \"gzip\"")),
         (vec![None, Some(Fault::Encoded)], Some("encoded as \"gzip\"")),
         (vec![Some(Fault::Part(1))], Some("asked for bytes=0-65535, and got the bytes 1-65536")),
@@ -305,7 +312,7 @@ fn all_of_a_shard_is_of_one_version() {
     // the index comes first, and then 25 chunks
     for (after, ignores_versions) in [(1, false), (1, true), (2, false), (2, true), (20, true)] {
         for threads in ["1", "8"] {
-            let swaps = BTreeMap::from([(KEY.to_owned(), (after, folder.get(&format!("other{KEY}"))))]);
+            let swaps = BTreeMap::from([(KEY.to_owned(), (after, folder.get(format!("other{KEY}"))))]);
             let server = Server::start(Behaviour { swaps, ignores_versions, ..served(&folder, "") });
             let url = server.url("/s.zarr");
             let run = folder.run(["convert", &url, "-o", "out.npy", "--threads", threads]);

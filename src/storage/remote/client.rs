@@ -57,6 +57,16 @@ impl<'a> Ask<'a> {
         self
     }
 
+    /// Returns whether a status is no error, but tells of the range or the version that was asked for.
+    fn is_told_by(&self, status: StatusCode) -> bool {
+        let asks_for = |wanted| self.headers.iter().any(|(name, _)| *name == wanted);
+        match status {
+            StatusCode::RANGE_NOT_SATISFIABLE => asks_for(header::RANGE),
+            StatusCode::PRECONDITION_FAILED => asks_for(header::IF_MATCH),
+            _ => false,
+        }
+    }
+
     /// Returns whether it changes nothing and asks for an object.
     fn reads(&self) -> bool {
         self.list.is_none() && matches!(self.method, Method::GET | Method::HEAD)
@@ -168,7 +178,7 @@ impl Client {
             None => self.send_on(ask, target)?,
             Some(known) => {
                 let response = self.send_on(ask, Target { url: known, token: None, is_signed: false })?;
-                match response.status().is_client_error() && !is_told(response.status()) {
+                match response.status().is_client_error() && !ask.is_told_by(response.status()) {
                     false => response,
                     true => {
                         locked(&self.targets).remove(url.as_str());
@@ -192,7 +202,7 @@ impl Client {
                 let _ = response.body_mut().with_config().limit(1 << 14).read_to_vec();
                 Ok(None)
             }
-            _ if status.is_success() || is_told(status) => Ok(Some(response)),
+            _ if status.is_success() || ask.is_told_by(status) => Ok(Some(response)),
             _ => Err(answer::refusal(response, ask.address, is_signed)),
         }
     }
@@ -214,7 +224,7 @@ impl Client {
                 url = self.target(ask)?.url;
                 continue;
             }
-            let keeps_method = ask.body.is_empty() && ask.method != Method::PUT
+            let keeps_method = matches!(ask.method, Method::GET | Method::HEAD)
                 || matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
             let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             let Some(location) = location.filter(|_| status.is_redirection() && status != StatusCode::NOT_MODIFIED)
@@ -341,11 +351,6 @@ impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("timeout", &self.timeout).finish_non_exhaustive()
     }
-}
-
-/// Returns whether a status is not an error, but tells of the range or the version that was asked for.
-fn is_told(status: StatusCode) -> bool {
-    matches!(status, StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED)
 }
 
 /// Returns the URL that `location`, as a server gave it for `url`, leads to. The user's name and the password of `url` go with

@@ -98,7 +98,8 @@ impl Client {
                     }
                     _ => Err(malformed!("has no part {range}").into()),
                 },
-                _ => self.begin_whole(response, length).map(Some),
+                StatusCode::OK => self.begin_whole(response, length).map(Some),
+                status => Err(other_status(status).into()),
             }
         })
     }
@@ -185,9 +186,8 @@ impl Client {
                 let count = usize::try_from(found.end - found.first).map_err(Error::from)?;
                 self.fill(response, &mut rest[..count], length, filled)
             }
-            StatusCode::PRECONDITION_FAILED => Err(answer::changed().into()),
-            StatusCode::RANGE_NOT_SATISFIABLE => Err(answer::changed().into()),
-            _ if version.size <= MOST_WHOLE => {
+            StatusCode::PRECONDITION_FAILED | StatusCode::RANGE_NOT_SATISFIABLE => Err(answer::changed().into()),
+            StatusCode::OK if version.size <= MOST_WHOLE => {
                 // it gave a part before, and now gives all: what stands before is read in vain
                 version.check(&Version::of(response.headers(), length.unwrap_or(version.size)))?;
                 let mut body = response.into_body().into_reader();
@@ -196,7 +196,8 @@ impl Client {
                 self.take(&mut body, rest, filled)?;
                 if skipped == first { Ok(()) } else { Err(broke_off()) }
             }
-            _ => Err(malformed!("the server no longer gives parts of the file").into()),
+            StatusCode::OK => Err(malformed!("the server no longer gives parts of the file").into()),
+            status => Err(other_status(status).into()),
         }
     }
 
@@ -240,7 +241,7 @@ impl Client {
         self.repeat(|| {
             let Some(response) = self.answer(&Ask::new(Method::GET, address))? else { return Ok(None) };
             if response.status() != StatusCode::OK {
-                return Err(malformed!("answers with the status {}", response.status().as_u16()).into());
+                return Err(other_status(response.status()).into());
             }
             answer::check_encoding(response.headers())?;
             let (length, headers) = (answer::content_length(response.headers())?, response.headers().clone());
@@ -282,6 +283,11 @@ fn broke_off() -> Failure {
 /// Checks that as many bytes came as the answer said, and returns them.
 fn check_length(came: u64, length: Option<u64>) -> Result<u64, Failure> {
     if length.is_some_and(|length| length != came) { Err(broke_off()) } else { Ok(came) }
+}
+
+/// Returns the error that an answer is no object, although its status is that of a success.
+fn other_status(status: StatusCode) -> Error {
+    malformed!("answers with the status {}", status.as_u16())
 }
 
 /// Returns the error that an answer is another part than the one that was asked for.
