@@ -190,7 +190,7 @@ fn of_writing() {
             {
                 return Err(format!("run {number}: {line}: {faults:?}: {status:?} {text} {:?}", found.keys()));
             }
-            told.push(text);
+            told.push((faults, text));
         }
         // and without faults the same commands make it
         let rest = if number % 2 == 0 { &lines[..1] } else { lines };

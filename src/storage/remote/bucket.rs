@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::env;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::address::Address;
@@ -131,7 +132,8 @@ impl BucketTarget {
 
     fn draft(&self) -> BucketDraft {
         let (client, root) = (Arc::clone(&self.client), self.root.clone());
-        BucketDraft { client, root, beside: self.beside(), objects: Mutex::new(None) }
+        let may_be_sealed = AtomicBool::new(false);
+        BucketDraft { client, root, beside: self.beside(), objects: Mutex::new(None), may_be_sealed }
     }
 
     /// Begins to make the store as a whole. A store that is there stops being one at this moment, since the values of two
@@ -155,7 +157,7 @@ impl BucketTarget {
                 ensure!(self.client.head(&mark)?.is_none(), "{mark} cannot be removed");
             }
         }
-        Ok(BucketOutput { draft, label: &self.label, is_new, is_finished: false })
+        Ok(BucketOutput { draft, label: &self.label, is_new })
     }
 
     /// Takes the store as an output that is made in parts.
@@ -209,6 +211,9 @@ struct BucketDraft {
     /// The objects of the store by their keys; `None` until one of them is asked for, since a list of all then costs less
     /// than a request for each.
     objects: Mutex<Option<HashMap<String, StoredObject>>>,
+    /// Whether a seal may be there, of this process or of another. Then what it seals is not removed, since without it a store
+    /// would be full of fill values.
+    may_be_sealed: AtomicBool,
 }
 
 /// What is known of an object.
@@ -247,6 +252,15 @@ impl BucketDraft {
         on_threads(at_once, each).into_iter().collect()
     }
 
+    /// Puts a seal, and returns whether it did, as [`Client::put`] does.
+    fn put_seal(&self, address: &Address, bytes: &[u8], condition: Condition, mark: Option<&str>) -> Result<bool> {
+        let put = self.client.put(address, bytes, condition, mark);
+        if !put.as_ref().is_err_and(|error| !error.may_be_done) {
+            self.may_be_sealed.store(true, Ordering::Relaxed);
+        }
+        Ok(put?)
+    }
+
     /// Puts the seals that wait, the outermost with a mark, if there is one, in front of a sum over what the store holds.
     fn publish(&self, mark: Option<u64>) -> Result<()> {
         let listed = self.client.list(&self.beside.join(SEALS), Listed::All)?.objects;
@@ -261,7 +275,7 @@ impl BucketDraft {
             return Err(Error::of(ErrorKind::Changed, "is finished by another process just now"));
         };
         for key in inner {
-            self.client.put(&self.root.join(key), &bytes_of(key)?, Condition::None, None)?;
+            self.put_seal(&self.root.join(key), &bytes_of(key)?, Condition::None, None)?;
         }
         let bytes = bytes_of(last)?;
         let mark = match mark {
@@ -272,7 +286,7 @@ impl BucketDraft {
             }
         };
         let address = self.root.join(last);
-        if self.client.put(&address, &bytes, Condition::Absent, mark.as_deref())? {
+        if self.put_seal(&address, &bytes, Condition::Absent, mark.as_deref())? {
             return Ok(());
         }
         // the answer to a request that was made again may have been lost: then the seal is this one
@@ -348,7 +362,7 @@ fn hash_of(name: &str, size: u64) -> u64 {
     fnv1a(&name.bytes().chain(size.to_le_bytes()).collect::<Vec<_>>())
 }
 
-/// A store that one process makes as a whole. Dropped before [`finish`](Self::finish), it takes away what it has put.
+/// A store that one process makes as a whole. Dropped before a seal of it may be there, it takes away what it has put.
 #[derive(Debug)]
 pub struct BucketOutput<'a> {
     draft: BucketDraft,
@@ -356,7 +370,6 @@ pub struct BucketOutput<'a> {
     label: &'a str,
     /// Whether nothing was there before.
     is_new: bool,
-    is_finished: bool,
 }
 
 impl BucketOutput<'_> {
@@ -369,13 +382,12 @@ impl BucketOutput<'_> {
     ///
     /// # Errors
     /// Another process has made one meanwhile; no answer.
-    pub fn finish(&mut self) -> Result<()> {
+    pub fn finish(&self) -> Result<()> {
         let finish = || {
             self.draft.remove_all(&self.draft.root, &self.keys(false)?)?;
             self.draft.publish(None)
         };
         finish().with_context(|| format!("{}: cannot be put in place", self.label))?;
-        self.is_finished = true;
         self.draft.forget().with_context(|| format!("{}: cannot be removed", self.draft.beside))
     }
 
@@ -390,7 +402,7 @@ impl BucketOutput<'_> {
 
 impl Drop for BucketOutput<'_> {
     fn drop(&mut self) {
-        if self.is_finished {
+        if self.draft.may_be_sealed.load(Ordering::Relaxed) {
             return;
         }
         // what cannot be removed now has its record, by which the next output of that name knows it

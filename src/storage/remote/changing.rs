@@ -1,6 +1,6 @@
 //! What is done with the objects of a bucket beside reading them: they are put, removed and listed.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use rusty_s3::actions::ListObjectsV2;
 use ureq::http::{Method, StatusCode, header};
@@ -9,6 +9,7 @@ use super::address::Address;
 use super::answer::{self, Failure};
 use super::client::{Ask, Client, MARK, drain};
 use crate::error::{Error, ErrorKind, Result, bail, malformed};
+
 /// The most bytes of an answer that is no object: a list of names.
 const MOST_LIST: u64 = 1 << 24;
 
@@ -51,14 +52,42 @@ pub enum Listed {
     Folder,
 }
 
+/// Why nobody can say that an object was put.
+#[derive(Debug)]
+pub struct PutError {
+    error: Error,
+    /// Whether it may have been put all the same: a server may do what it is asked for and give no answer, or do it later than
+    /// the answer came that refused the same request when it was made again.
+    pub may_be_done: bool,
+}
+
+impl From<PutError> for Error {
+    fn from(error: PutError) -> Self {
+        error.error
+    }
+}
+
+impl From<PutError> for io::Error {
+    fn from(error: PutError) -> Self {
+        error.error.into()
+    }
+}
+
 impl Client {
     /// Gives an object its bytes, and a mark if there is one. Returns whether it did, which it does not if the condition does
     /// not hold.
     ///
     /// # Errors
     /// No answer, or a refusal.
-    pub fn put(&self, address: &Address, bytes: &[u8], condition: Condition, mark: Option<&str>) -> Result<bool> {
-        self.repeat(|| {
+    pub fn put(
+        &self,
+        address: &Address,
+        bytes: &[u8],
+        condition: Condition,
+        mark: Option<&str>,
+    ) -> Result<bool, PutError> {
+        let mut may_be_done = false;
+        let done = self.repeat(|| {
             let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
             if let Some(mark) = mark {
                 ask = ask.with(MARK, mark.to_owned());
@@ -68,7 +97,9 @@ impl Client {
             }
             let target = self.target(&ask)?;
             let is_signed = target.is_signed;
-            let response = self.send_on(&ask, target)?;
+            let response = self.send_on(&ask, target);
+            may_be_done |= !response.as_ref().is_ok_and(|response| response.status().is_client_error());
+            let response = response?;
             match response.status() {
                 StatusCode::PRECONDITION_FAILED if condition == Condition::Absent => Ok(false),
                 // another process puts the same object at this moment: who was first shows when it is asked again
@@ -81,7 +112,8 @@ impl Client {
                 }
                 _ => Err(answer::refusal(response, address, is_signed)),
             }
-        })
+        });
+        done.map_err(|error| PutError { error, may_be_done })
     }
 
     /// Takes an object away, if it is there.

@@ -7,6 +7,7 @@ use ureq::Proxy;
 use ureq::tls::{Certificate, PemItem, RootCerts, parse_pem};
 
 use crate::error::{Context, Result, ensure, malformed};
+
 /// Returns the certificates that servers are checked by: those that SSL_CERT_FILE and SSL_CERT_DIR name, in the place of
 /// those that the program has in it. Both are variables of OpenSSL, which most programs heed; the program has Mozilla's
 /// certificates in it, since it also runs where the system has none, as in a container.
