@@ -47,7 +47,12 @@ impl Comparison<'_> {
         let pieces = self.each_key(reading, limits, wanted, &Vec::new, &|sample: &mut Vec<u64>, keys| {
             sample.extend(keys.iter().filter(|&&key| key != left_out));
         })?;
-        Ok(Search::sampled(bits, &FRACTIONS, items, &mut pieces.concat()))
+        // one after the other, so that no piece is in memory twice
+        let sample = pieces.into_iter().reduce(|mut sample, mut more| {
+            sample.append(&mut more);
+            sample
+        });
+        Ok(Search::sampled(bits, &FRACTIONS, items, &mut sample.unwrap_or_default()))
     }
 
     /// Ends the search for the quantiles of `count` distances, of which some are 0. What the first pass has not found needs

@@ -2,45 +2,80 @@
 //! quantiles are, and no other pass is needed. That pass also tells whether the guess was right; if it was not, the search
 //! goes on as if there had been no guess.
 //!
-//! The keys from the least to the largest guess are divided into buckets of equal width. Arithmetic finds the bucket of a
-//! key, and a table its class: a key below, between or above the guesses is counted, and one within a guess is also kept.
+//! A pass needs little of a key: whether it is below a guess, within, or above. So a key becomes the number of its *bucket*,
+//! of equal width, and all keys far below or far above the guesses fall into the first and the last one. The numbers have 16
+//! bits, of which vectors compare eight at once; a table that told the class of each bucket would be asked key by key.
+//! For each guess the pass counts the keys below. The few keys within are found by a second look where one of sixteen is.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The last bucket, for all keys above the guesses.
-const ABOVE: u64 = u16::MAX as u64;
+use super::select::select;
 
 /// The most keys that all threads together keep: 32 MiB.
 const KEPT: usize = 1 << 22;
 
-/// Counters for a class. Neighbouring keys are often of one class, and a single counter would wait for its own last
-/// addition each time.
-const LANES: usize = 4;
-
-/// The number of classes at most: one below all guesses, and two for each guess, itself and the keys above it.
-const CLASSES: usize = 32;
-
 /// How many standard deviations of a sample's rank lie on either side of a guess.
 const SPREAD: f64 = 5.0;
+
+/// The bits of the number of steps from the first to the last guess. A bucket is a step wide, so half of all numbers of 16 bits
+/// are left for keys beyond the guesses.
+const STEP_BITS: u32 = 15;
+
+/// Buckets are first counted from `base`, in so many bits, with which a sum of a few does not overflow.
+const WIDE_BITS: u32 = 30;
+
+/// Keys are looked at so many at a time; their buckets stay in a core's nearest cache, and are counted in 16 bits.
+const BLOCK: usize = 512;
+
+/// Guesses that a loop looks for at once. Their bounds and counters are as many as a processor has vectors.
+const LANES: usize = 4;
+
+/// Keys of which a vectorised loop tells at once whether any is within a guess. Of all keys a hundredth is.
+const GROUP: usize = 16;
 
 /// The guesses for some quantiles.
 #[derive(Debug)]
 pub(super) struct Brackets {
-    /// Keys up to `base` are in the first bucket, and the others up to `top` in buckets of `2^shift`.
-    base: u64,
-    top: u64,
-    shift: u32,
-    /// The class of each bucket. Odd classes are guesses.
-    classes: Box<[u8; 1 << 16]>,
+    buckets: Buckets,
+    /// The buckets of the guesses, ascending and apart from one another. A guess may be empty; then only the count of keys
+    /// below is wanted.
+    guesses: Vec<Range<i16>>,
+    /// Whether below the first guess is no key but 0.
+    begins_at_0: bool,
     /// The number of keys that all threads have kept.
     kept: AtomicUsize,
 }
 
+/// How keys are divided into buckets.
+#[derive(Clone, Copy, Debug)]
+struct Buckets {
+    /// Keys up to `base` are in one bucket, and the others in buckets of `2^shift`, of which each ends with a key that is a
+    /// whole number of widths above the base. So if the base is 0, that key has a bucket of its own.
+    base: u64,
+    shift: u32,
+    /// How many buckets from that of the base is the one whose number is 0.
+    middle: i32,
+}
+
 /// The counters of a thread, and the keys that it has kept.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct BracketCounts {
-    counts: [[u64; CLASSES]; LANES],
-    kept: Vec<u64>,
+    /// For each guess the number of keys below.
+    below: Vec<u64>,
+    /// For each guess the keys within.
+    kept: Vec<Vec<u64>>,
+    /// Whether there was no room for a key.
+    is_full: bool,
+    scratch: Box<Block>,
+}
+
+/// The buckets of some keys, counted from the base and then from the middle, and whether each key is within a guess.
+#[derive(Clone, Debug)]
+struct Block {
+    wide: [i32; BLOCK],
+    near: [i16; BLOCK],
+    marks: [i16; BLOCK],
 }
 
 impl Brackets {
@@ -48,111 +83,183 @@ impl Brackets {
     /// probability. Returns `None` if too many keys would have to be kept, as those of many equal items, or if the sample is
     /// too small. Reorders the sample.
     pub(super) fn new(sample: &mut [u64], shares: impl Iterator<Item = f64>, items: usize) -> Option<Self> {
-        sample.sort_unstable();
-        let (first, last) = (*sample.first()?, *sample.last()?);
-        let guess = |share: f64| {
+        let last = sample.len().checked_sub(1)?;
+        let ranks = shares.flat_map(|share| {
             let rank = share * sample.len() as f64;
             let spread = SPREAD * (rank * (1.0 - share)).sqrt() + SPREAD;
-            let at = |rank: f64| sample.get(rank as usize).copied();
-            (if rank < spread { first } else { at(rank - spread).unwrap_or(last) }, at(rank + spread).unwrap_or(last))
-        };
-        let guesses: Vec<(u64, u64)> = shares.map(guess).collect();
-        let least = guesses.iter().map(|guess| guess.0).min()?;
-        let most = guesses.iter().map(|guess| guess.1).max()?;
-        // a key in the first bucket is known only if that has no other key than 0
-        let base = least.saturating_sub(1);
-        let shift = (u64::BITS - ((most - base) / (ABOVE - 1)).leading_zeros()).min(u64::BITS - 1);
-        let width = 1_u64.checked_shl(shift)?;
-        // near the largest key of all there may be fewer buckets
-        let top = base.saturating_add(ABOVE.saturating_mul(width));
-        (top - base).checked_add(width)?;
-        let mut brackets = Self { base, top, shift, classes: Box::new([0; 1 << 16]), kept: AtomicUsize::new(0) };
-        let mut is_guess = vec![false; 1 << 16];
-        for (low, high) in guesses {
-            is_guess[brackets.bucket(low).max(1)..=brackets.bucket(high)].fill(true);
+            // a rank below 0 becomes 0
+            [(rank - spread) as usize, (rank + spread) as usize].map(|rank| rank.min(last) as u64)
+        });
+        let ranks: Vec<u64> = ranks.collect();
+        let ends = select(sample, ranks.into_iter());
+        let (least, most) = (*ends.iter().min()?, *ends.iter().max()?);
+        let buckets = Buckets::new(least, most);
+        // a guess begins above the keys up to the base; if that is 0, to count them is enough
+        let first = buckets.near(1);
+        let guess = |&[low, high]: &[u64; 2]| buckets.of(low).max(first)..buckets.of(high).saturating_add(1).max(first);
+        let mut all: Vec<Range<i16>> = ends.as_chunks().0.iter().map(guess).collect();
+        all.sort_unstable_by_key(|guess| (guess.start, guess.end));
+        let mut guesses: Vec<Range<i16>> = Vec::with_capacity(all.len());
+        for guess in all {
+            match guesses.last_mut() {
+                Some(last) if guess.start <= last.end => last.end = last.end.max(guess.end),
+                Some(_) | None => guesses.push(guess),
+            }
         }
-        is_guess[0] = false;
-        for bucket in 1..1 << 16 {
-            let changes = match bucket {
-                // where the first bucket is that of the key 0 alone, no other is of its class: a guess of nothing parts them
-                1 if base == 0 && !is_guess[1] => 2,
-                _ => u8::from(is_guess[bucket] != is_guess[bucket - 1]),
-            };
-            brackets.classes[bucket] = brackets.classes[bucket - 1].saturating_add(changes);
-        }
-        let kept = sample.iter().filter(|&&key| is_guess[brackets.bucket(key)]).count();
-        let expected = kept as f64 / sample.len() as f64 * items as f64;
-        let is_known = brackets.bucket(most) < brackets.bucket(top) && expected < 0.75 * KEPT as f64;
-        (is_known && usize::from(brackets.classes[usize::from(u16::MAX)]) < CLASSES).then_some(brackets)
+        let begins_at_0 = buckets.base == 0 && guesses.first()?.start == first;
+        let mut brackets = Self { buckets, guesses, begins_at_0, kept: AtomicUsize::new(0) };
+        let mut seen = brackets.begin();
+        brackets.count(&mut seen, sample);
+        let kept = std::mem::take(brackets.kept.get_mut()) as f64 / sample.len() as f64 * items as f64;
+        (!seen.is_full && kept < 0.75 * KEPT as f64).then_some(brackets)
     }
 
-    /// Returns the bucket of a key.
-    #[inline(always)]
-    fn bucket(&self, key: u64) -> usize {
-        // this rounds up, so that the keys up to the base have a bucket of their own; nothing here can overflow
-        let above = key.min(self.top).saturating_sub(self.base);
-        usize::from((above.wrapping_add((1 << self.shift) - 1) >> self.shift) as u16)
+    /// Returns the counters with which a thread begins.
+    pub(super) fn begin(&self) -> BracketCounts {
+        BracketCounts {
+            below: vec![0; self.guesses.len()],
+            kept: vec![Vec::new(); self.guesses.len()],
+            is_full: false,
+            scratch: Box::new(Block { wide: [0; BLOCK], near: [0; BLOCK], marks: [0; BLOCK] }),
+        }
     }
 
     /// Counts some keys, and keeps those within guesses.
     pub(super) fn count(&self, seen: &mut BracketCounts, keys: &[u64]) {
-        let before = seen.kept.len();
-        let has_room = self.kept.load(Ordering::Relaxed) < KEPT;
-        let mut take = |key: u64, lane: usize| {
-            let class = self.classes[self.bucket(key)];
-            let count = &mut seen.counts[lane][usize::from(class) % CLASSES];
-            // there are fewer keys than overflow; to check it would take as long as all else
-            *count = count.wrapping_add(1);
-            if class % 2 == 1 && has_room {
-                seen.kept.push(key);
+        let mut kept = 0;
+        for keys in keys.chunks(BLOCK) {
+            let Block { wide, near, marks } = &mut *seen.scratch;
+            self.buckets.fill(keys, wide, near);
+            // what is left of the last group is in no guess, and below none
+            let used = keys.len().next_multiple_of(GROUP);
+            near[keys.len()..used].fill(i16::MAX);
+            let (near, marks) = (&near[..used], &mut marks[..used]);
+            marks.fill(0);
+            for (guesses, below) in self.guesses.chunks(LANES).zip(seen.below.chunks_mut(LANES)) {
+                let counts = look_for(guesses, near, marks);
+                below.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u64::from(count));
             }
-        };
-        let (quads, rest) = keys.as_chunks::<LANES>();
-        for quad in quads {
-            quad.iter().enumerate().for_each(|(lane, &key)| take(key, lane));
+            let has_room = self.kept.load(Ordering::Relaxed) + kept < KEPT;
+            for (number, marks) in marks.as_chunks::<GROUP>().0.iter().enumerate() {
+                if marks.iter().fold(0, |any, mark| any | mark) == 0 {
+                    continue;
+                }
+                for at in (0..GROUP).filter(|at| marks[*at] != 0).map(|at| number * GROUP + at) {
+                    let guess = self.guesses.iter().position(|guess| guess.contains(&near[at]));
+                    match guess.filter(|_| has_room) {
+                        Some(guess) => {
+                            seen.kept[guess].push(keys[at]);
+                            kept += 1;
+                        }
+                        None => seen.is_full = true,
+                    }
+                }
+            }
         }
-        rest.iter().for_each(|&key| take(key, 0));
-        if seen.kept.len() > before {
-            self.kept.fetch_add(seen.kept.len() - before, Ordering::Relaxed);
+        if kept > 0 {
+            self.kept.fetch_add(kept, Ordering::Relaxed);
         }
     }
 
     /// Returns the keys of some ranks, from 0, if all were kept.
     pub(super) fn found(&self, seen: Vec<BracketCounts>, ranks: &[u64]) -> Option<Vec<u64>> {
-        let mut counts = [0; CLASSES];
-        let mut kept = Vec::new();
+        let mut below = vec![0; self.guesses.len()];
+        let mut kept: Vec<Vec<u64>> = vec![Vec::new(); self.guesses.len()];
         for one in seen {
-            for lane in one.counts {
-                counts.iter_mut().zip(lane).for_each(|(sum, count)| *sum += count);
+            if one.is_full {
+                return None;
             }
-            if kept.is_empty() {
-                kept = one.kept;
-            } else {
-                kept.extend(one.kept);
-            }
-        }
-        // not all were kept if there was no room for them
-        let of_guesses: u64 = counts.iter().skip(1).step_by(2).sum();
-        if of_guesses != kept.len() as u64 {
-            return None;
-        }
-        let mut key = |&rank: &u64| {
-            let (mut below, mut between) = (0, 0);
-            for (class, count) in counts.iter().enumerate() {
-                let is_guess = class % 2 == 1;
-                if rank < below + count {
-                    let at = usize::try_from(rank - between).ok().filter(|_| is_guess);
-                    return match at {
-                        Some(at) => kept.get_mut(..)?.get(at).is_some().then(|| *kept.select_nth_unstable(at).1),
-                        // the first bucket then holds no key but 0
-                        None => (class == 0 && self.base == 0).then_some(0),
-                    };
+            below.iter_mut().zip(one.below).for_each(|(sum, count)| *sum += count);
+            for (all, mut more) in kept.iter_mut().zip(one.kept) {
+                if all.is_empty() {
+                    std::mem::swap(all, &mut more);
                 }
-                below += count;
-                between += if is_guess { 0 } else { *count };
+                all.append(&mut more);
             }
-            None
+        }
+        let key = |&rank: &u64| {
+            if self.begins_at_0 && rank < *below.first()? {
+                return Some(0);
+            }
+            let guess = below.iter().rposition(|&below| below <= rank)?;
+            let (at, keys) = (usize::try_from(rank - below[guess]).ok()?, &mut kept[guess]);
+            (at < keys.len()).then(|| *keys.select_nth_unstable(at).1)
         };
-        ranks.iter().map(&mut key).collect()
+        ranks.iter().map(key).collect()
     }
+}
+
+impl Buckets {
+    /// Divides the keys from `least` to `most` into steps, and those beyond into buckets of the same width. If they can,
+    /// buckets begin with the key 0, else far below the least guess, since keys below the base are dealt with one by one.
+    fn new(least: u64, most: u64) -> Self {
+        let bits = |number: u64| u64::BITS - number.leading_zeros();
+        let shift = bits(most - least).saturating_sub(STEP_BITS);
+        let begins_at_0 = most >> shift >> WIDE_BITS == 0;
+        let base = if begins_at_0 { 0 } else { least.saturating_sub(1 << (shift + WIDE_BITS - 1)) };
+        let buckets = Self { base, shift, middle: 0 };
+        Self { middle: buckets.wide(least) + (1 << (STEP_BITS - 1)), ..buckets }
+    }
+
+    /// Returns the bits of a place within a bucket.
+    #[inline(always)]
+    fn mask(self) -> u64 {
+        (1 << self.shift) - 1
+    }
+
+    /// Returns how many buckets a key is above the base, or as many as there can be.
+    #[inline]
+    fn wide(self, key: u64) -> i32 {
+        let above = key.saturating_sub(self.base);
+        let rounded_up = (above >> self.shift) + u64::from(above & self.mask() != 0);
+        rounded_up.min(1 << WIDE_BITS) as i32
+    }
+
+    /// Returns the number of a bucket that is so many above that of the base.
+    #[inline(always)]
+    fn near(self, wide: i32) -> i16 {
+        wide.wrapping_sub(self.middle).clamp(i16::MIN.into(), i16::MAX.into()) as i16
+    }
+
+    /// Returns the number of the bucket of a key.
+    fn of(self, key: u64) -> i16 {
+        self.near(self.wide(key))
+    }
+
+    /// Makes `near` the numbers of the buckets of some keys.
+    #[inline]
+    fn fill(self, keys: &[u64], wide: &mut [i32], near: &mut [i16]) {
+        let (base, mask, shift) = (self.base, self.mask(), self.shift % u64::BITS);
+        let all = keys.iter().fold(0, |all, key| all | key.wrapping_sub(base));
+        if all >> shift >> WIDE_BITS == 0 && all <= u64::MAX - mask {
+            // no key is below the base or so far above that anything overflows, so the loop is vectorised
+            for (wide, key) in wide.iter_mut().zip(keys) {
+                *wide = (key.wrapping_sub(base).wrapping_add(mask) >> shift) as i32;
+            }
+        } else {
+            wide.iter_mut().zip(keys).for_each(|(wide, key)| *wide = self.wide(*key));
+        }
+        near.iter_mut().zip(&wide[..keys.len()]).for_each(|(near, wide)| *near = self.near(*wide));
+    }
+}
+
+/// Returns how many buckets are below each of up to four guesses, and marks those within one.
+#[inline]
+fn look_for(guesses: &[Range<i16>], buckets: &[i16], marks: &mut [i16]) -> [u16; LANES] {
+    let (mut starts, mut ends) = ([i16::MIN; LANES], [i16::MIN; LANES]);
+    for (lane, guess) in guesses.iter().enumerate() {
+        (starts[lane], ends[lane]) = (guess.start, guess.end);
+    }
+    let mut below = [0_u16; LANES];
+    for (mark, &bucket) in marks.iter_mut().zip(buckets) {
+        let mut is_within = false;
+        for lane in 0..LANES {
+            let is_below = bucket < starts[lane];
+            // a block has fewer keys than overflow a counter; to check it would keep the loop from being vectorised
+            below[lane] = below[lane].wrapping_add(is_below.into());
+            is_within |= !is_below & (bucket < ends[lane]);
+        }
+        *mark |= i16::from(is_within);
+    }
+    below
 }

@@ -4,5 +4,6 @@ mod brackets;
 pub mod job;
 pub mod quantiles;
 pub mod scan;
+mod select;
 pub mod sink;
 pub mod slabs;

@@ -27,7 +27,8 @@
 
 use half::{bf16, f16};
 
-use super::brackets::{self, Brackets};
+use super::brackets::{BracketCounts, Brackets};
+use super::select::select;
 use crate::item::element::inlined;
 
 /// Bits of a digit. The counters of a thread, 256 KiB, fit the cache beside the items.
@@ -131,27 +132,6 @@ keys! { unsigned u8 u16 u32 u64 }
 keys! { signed i8, u8; i16, u16; i32, u32; i64, u64; }
 keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
 
-/// Returns the keys of some ranks, which count from 0. A rank beyond the last key has none. Reorders the keys.
-fn select(keys: &mut [u64], ranks: impl Iterator<Item = u64>) -> Vec<u64> {
-    let ranks: Vec<usize> =
-        ranks.filter_map(|rank| usize::try_from(rank).ok().filter(|&rank| rank < keys.len())).collect();
-    let mut wanted = ranks.clone();
-    wanted.sort_unstable();
-    wanted.dedup();
-    place(keys, 0, &wanted);
-    ranks.into_iter().map(|rank| keys[rank]).collect()
-}
-
-/// Puts the keys of some ranks, ascending and counted from `first` on, where sorting would put them. With few ranks that takes
-/// less time than sorting, since each step halves them and only parts the keys.
-fn place(keys: &mut [u64], first: usize, ranks: &[usize]) {
-    let Some(&rank) = ranks.get(ranks.len() / 2) else { return };
-    let (below, _, above) = keys.select_nth_unstable(rank - first);
-    let (lower, upper) = ranks.split_at(ranks.len() / 2);
-    place(below, first, lower);
-    place(above, rank + 1, &upper[1..]);
-}
-
 /// The search for the quantiles of some items, by passes over all of them until they are [found](Self::found).
 #[derive(Debug)]
 pub struct Search {
@@ -246,7 +226,7 @@ pub struct PassCounts {
     /// The bits that all counted keys have, and those that any has.
     all: u64,
     any: u64,
-    guessed: Option<Box<brackets::BracketCounts>>,
+    guessed: Option<BracketCounts>,
 }
 
 impl PassCounts {
@@ -304,7 +284,10 @@ impl Search {
             Pass::Count(beginnings, _) => beginnings.known.len() << DIGIT,
             Pass::KeepAll | Pass::Guess(_) | Pass::Keep(_) | Pass::Found(_) => 0,
         };
-        let guessed = matches!(self.pass, Pass::Guess(_)).then(Box::default);
+        let guessed = match &self.pass {
+            Pass::Guess(brackets) => Some(brackets.begin()),
+            Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_) => None,
+        };
         let digits = vec![0; counters];
         PassCounts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
     }
@@ -365,7 +348,7 @@ impl Search {
                 Pass::Found(select(&mut keys, ranks.into_iter()))
             }
             Pass::Guess(brackets) => {
-                let seen = counts.into_iter().filter_map(|counts| counts.guessed.map(|seen| *seen)).collect();
+                let seen = counts.into_iter().filter_map(|counts| counts.guessed).collect();
                 brackets.found(seen, &ranks).map_or(Pass::CountAll, Pass::Found)
             }
             Pass::Keep(beginnings) => {
