@@ -172,20 +172,19 @@ impl MetricFindings {
     /// Sums pairs from number `start` on, and counts their distances for the quantiles.
     fn sum(&mut self, summer: &BlockSummer<'_>, start: usize, rows: Rows<'_>, search: Option<&Search>) -> Result<()> {
         let Self { sums, counts, keys, block } = self;
-        let mut count = |rows: Rows<'_>, errors: Option<&[f64]>| {
+        let mut count = |rows: Rows<'_>, errors: Option<&[u64]>| {
             let Some(search) = search else { return };
-            match errors.filter(|_| summer.kernel.class() == ItemClass::Float) {
-                // the key of a distance between floats is its bits, and an error has a sign beside
-                Some(errors) => {
-                    keys.clear();
-                    keys.extend(errors.iter().map(|error| error.abs().to_bits()));
-                }
-                None => summer.kernel.keys(rows, keys),
-            }
             if counts.is_empty() {
                 counts.push(search.begin());
             }
-            search.count(&mut counts[0], keys);
+            match errors.filter(|_| summer.kernel.class() == ItemClass::Float) {
+                // the key of a distance between floats is its bits
+                Some(errors) => search.count(&mut counts[0], errors),
+                None => {
+                    summer.kernel.keys(rows, keys);
+                    search.count(&mut counts[0], keys);
+                }
+            }
         };
         Ok(summer.add(sums, block, start, rows, &mut count)?)
     }

@@ -13,7 +13,7 @@ use num_complex::Complex;
 
 use super::distance::{Distance, Number};
 use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, TickItem};
-use super::lanes::Offsets;
+use super::lanes::{Offsets, Summands};
 use super::rule::Rule;
 use crate::item::exact::Exact;
 
@@ -117,8 +117,9 @@ pub(super) trait PairKernel: Send + Sync {
     /// Returns the distance that has a key.
     fn of_key(&self, key: u64) -> Number;
 
-    /// Makes `out` the offsets of the items from the first pair, which is returned, and the errors. Not for complex items.
-    fn offsets(&self, rows: Rows<'_>, out: &mut Offsets) -> [RealItem; 2];
+    /// Returns what metrics sum of the pairs, of which there is at least one, and the first pair. `scratch` has what is not
+    /// stored so. Not for complex items.
+    fn summands<'a>(&self, rows: Rows<'a>, scratch: &'a mut Offsets) -> (Summands<'a>, [RealItem; 2]);
 
     /// Returns the smallest and the largest of finite items, of which there is at least one. Not for complex items.
     fn ends(&self, items: &[u8]) -> Ends;
@@ -375,16 +376,28 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         T::Distance::of_key(key)
     }
 
-    fn offsets(&self, rows: Rows<'_>, out: &mut Offsets) -> [RealItem; 2] {
+    fn summands<'a>(&self, rows: Rows<'a>, scratch: &'a mut Offsets) -> (Summands<'a>, [RealItem; 2]) {
         let pairs = || pairs_of::<T>(rows);
-        let (first_expected, first_actual) = pairs().next().expect("a block has items");
-        out.resize(pairs().len());
-        let Offsets { expected, actual, errors } = out;
-        // a loop for each row of numbers, so that each is vectorised
-        expected.iter_mut().zip(pairs()).for_each(|(offset, pair)| *offset = pair.0.offset(first_expected));
-        actual.iter_mut().zip(pairs()).for_each(|(offset, pair)| *offset = pair.1.offset(first_actual));
-        errors.iter_mut().zip(pairs()).for_each(|(error, pair)| *error = pair.1.offset(pair.0));
-        [first_expected.parts()[0], first_actual.parts()[0]]
+        let first = pairs().next().expect("a block has items");
+        let origins = [first.0.parts()[0], first.1.parts()[0]];
+        let errors = |out: &mut Vec<u64>| {
+            out.resize(pairs().len(), 0);
+            // a loop for each row of numbers, so that each is vectorised
+            let errors = out.iter_mut().zip(pairs());
+            errors.for_each(|(error, pair)| *error = pair.0.distance(pair.1).near().to_bits());
+        };
+        if T::CLASS == ItemClass::Float {
+            errors(&mut scratch.errors);
+            let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
+            return (Summands { sides, origins: origins.map(RealItem::near), errors: &scratch.errors }, origins);
+        }
+        // offsets of integers are exact before they become float64s
+        scratch.resize(pairs().len());
+        let Offsets { expected, actual, .. } = scratch;
+        expected.iter_mut().zip(pairs()).for_each(|(out, pair)| *out = pair.0.offset(first.0).to_le_bytes());
+        actual.iter_mut().zip(pairs()).for_each(|(out, pair)| *out = pair.1.offset(first.1).to_le_bytes());
+        errors(&mut scratch.errors);
+        (scratch.summands(), origins)
     }
 
     fn ends(&self, items: &[u8]) -> Ends {

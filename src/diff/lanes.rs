@@ -1,53 +1,121 @@
 //! Sums over rows of float64s, in lanes: each lane adds every fourth number, in a fixed order.
 
+use crate::item::element::inlined;
 use crate::item::exact::{Binary, power_of_two};
 
 /// Lanes side by side. A single one would wait for its own last addition each time.
 const LANES: usize = 4;
 
-/// The offsets of a block's items from the first one, and the differences of its pairs, in float64.
+/// A number of float64 as the bytes that it is stored as: items that are float64s are summed where they are.
+pub(super) type FloatBytes = [u8; 8];
+
+/// A block of pairs as metrics sum them: numbers of either side, and the magnitudes of the differences.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Summands<'a> {
+    pub sides: [&'a [FloatBytes]; 2],
+    /// What is subtracted from each number of a side, which makes it the offset from the block's first item.
+    pub origins: [f64; 2],
+    /// The bits of the magnitudes: the keys that floats have when quantiles are searched.
+    pub errors: &'a [u64],
+}
+
+impl Summands<'_> {
+    /// Returns the sums of offsets and of errors.
+    pub(super) fn sums(&self) -> BlockSums {
+        let [expected, actual] = self.sides;
+        let [e, a] = self.origins;
+        let terms = |expected: f64, actual: f64| {
+            let (x, y) = (expected - e, actual - a);
+            [x, x * x, y, y * y, x * y]
+        };
+        let [x, xx, y, yy, products] = sums_of_terms(expected, actual, terms);
+        // a loop for each sum of a row, because a loop for both is vectorised across the sums and not along the row
+        let [sizes] = sums_of_terms(self.errors, self.errors, |error, _| [error]);
+        let [squares] = sums_of_terms(self.errors, self.errors, |error, _| [error * error]);
+        let row = |sum, squares| RowSums { sum, squares, power: 0 };
+        BlockSums { expected: row(x, xx), actual: row(y, yy), products, errors: row(sizes, squares) }
+    }
+
+    /// Returns the smallest and the largest offset of either side. The numbers must be finite.
+    pub(super) fn ranges(&self) -> [(f64, f64); 2] {
+        [0, 1].map(|side| {
+            let (low, high) = range(self.sides[side]);
+            (low - self.origins[side], high - self.origins[side])
+        })
+    }
+
+    /// Returns how many errors are 0.
+    pub(super) fn zeros(&self) -> u64 {
+        // a block has few; a check for overflow would keep the loop from being vectorised
+        self.errors.iter().fold(0, |zeros: u64, error| zeros.wrapping_add(u64::from(error.float() == 0.0)))
+    }
+}
+
+/// Memory for the offsets of items that are no float64s, or whose squares are out of its range, and for errors.
 #[derive(Debug, Default)]
 pub(super) struct Offsets {
-    pub expected: Vec<f64>,
-    pub actual: Vec<f64>,
-    pub errors: Vec<f64>,
+    pub expected: Vec<FloatBytes>,
+    pub actual: Vec<FloatBytes>,
+    pub errors: Vec<u64>,
 }
 
 impl Offsets {
     /// Gives each row a length. What the rows held before is meaningless then.
     pub(super) fn resize(&mut self, items: usize) {
-        for row in [&mut self.expected, &mut self.actual, &mut self.errors] {
-            row.resize(items, 0.0);
-        }
+        self.expected.resize(items, FloatBytes::default());
+        self.actual.resize(items, FloatBytes::default());
+        self.errors.resize(items, 0);
     }
 
-    /// Returns the sums of the rows.
-    pub(super) fn sums(&self) -> BlockSums {
-        let terms = |x: f64, y: f64| [x, x * x, y, y * y, x * y];
-        let [x, xx, y, yy, products] = sums_of_terms(&self.expected, &self.actual, terms);
-        let [sizes, squares] = sums_of_terms(&self.errors, &self.errors, |error, _| [error.abs(), error * error]);
-        let row = |sum, squares| RowSums { sum, squares, power: 0 };
-        BlockSums { expected: row(x, xx), actual: row(y, yy), products, errors: row(sizes, squares) }
+    pub(super) fn summands(&self) -> Summands<'_> {
+        Summands { sides: [&self.expected, &self.actual], origins: [0.0; 2], errors: &self.errors }
     }
 
     /// Brings each row into a range in which float64 has all squares, and returns the sums. `powers` says by
     /// which powers of 2 the rows have been divided before.
     pub(super) fn scaled_sums(&mut self, powers: [i32; 3]) -> BlockSums {
-        let scale = |items: &mut [f64]| {
-            let power = exponent(items.iter().fold(0.0, |most, item| item.abs().max(most)));
-            if power.abs() <= 300 || items.iter().all(|item| *item == 0.0) {
-                return 0;
-            }
-            let half = i64::from(-power / 2);
-            let (one, other) = (power_of_two(half), power_of_two(-i64::from(power) - half));
-            items.iter_mut().for_each(|item| *item = *item * one * other);
-            power
-        };
-        let [e, a, d] = [&mut self.expected, &mut self.actual, &mut self.errors].map(|items| scale(items));
-        let mut sums = self.sums();
-        (sums.expected.power, sums.actual.power, sums.errors.power) = (e + powers[0], a + powers[1], d + powers[2]);
+        let powers = [
+            powers[0] + scale(&mut self.expected),
+            powers[1] + scale(&mut self.actual),
+            powers[2] + scale(&mut self.errors),
+        ];
+        let mut sums = self.summands().sums();
+        [sums.expected.power, sums.actual.power, sums.errors.power] = powers;
         sums
     }
+}
+
+/// A float64 as rows of a block have it.
+trait StoredFloat: Copy {
+    fn float(self) -> f64;
+
+    fn of_float(float: f64) -> Self;
+}
+
+impl StoredFloat for FloatBytes {
+    inlined! {
+        fn float(self) -> f64 { f64::from_le_bytes(self) }
+        fn of_float(float: f64) -> Self { float.to_le_bytes() }
+    }
+}
+
+impl StoredFloat for u64 {
+    inlined! {
+        fn float(self) -> f64 { f64::from_bits(self) }
+        fn of_float(float: f64) -> Self { float.to_bits() }
+    }
+}
+
+/// Brings a row into a range in which float64 has all squares. Returns the power of 2 by which it has been divided.
+fn scale(row: &mut [impl StoredFloat]) -> i32 {
+    let power = exponent(row.iter().fold(0.0, |most, item| item.float().abs().max(most)));
+    if power.abs() <= 300 || row.iter().all(|item| item.float() == 0.0) {
+        return 0;
+    }
+    let half = i64::from(-power / 2);
+    let (one, other) = (power_of_two(half), power_of_two(-i64::from(power) - half));
+    row.iter_mut().for_each(|item| *item = StoredFloat::of_float(item.float() * one * other));
+    power
 }
 
 /// The sum of a row, and the sum of its squares, of numbers times `2^power`.
@@ -118,10 +186,14 @@ pub(super) fn exponent(value: f64) -> i32 {
 
 /// Returns the sums of some terms of each pair of numbers.
 #[inline(always)]
-fn sums_of_terms<const N: usize>(one: &[f64], other: &[f64], terms: impl Fn(f64, f64) -> [f64; N]) -> [f64; N] {
+fn sums_of_terms<S: StoredFloat, const N: usize>(
+    one: &[S],
+    other: &[S],
+    terms: impl Fn(f64, f64) -> [f64; N],
+) -> [f64; N] {
     let mut lanes = [[0.0; LANES]; N];
-    let mut add = |lane: usize, x: f64, y: f64| {
-        for (sums, term) in lanes.iter_mut().zip(terms(x, y)) {
+    let mut add = |lane: usize, x: S, y: S| {
+        for (sums, term) in lanes.iter_mut().zip(terms(x.float(), y.float())) {
             sums[lane] += term;
         }
     };
@@ -137,22 +209,19 @@ fn sums_of_terms<const N: usize>(one: &[f64], other: &[f64], terms: impl Fn(f64,
     lanes.map(|lanes| lanes.iter().sum())
 }
 
-/// Returns the smallest and the largest of some numbers and 0. NaN is left out.
-pub(super) fn range(numbers: &[f64]) -> (f64, f64) {
-    let (mut low, mut high) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+/// Returns the smallest and the largest of finite numbers, of which there is at least one.
+fn range(numbers: &[FloatBytes]) -> (f64, f64) {
+    let first = numbers[0].float();
+    let (mut low, mut high) = ([first; LANES], [first; LANES]);
+    let mut widen = |lane: usize, number: f64| {
+        // in this order a vector takes one instruction for each
+        low[lane] = if low[lane] < number { low[lane] } else { number };
+        high[lane] = if high[lane] > number { high[lane] } else { number };
+    };
     let (chunks, rest) = numbers.as_chunks::<LANES>();
     for chunk in chunks {
-        for lane in 0..LANES {
-            low[lane] = if chunk[lane] < low[lane] { chunk[lane] } else { low[lane] };
-            high[lane] = if chunk[lane] > high[lane] { chunk[lane] } else { high[lane] };
-        }
+        chunk.iter().enumerate().for_each(|(lane, number)| widen(lane, number.float()));
     }
-    let numbers = || rest.iter().copied();
-    (low.into_iter().chain(numbers()).fold(0.0, f64::min), high.into_iter().chain(numbers()).fold(0.0, f64::max))
-}
-
-/// Returns how many numbers are 0.
-pub(super) fn zeros(numbers: &[f64]) -> u64 {
-    // a block has few; a check for overflow would keep the loop from being vectorised
-    numbers.iter().fold(0, |zeros: u64, number| zeros.wrapping_add(u64::from(*number == 0.0)))
+    rest.iter().for_each(|number| widen(0, number.float()));
+    (low.into_iter().fold(first, f64::min), high.into_iter().fold(first, f64::max))
 }

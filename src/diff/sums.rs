@@ -24,7 +24,7 @@ use std::sync::Mutex;
 
 use super::item::{Ends, ItemClass, RealItem};
 use super::kernel::{PairKernel, Rows};
-use super::lanes::{BlockSums, Offsets, RowSums, exponent, range, zeros};
+use super::lanes::{BlockSums, Offsets, RowSums, exponent};
 use crate::item::exact::{Binary, Exact, SumOfSquares, power_of_two};
 use crate::memory::{self, OutOfMemory};
 use crate::parallel::locked;
@@ -68,13 +68,13 @@ impl MetricSums {
         }
     }
 
-    /// Adds the pairs of a block. Returns the errors if `scratch` then has those of all pairs.
+    /// Adds the pairs of a block. Returns the bits of the errors if `scratch` then has those of all pairs.
     fn block<'s>(
         &mut self,
         kernel: &dyn PairKernel,
         rows: Rows<'_>,
         scratch: &'s mut BlockScratch,
-    ) -> Option<&'s [f64]> {
+    ) -> Option<&'s [u64]> {
         let BlockScratch { offsets, finite } = scratch;
         // no sum shows that a date is NaT
         let may_be_finite = match kernel.class() {
@@ -97,14 +97,17 @@ impl MetricSums {
 
     /// Adds a block of real items. Returns false, and adds nothing, if an item is not finite or a square out of range.
     fn real(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) -> bool {
-        let origins = kernel.offsets(rows, offsets);
-        let ranges = [range(&offsets.expected), range(&offsets.actual)];
-        let sums = offsets.sums();
-        let is_one_value = ranges.map(|range| range == (0.0, 0.0));
-        if !sums.are_finite() || kernel.class().is_wide() && !sums.are_in_range(is_one_value) {
+        let (summands, origins) = kernel.summands(rows, offsets);
+        let sums = summands.sums();
+        if !sums.are_finite() {
             return false;
         }
-        self.zeros += zeros(&offsets.errors);
+        let ranges = summands.ranges();
+        let is_one_value = ranges.map(|range| range == (0.0, 0.0));
+        if kernel.class().is_wide() && !sums.are_in_range(is_one_value) {
+            return false;
+        }
+        self.zeros += summands.zeros();
         self.add(kernel, rows, origins, &sums);
         for (side, items) in [rows.expected, rows.actual].into_iter().enumerate() {
             let (origin, (low, high)) = (origins[side], ranges[side]);
@@ -131,14 +134,14 @@ impl MetricSums {
         offsets.resize(sides[0].len());
         let rows_of = offsets.expected.iter_mut().zip(&mut offsets.actual).zip(&mut offsets.errors);
         for (((x, y), error), (expected, actual)) in rows_of.zip(floats(0).zip(floats(1))) {
-            *x = scaled(expected, powers[0]) - scaled(first.0, powers[0]);
-            *y = scaled(actual, powers[1]) - scaled(first.1, powers[1]);
-            *error = scaled(actual, both) - scaled(expected, both);
+            *x = (scaled(expected, powers[0]) - scaled(first.0, powers[0])).to_le_bytes();
+            *y = (scaled(actual, powers[1]) - scaled(first.1, powers[1])).to_le_bytes();
+            *error = (scaled(actual, both) - scaled(expected, both)).abs().to_bits();
         }
         for (ends, items) in self.ends.iter_mut().zip([rows.expected, rows.actual]) {
             widen(ends, kernel.ends(items));
         }
-        self.zeros += zeros(&offsets.errors);
+        self.zeros += offsets.summands().zeros();
         let sums = offsets.scaled_sums([powers[0], powers[1], both]);
         self.add(kernel, rows, [first.0, first.1].map(RealItem::Float), &sums);
     }
@@ -177,14 +180,16 @@ impl MetricSums {
         let power = if exponent(largest) > 1000 { 4 } else { 0 };
         let scale = power_of_two(-i64::from(power));
         offsets.resize(sides[0].len());
-        offsets.expected.iter_mut().zip(parts(0)).for_each(|(x, part)| *x = part);
-        offsets.actual.iter_mut().zip(parts(1)).for_each(|(y, part)| *y = part);
+        offsets.expected.copy_from_slice(sides[0]);
+        offsets.actual.copy_from_slice(sides[1]);
         let differences = parts(1).zip(parts(0)).map(|(actual, expected)| actual * scale - expected * scale);
-        offsets.errors.iter_mut().zip(differences).for_each(|(error, difference)| *error = difference);
-        self.zeros += offsets.errors.as_chunks::<2>().0.iter().filter(|parts| **parts == [0.0; 2]).count() as u64;
+        offsets.errors.iter_mut().zip(differences).for_each(|(error, parts)| *error = parts.abs().to_bits());
+        // the parts of a difference of 0 have no bit
+        self.zeros += offsets.errors.as_chunks::<2>().0.iter().filter(|parts| **parts == [0; 2]).count() as u64;
         let mut sums = offsets.scaled_sums([0, 0, power]);
         // the parts have been scaled by now, if they had to be
-        sums.errors.sum = offsets.errors.as_chunks::<2>().0.iter().map(|[re, im]| re.hypot(*im)).sum();
+        let errors = offsets.errors.as_chunks::<2>().0.iter();
+        sums.errors.sum = errors.map(|parts| f64::from_bits(parts[0]).hypot(f64::from_bits(parts[1]))).sum();
         self.add(kernel, rows, [RealItem::Float(0.0); 2], &sums);
     }
 }
@@ -245,8 +250,8 @@ pub(super) struct BlockSummer<'a> {
 }
 
 impl BlockSummer<'_> {
-    /// Adds the pairs from item number `start` on to `sums`. `seen` gets those of each complete block, with their errors in
-    /// float64 if these are known.
+    /// Adds the pairs from item number `start` on to `sums`. `seen` gets those of each complete block, with the bits
+    /// of their errors in float64 if these are known.
     ///
     /// # Errors
     /// There is no memory for a part of a block.
@@ -256,7 +261,7 @@ impl BlockSummer<'_> {
         scratch: &mut BlockScratch,
         start: usize,
         rows: Rows<'_>,
-        seen: &mut dyn FnMut(Rows<'_>, Option<&[f64]>),
+        seen: &mut dyn FnMut(Rows<'_>, Option<&[u64]>),
     ) -> Result<(), OutOfMemory> {
         let size = self.kernel.size();
         let mut block = |rows: Rows<'_>| {
