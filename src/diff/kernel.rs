@@ -282,25 +282,30 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         let max_abs = T::Distance::of_number(tally.max_abs);
         let pairs = pairs_of::<T>(rows);
         // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no such
-        // pair, so no quotient of theirs is computed. Equal items have none that is larger. Once zero was expected where
-        // something else was, no relative tolerance is left to find, and no quotient where zero is expected again.
+        // pair, so no quotient of theirs is computed.
         let least = tally.max_rel.map_or(0.0, |max_rel| max_rel.min(tally.rtol));
-        let smallest = if tally.rtol.is_finite() { -1.0 } else { 0.0 };
         // the difference to a number that is not finite is not finite, and within no distance
-        let survey = |(within, may_be_farther, differing): (u64, u64, u64), pair: (T, T)| {
-            let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
-            let abs = distance.up();
-            let farther = (abs >= least * size) & (abs > 0.0) & (size > smallest);
-            let within = within & u64::from(distance <= max_abs);
+        let survey = |(are_within, may_be_farther, same): (bool, bool, u64), pair: (T, T)| {
+            let distance = pair.0.distance(pair.1);
+            let are_within = are_within & (distance <= max_abs);
+            let may_be_farther = may_be_farther | (distance.up() >= least * pair.0.size());
             // a block has fewer pairs than overflow a counter; to check it would keep the loop from being vectorised
-            let differing = differing.wrapping_add((!pair.0.same(pair.1)).into());
-            (within, may_be_farther | u64::from(farther), differing)
+            (are_within, may_be_farther, same.wrapping_add(pair.0.same(pair.1).into()))
         };
-        let (within, may_be_farther, differing) = pairs.clone().fold((1, 0, 0), survey);
+        let (are_within, may_be_farther, same) = pairs.clone().fold((true, false, 0), survey);
+        let differing = pairs.len() as u64 - same;
+        // Equal items have no quotient that is larger. Once zero was expected where something else was, no relative
+        // tolerance is left to find, and no quotient where zero is expected again.
+        let smallest = if tally.rtol.is_finite() { -1.0 } else { 0.0 };
+        let may_be_new = |pair: (T, T)| {
+            let (abs, size) = (pair.0.distance(pair.1).up(), pair.0.size());
+            (abs >= least * size) & (abs > 0.0) & (size > smallest)
+        };
+        let may_be_farther = tally.max_rel.is_none() || may_be_farther && any(pairs.clone(), may_be_new);
         let is_new = |pair: (T, T)| (!pair.0.same(pair.1) & !is_finite(pair)) | (pair.0.distance(pair.1) > max_abs);
         // no distance shows that an item is NaT
-        if (within == 0 || T::CLASS == ItemClass::Date) && any(pairs.clone(), is_new)
-            || (may_be_farther != 0 || tally.max_rel.is_none()) && is_farther(tally, pairs.clone())
+        if (!are_within || T::CLASS == ItemClass::Date) && any(pairs.clone(), is_new)
+            || may_be_farther && is_farther(tally, pairs.clone())
         {
             return None;
         }
