@@ -7,7 +7,7 @@
 //! here alone.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::layout::order::sort_by;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
-use crate::storage::requests::RequestOptions;
+use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
 use crate::storage::source::{Notes, Source};
 
 /// The number of names that an error message lists.
@@ -81,6 +81,13 @@ impl OpenOptions {
         }
         let found =
             if self.locked { self.find_locked(path) } else { FoundFile::find(path, fs::File::options().read(true)) };
+        let found = found.map_err(|error| match error.kind() {
+            ErrorKind::Io(io::ErrorKind::NotFound) if may_be_meant_as_address(path) => {
+                let message = format!("{}; addresses begin with http://, https://, s3:// or hf://", error.message());
+                Error::of(error.kind(), message)
+            }
+            _ => error,
+        });
         self.file(found.with_context(|| self.label.clone())?)
     }
 

@@ -23,9 +23,27 @@ pub fn as_address(path: &Path) -> Option<&str> {
     SCHEMES.iter().any(has).then_some(text)
 }
 
+/// Returns whether a path that is no address may be meant as one: it begins with another scheme, or slashes are missing.
+pub fn may_be_meant_as_address(path: &Path) -> bool {
+    let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once(':')) else { return false };
+    let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_known = || SCHEMES.iter().any(|known| known.trim_end_matches("://").eq_ignore_ascii_case(scheme));
+    as_address(path).is_none() && (is_scheme && rest.starts_with("//") || is_known())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_meant_as_an_address() {
+        for text in ["htp://h/x", "file:///x", "gs://b/k", "s3:b/k", "S3:/b/k", "http:/h"] {
+            assert!(may_be_meant_as_address(Path::new(text)), "{text}");
+        }
+        for text in ["", "x", "http://h", "x.npz:a", "a/b://c", "://x", "C:\\x", "./s3:b"] {
+            assert!(!may_be_meant_as_address(Path::new(text)), "{text}");
+        }
+    }
 
     #[test]
     fn what_looks_like_an_address() {

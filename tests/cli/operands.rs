@@ -468,6 +468,20 @@ fn small_inputs_take_little_memory() {
     );
 }
 
+#[test]
+fn what_is_nearly_an_address_is_told_so() {
+    let folder = Folder::new();
+    for path in ["htp://host/x.npy", "file:///x.npy", "gs://bucket/x.npy", "s3:/bucket/x.npy", "http:/host/x.npz:a"] {
+        for args in [&["info", path][..], &["show", path], &["diff", "1", path], &["convert", path, "-o", "o.npy"]] {
+            let run = folder.run(args);
+            let told = "; addresses begin with http://, https://, s3:// or hf://\n";
+            let is_it = run.status == Some(2) && run.stderr.contains(path) && run.stderr.ends_with(told);
+            assert!(is_it && run.stderr.lines().count() == 1, "{args:?}: {run:?}");
+        }
+    }
+    assert!(folder.tree(".").is_empty());
+}
+
 #[cfg(not(feature = "remote"))]
 #[test]
 fn a_build_without_a_network_says_so() {

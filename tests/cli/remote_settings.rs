@@ -75,6 +75,31 @@ fn certificates_are_those_of_the_file_that_is_named() {
 }
 
 #[test]
+fn tokens_that_are_none_are_told_without_them() {
+    let (folder, server) = (Folder::new(), server());
+    let variables = [("HF_TOKEN", "secret\nsecret"), ("HF_ENDPOINT", &*server.url(""))];
+    let (status, text) = run(&folder, &variables, &["show", "hf://org/repo/x.npy"]);
+    let told = "error: FILE hf://org/repo/x.npy: HF_TOKEN: expected a token, in which there are no spaces\n";
+    assert_eq!((status, text.as_str(), server.seen().len()), (Some(2), told, 0));
+}
+
+#[test]
+fn a_server_without_tls_is_told_so() {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("https://{}/x.npy", listener.local_addr().expect("an address"));
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let _ = stream.read(&mut [0; 4096]);
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").expect("sent");
+    });
+    let (status, text) = run(&Folder::new(), &[], &["show", &url]);
+    server.join().expect("the server ends");
+    let told = "the server gives no secure connection at this port; http:// asks without one";
+    assert_eq!((status, text), (Some(2), format!("error: FILE {url}: {told}\n")));
+}
+
+#[test]
 fn a_stall_ends_after_six_times_the_time_out() {
     let folder = Folder::new();
     let server = Server::start(Behaviour { always: Some(Fault::Stall(0)), ..Behaviour::default() });
@@ -201,6 +226,24 @@ fn profiles_and_regions() {
     let (status, text, queries) = asked(&[]);
     assert_eq!((status, queries.len()), (Some(0), 2), "{text}");
     assert!(queries[0].contains("eu-north-1") && queries[1].contains("ap-south-1"), "{queries:?}");
+    // a profile that is nowhere has no keys, and a variable that names no region none of a server's
+    for (variable, value, told) in [
+        ("AWS_PROFILE", "c", "AWS_PROFILE: there is no profile \"c\""),
+        ("AWS_REGION", "eu west", "AWS_REGION, or the profile: expected a region such as eu-west-1"),
+        (
+            "AWS_ENDPOINT_URL_S3",
+            "me:secret@h",
+            "AWS_ENDPOINT_URL_S3, or AWS_ENDPOINT_URL: expected an address that begins",
+        ),
+    ] {
+        let (status, text, queries) = asked(&[(variable, value)]);
+        let is_told = text.starts_with(&format!("error: FILE s3://bucket/x.npy: {told}"));
+        assert!(status == Some(2) && is_told && queries.is_empty(), "{text}");
+    }
+    // who is asked is told where the address does not tell it
+    let (status, text, _) = asked(&[("AWS_ENDPOINT_URL_S3", "http://me:secret@127.0.0.1:1")]);
+    let told = "error: FILE s3://bucket/x.npy: 127.0.0.1:1: the connection was refused\n";
+    assert_eq!((status, text.as_str()), (Some(2), told));
     // a region is part of the name of a host, so that a server that lies could have the next request, and its token
     server.fail([Some(Fault::Region("evil.example/"))]);
     let (status, text, queries) = asked(&[]);

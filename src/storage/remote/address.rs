@@ -45,6 +45,8 @@ impl Address {
         match scheme.to_ascii_lowercase().as_str() {
             // the text may have a password in it, so that no message quotes it
             "http" | "https" => {
+                // otherwise the first name of the path would be the host
+                ensure!(!rest.starts_with(['/', '\\']), "no valid URL: empty host");
                 let mut url = Url::parse(text).map_err(|error| malformed!("no valid URL: {error}"))?;
                 url.set_fragment(None);
                 Ok(Self::Web(url))
@@ -201,7 +203,18 @@ mod tests {
 
     #[test]
     fn what_is_no_address() {
-        for text in ["", "x", "file:///etc/passwd", "ftp://h/x", "http://", "s3://", "s3:///key", "s3://b/../c"] {
+        for text in [
+            "",
+            "x",
+            "file:///etc/passwd",
+            "ftp://h/x",
+            "http://",
+            "http:///x.npy",
+            "HTTPS://\\h",
+            "s3://",
+            "s3:///key",
+            "s3://b/../c",
+        ] {
             assert!(Address::parse(text).is_err(), "{text}");
         }
         for text in ["hf://org", "hf://org/", "hf:///repo/x", "hf://org/repo@/x", "hf://../api/x", "hf://org/repo/../x"]

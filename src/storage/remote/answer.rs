@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 use ureq::http::{HeaderMap, StatusCode, header};
 use ureq::{Body, Timeout};
+use url::Url;
 
 use super::address::Address;
 use super::http_date;
@@ -22,6 +23,21 @@ pub(super) enum Failure {
     Passing(Error, Option<Duration>),
     /// It would get none again.
     Lasting(Error),
+}
+
+impl Failure {
+    /// Names the server before the text of the error, where the address does not tell it.
+    pub(super) fn of_server(self, url: &Url) -> Self {
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let named = |error: Error| {
+            let message = format!("{}{port}: {}", url.host_str().unwrap_or_default(), error.message());
+            Error::of(error.kind(), message)
+        };
+        match self {
+            Self::Passing(error, after) => Self::Passing(named(error), after),
+            Self::Lasting(error) => Self::Lasting(named(error)),
+        }
+    }
 }
 
 impl From<Error> for Failure {
@@ -231,12 +247,9 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> Failure {
         ureq::Error::Timeout(_) => {
             passing(Kind::TimedOut, format!("no byte came in {} seconds", timeout.as_secs_f64()))
         }
-        ureq::Error::HostNotFound => lasting(Kind::NotFound, "the host is not known".to_owned()),
+        ureq::Error::HostNotFound => unknown_host(),
         ureq::Error::Io(error) => of_connection(error, timeout),
-        ureq::Error::Rustls(error) => lasting(
-            Kind::Other,
-            format!("no secure connection: {error}; certificates of your own are named by SSL_CERT_FILE"),
-        ),
+        ureq::Error::Rustls(error) => insecure(Kind::Other, &error.to_string()),
         ureq::Error::Tls(error) => lasting(Kind::Other, format!("no secure connection: {error}")),
         ureq::Error::BodyStalled => passing(Kind::UnexpectedEof, "the answer broke off".to_owned()),
         // what a proxy is called may have a password in it
@@ -254,6 +267,25 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> Failure {
     }
 }
 
+/// Returns the failure of asking a host that has no address.
+fn unknown_host() -> Failure {
+    Failure::Lasting(Error::of(ErrorKind::Io(io::ErrorKind::NotFound), "the host is not known"))
+}
+
+/// Returns the failure of a connection that cannot be made secure, by what the part of the program says that makes it so.
+fn insecure(kind: io::ErrorKind, told: &str) -> Failure {
+    let message = match told {
+        _ if told.contains("InvalidContentType") => {
+            "the server gives no secure connection at this port; http:// asks without one".to_owned()
+        }
+        _ if told.contains("certificate") => {
+            format!("no secure connection: {told}; certificates of your own are named by SSL_CERT_FILE")
+        }
+        _ => format!("no secure connection: {told}"),
+    };
+    Failure::Lasting(Error::of(ErrorKind::Io(kind), message))
+}
+
 /// Returns the failure of a connection.
 fn of_connection(error: io::Error, timeout: Duration) -> Failure {
     use io::ErrorKind as Kind;
@@ -264,14 +296,21 @@ fn of_connection(error: io::Error, timeout: Duration) -> Failure {
     let kind = error.kind();
     // of TLS, an alert or a certificate comes as an error of reading
     if kind == Kind::InvalidData {
-        let message = format!("no secure connection: {error}; certificates of your own are named by SSL_CERT_FILE");
-        return Failure::Lasting(Error::of(ErrorKind::Io(kind), message));
+        return insecure(kind, &error.to_string());
+    }
+    // the standard library has no kind for names of hosts; those that nobody knows are known by what the system says
+    let text = error.to_string();
+    if let Some(told) = text.strip_prefix("failed to lookup address information: ") {
+        return match told.contains("emporary") {
+            true => Failure::Passing(Error::of(ErrorKind::Io(kind), format!("the host is not found: {told}")), None),
+            false => unknown_host(),
+        };
     }
     let message = match kind {
         Kind::UnexpectedEof => "the answer broke off".to_owned(),
         Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => "the connection was reset".to_owned(),
         Kind::ConnectionRefused => "the connection was refused".to_owned(),
-        _ => error.to_string(),
+        _ => text,
     };
     let failed = Error::of(ErrorKind::Io(kind), message);
     let lasting =
@@ -325,6 +364,37 @@ mod tests {
             let given = [(header::RETRY_AFTER, after), (header::DATE, date)];
             let given: Vec<_> = given.into_iter().filter(|(_, value)| !value.is_empty()).collect();
             assert_eq!(retry_after(&headers(&given), now), seconds.map(Duration::from_secs), "{after} {date}");
+        }
+    }
+
+    #[test]
+    fn connections_that_fail() {
+        let lookup = |told: &str| io::Error::other(format!("failed to lookup address information: {told}"));
+        let rows = [
+            (lookup("Name or service not known"), "the host is not known", true),
+            (lookup("nodename nor servname provided, or not known"), "the host is not known", true),
+            (lookup("Temporary failure in name resolution"), "Temporary failure in name resolution", false),
+            (io::ErrorKind::ConnectionRefused.into(), "the connection was refused", true),
+            (io::ErrorKind::ConnectionReset.into(), "the connection was reset", false),
+            (
+                io::Error::new(io::ErrorKind::InvalidData, "invalid peer certificate: UnknownIssuer"),
+                "SSL_CERT_FILE",
+                true,
+            ),
+            (
+                io::Error::new(io::ErrorKind::InvalidData, "corrupt: InvalidContentType"),
+                "http:// asks without one",
+                true,
+            ),
+        ];
+        let server = Url::parse("https://me:secret@host:8443/x?key=secret").expect("a URL");
+        for (error, told, is_lasting) in rows {
+            let (error, lasting) = match of_connection(error, Duration::from_secs(1)).of_server(&server) {
+                Failure::Lasting(error) => (error, true),
+                Failure::Passing(error, _) => (error, false),
+            };
+            let text = error.to_string();
+            assert!(text.starts_with("host:8443: ") && text.ends_with(told) && lasting == is_lasting, "{text}");
         }
     }
 

@@ -261,12 +261,16 @@ impl Client {
         }
         let agent = if url.scheme() == "https" { &self.secure } else { &self.plain };
         // what is wrong with a request may be quoted, and with it a key
-        let invalid = |_| Failure::Lasting(malformed!("is no address, or HF_TOKEN is no token"));
+        let invalid = |_| Failure::Lasting(malformed!("is no address that can be asked for"));
         let answer = match ask.method {
             Method::PUT => agent.run(request.body(ask.body).map_err(invalid)?),
             _ => agent.run(request.body(()).map_err(invalid)?),
         };
-        answer.map_err(|error| answer::broken(error, self.timeout))
+        answer.map_err(|error| {
+            let failure = answer::broken(error, self.timeout);
+            let is_told = matches!(ask.address, Address::Web(own) if own.origin() == url.origin());
+            if is_told { failure } else { failure.of_server(url) }
+        })
     }
 
     /// Returns where a request goes first, signed for this moment.
@@ -337,7 +341,12 @@ impl Client {
         let region = self.region(name)?;
         // it is part of the name of a host, which neither a variable nor an answer may choose otherwise
         let is_region = region.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-        ensure!(is_region && !region.is_empty(), "what is said to be the region of the bucket is none");
+        let is_region = is_region && !region.is_empty();
+        ensure!(
+            is_region || region != access.region,
+            "AWS_REGION, or the profile: expected a region such as eu-west-1"
+        );
+        ensure!(is_region, "what is said to be the region of the bucket is none");
         let usual = || Url::parse(&format!("https://s3.{region}.amazonaws.com")).ok();
         let endpoint = access.endpoint.clone().or_else(usual).ok_or_else(|| malformed!("AWS_REGION is no region"))?;
         // a name with a dot has no certificate as the name of a host

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rusty_s3::Credentials;
 use url::Url;
 
-use crate::error::{Result, malformed};
+use crate::error::{Result, ensure, malformed};
 
 /// How objects in buckets are asked for. It is displayed without the keys.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl BucketAccess {
     /// left out if requests are to be `unsigned`.
     ///
     /// # Errors
-    /// An endpoint that is no URL; half of a key.
+    /// An endpoint that is no URL; half of a key; a profile that is nowhere.
     pub(super) fn find(unsigned: bool) -> Result<Self> {
         let profile = Profile::read();
         let value = |names: &[&str], key: &str| {
@@ -68,7 +68,7 @@ impl BucketAccess {
         };
         let region = value(&["AWS_REGION", "AWS_DEFAULT_REGION"], "region").unwrap_or_else(|| "us-east-1".to_owned());
         let found = value(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"], "endpoint_url");
-        let endpoint = found.map(|text| endpoint("AWS_ENDPOINT_URL", &text)).transpose()?;
+        let endpoint = found.map(|text| endpoint("AWS_ENDPOINT_URL_S3, or AWS_ENDPOINT_URL", &text)).transpose()?;
         let credentials = match unsigned {
             true => None,
             false => Self::key(&profile)?,
@@ -87,7 +87,10 @@ impl BucketAccess {
         match (key, secret, token) {
             (Some(key), Some(secret), Some(token)) => Ok(Some(Credentials::new_with_token(key, secret, token))),
             (Some(key), Some(secret), None) => Ok(Some(Credentials::new(key, secret))),
-            (None, None, _) => Ok(None),
+            (None, None, _) => match &profile.missing {
+                None => Ok(None),
+                Some(name) => Err(malformed!("AWS_PROFILE: there is no profile {name:?}")),
+            },
             (Some(_), None, _) => Err(malformed!("AWS_ACCESS_KEY_ID is given, and AWS_SECRET_ACCESS_KEY is not")),
             (None, Some(_), _) => Err(malformed!("AWS_SECRET_ACCESS_KEY is given, and AWS_ACCESS_KEY_ID is not")),
         }
@@ -98,10 +101,13 @@ impl HubAccess {
     /// Reads the environment.
     ///
     /// # Errors
-    /// `HF_ENDPOINT` is no URL.
+    /// `HF_ENDPOINT` is no URL; `HF_TOKEN` is no token.
     pub(super) fn find() -> Result<Self> {
         let text = variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned());
-        Ok(Self { endpoint: endpoint("HF_ENDPOINT", &text)?, token: variable("HF_TOKEN") })
+        let token = variable("HF_TOKEN");
+        let is_token = token.as_ref().is_none_or(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
+        ensure!(is_token, "HF_TOKEN: expected a token, in which there are no spaces");
+        Ok(Self { endpoint: endpoint("HF_ENDPOINT", &text)?, token })
     }
 }
 
@@ -109,6 +115,8 @@ impl HubAccess {
 #[derive(Default)]
 struct Profile {
     values: HashMap<String, String>,
+    /// The name of a profile that is asked for and stands in neither file.
+    missing: Option<String>,
 }
 
 impl Profile {
@@ -119,34 +127,37 @@ impl Profile {
             let path = variable(own).map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".aws").join(name)))?;
             fs::read_to_string(path).ok()
         };
-        let name = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
-        let mut values = HashMap::new();
+        let asked = variable("AWS_PROFILE");
+        let name = asked.as_deref().unwrap_or("default");
+        let mut found = Vec::new();
         // in the one file a profile is headed by `profile` and its name, in the other by its name alone
         if let Some(text) = file("AWS_CONFIG_FILE", "config") {
-            values.extend(section(&text, |heading| {
-                heading == name && name == "default" || heading.strip_prefix("profile ").map(str::trim) == Some(&name)
+            found.extend(section(&text, |heading| {
+                heading == name && name == "default" || heading.strip_prefix("profile ").map(str::trim) == Some(name)
             }));
         }
         if let Some(text) = file("AWS_SHARED_CREDENTIALS_FILE", "credentials") {
-            values.extend(section(&text, |heading| heading == name));
+            found.extend(section(&text, |heading| heading == name));
         }
-        Self { values }
+        let missing = asked.filter(|_| found.is_empty());
+        Self { values: found.into_iter().flatten().collect(), missing }
     }
 }
 
-/// Returns the keys and values that stand below a heading. Lines that are indented belong to the value before them and are
+/// Returns the keys and values that stand below a heading, or `None` if there is no such heading. Lines that are indented belong to the value before them and are
 /// left out: none of these settings is so long.
-fn section(text: &str, is_meant: impl Fn(&str) -> bool) -> HashMap<String, String> {
-    let (mut values, mut inside) = (HashMap::new(), false);
+fn section(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<HashMap<String, String>> {
+    let (mut values, mut inside, mut is_there) = (HashMap::new(), false, false);
     for line in text.lines().filter(|line| !line.starts_with([' ', '\t', '#', ';'])) {
         if let Some(heading) = line.trim_end().strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             inside = is_meant(heading.trim());
+            is_there |= inside;
         } else if let Some((key, value)) = line.split_once('=').filter(|_| inside) {
             values.insert(key.trim().to_ascii_lowercase(), value.trim().to_owned());
         }
     }
     values.retain(|_, value| !value.is_empty());
-    values
+    is_there.then_some(values)
 }
 
 #[cfg(test)]
@@ -157,9 +168,10 @@ mod tests {
     fn sections_of_profiles() {
         let text = "# a comment\n[default]\nregion = eu-west-1\nrole=\n[profile b]\nregion=us-west-2\n  nested = 1\n\
                     AWS_Access_Key_Id = AKIA=\r\n[c]\nregion=x\n";
-        let default = section(text, |heading| heading == "default");
+        assert_eq!(section(text, |heading| heading == "profile c"), None);
+        let default = section(text, |heading| heading == "default").expect("a heading");
         assert_eq!(default, HashMap::from([("region".to_owned(), "eu-west-1".to_owned())]));
-        let b = section(text, |heading| heading == "profile b");
+        let b = section(text, |heading| heading == "profile b").expect("a heading");
         assert_eq!(b.get("aws_access_key_id").map(String::as_str), Some("AKIA="));
         assert_eq!((b.get("region").map(String::as_str), b.len()), (Some("us-west-2"), 2));
     }
