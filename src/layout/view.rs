@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::axis::Span;
+use super::order::sort_by;
 use super::shape::coordinates;
 
 /// Where the items of a tensor, or of a part of it, lie in storage: the first item, and a dim and a stride for each axis. All
@@ -113,11 +114,29 @@ impl View {
         nearest.filter(|_| long().count() > 1)
     }
 
-    /// Returns that axis, if another one is the last of several places: then neighbours in C order of the view are no neighbours
-    /// in storage.
-    pub fn across(&self) -> Option<usize> {
-        let last = self.axes.iter().rposition(|(dim, _)| *dim > 1);
-        self.nearest().map(|(axis, _)| axis).filter(|&axis| Some(axis) != last)
+    /// Returns the axes in the order of storage: first the one along which neighbours lie the nearest.
+    pub fn axes_as_stored(&self) -> Vec<usize> {
+        let mut axes: Vec<usize> = (0..self.axes.len()).rev().collect();
+        sort_by(&mut axes, |&a, &b| self.axes[a].1.unsigned_abs().cmp(&self.axes[b].1.unsigned_abs()));
+        axes
+    }
+
+    /// Returns how many items lie in storage from the first to the last of those that follow each other in C order of the view,
+    /// before the next of them lie across: where axes are stored in another order than the view has them. `None` where they are
+    /// stored in that order.
+    pub fn crossing(&self) -> Option<usize> {
+        let is_long = |axis: &usize| self.axes[*axis].0 > 1;
+        let (seen, stored) =
+            ((0..self.axes.len()).rev().filter(is_long), self.axes_as_stored().into_iter().filter(is_long));
+        let mut items = 1;
+        for (seen, stored) in seen.zip(stored) {
+            if seen != stored {
+                return Some(items);
+            }
+            let (dim, stride) = self.axes[seen];
+            items = dim.saturating_mul(stride.unsigned_abs());
+        }
+        None
     }
 
     /// Returns how many items a box of these sides has from the first to the last of those that lie side by side in storage, or
@@ -196,19 +215,22 @@ mod tests {
 
     #[test]
     fn axes_across_storage() {
-        let rows: [(View, Option<usize>); 8] = [
-            (View::c_order(&[3, 4, 5]), None),
-            (View::c_order(&[3, 4, 5]).with_axes(&[2, 0, 1]), Some(0)),
-            (View::fortran_order(&[3, 4, 5]), Some(0)),
+        let rows: [(View, Option<usize>, &[usize]); 10] = [
+            (View::c_order(&[3, 4, 5]), None, &[2, 1, 0]),
+            (View::c_order(&[3, 4, 5]).with_axes(&[2, 0, 1]), Some(1), &[0, 2, 1]),
+            (View::fortran_order(&[3, 4, 5]), Some(1), &[0, 1, 2]),
+            // rows that stay as they are, and rows of every second item
+            (View::c_order(&[3, 4, 5]).with_axes(&[1, 0, 2]), Some(5), &[2, 0, 1]),
+            (View::c_order(&[3, 4]).select(&[span(2, -1, 3), span(0, 2, 2)]).with_axes(&[1, 0]), Some(1), &[0, 1]),
             // an axis of one place is no neighbour of anything
-            (View::fortran_order(&[1, 4, 5]), Some(1)),
-            (View::fortran_order(&[3, 1, 1]), None),
-            (View::c_order(&[3, 4]).select(&[span(2, -1, 3), span(3, -1, 4)]), None),
-            (View::fortran_order(&[3, 4]).select(&[span(2, -1, 3), span(0, 2, 2)]), Some(0)),
-            (View::c_order(&[]), None),
+            (View::fortran_order(&[1, 4, 5]), Some(1), &[1, 0, 2]),
+            (View::fortran_order(&[3, 1, 1]), None, &[0, 2, 1]),
+            (View::c_order(&[3, 4]).select(&[span(2, -1, 3), span(3, -1, 4)]), None, &[1, 0]),
+            (View::fortran_order(&[3, 4]).select(&[span(2, -1, 3), span(0, 2, 2)]), Some(1), &[0, 1]),
+            (View::c_order(&[]), None, &[]),
         ];
-        for (view, across) in rows {
-            assert_eq!(view.across(), across, "{view:?}");
+        for (view, crossing, stored) in rows {
+            assert_eq!((view.crossing(), &view.axes_as_stored()[..]), (crossing, stored), "{view:?}");
         }
     }
 

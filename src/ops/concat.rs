@@ -308,9 +308,13 @@ impl Fill for Concat {
     }
 
     fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        let across = self.operands.iter().find_map(|operand| operand.selection.view().across())?;
-        let is_behind = self.joining == Joining::Stacked && across >= self.axis;
-        Some(tile(&self.meta.shape, across + usize::from(is_behind), items))
+        let across = self.operands.iter().find(|operand| operand.selection.tile(1).is_some())?;
+        let mut stored = across.selection.view().axes_as_stored();
+        if self.joining == Joining::Stacked {
+            stored.iter_mut().for_each(|axis| *axis += usize::from(*axis >= self.axis));
+            stored.push(self.axis);
+        }
+        Some(tile(&self.meta.shape, &stored, items))
     }
 
     fn piece(&self, sides: &[usize]) -> usize {

@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
-use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, WINDOW};
+use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, SHORT_PIECE, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
-use crate::layout::gather::GAP;
+use crate::layout::gather::{GAP, LONG_PIECE};
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
@@ -129,6 +129,12 @@ impl Selection {
         resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
     }
 
+    /// Returns whether the order of the output crosses that of storage so soon that what follows each other in both has no more
+    /// than so many bytes.
+    fn crosses_within(&self, bytes: usize) -> bool {
+        crosses_within(&self.view, self.meta.dtype.itemsize(), bytes)
+    }
+
     /// Returns the places of the source that a window shows, if the items have the source's own order of axes.
     fn places(&self, window: &Window) -> Option<Vec<Span>> {
         let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
@@ -155,20 +161,24 @@ impl Fill for Selection {
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
-        if self.source.costs_requests() && self.view.across().is_none() {
+        let is_across = self.crosses_within(LONG_PIECE);
+        if self.source.costs_requests() && !is_across {
             let run = self.view.run() * self.meta.dtype.itemsize();
             return request_window(self.meta.bytes(), threads, run);
         }
         let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
-        if self.view.across().is_some() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+        if is_across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
     fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        Some(tile(&self.meta.shape, self.view.across()?, items))
+        self.crosses_within(SHORT_PIECE).then(|| tile(&self.meta.shape, &self.view.axes_as_stored(), items))
     }
 
     fn piece(&self, sides: &[usize]) -> usize {
-        self.view.across().map_or(usize::MAX, |_| self.view.piece(sides).saturating_mul(self.meta.dtype.itemsize()))
+        match self.crosses_within(SHORT_PIECE) {
+            true => self.view.piece(sides).saturating_mul(self.meta.dtype.itemsize()),
+            false => usize::MAX,
+        }
     }
 
     fn grid(&self) -> Option<Vec<usize>> {
@@ -253,23 +263,50 @@ impl Patch for Selection {
     }
 }
 
-/// Returns the sides of boxes of about `items` items of an output of that shape that take as many places along the axis
-/// `beside`, along which items lie side by side where they are read, as along the last axes, along which they are written. Each
-/// piece, read or written, is then about the square root of a box long: a box of 16 MiB of float32 has pieces of 8 KiB, where
-/// one that is contiguous in a row of 64 KiB is read in pieces of 1 KiB, a system call each.
-pub(super) fn tile(shape: &[usize], beside: usize, items: usize) -> Vec<usize> {
-    let mut sides = vec![1; shape.len()];
-    let others = || (0..shape.len()).rev().filter(|&axis| axis != beside);
-    let take = |sides: &mut [usize], axis: usize, most: usize| {
-        let across: usize = sides.iter().product::<usize>() / sides[axis];
-        sides[axis] = (most / across).clamp(sides[axis], shape[axis].max(1));
+/// Returns whether the order of a view crosses that of storage within so many bytes.
+pub(super) fn crosses_within(view: &View, itemsize: usize, bytes: usize) -> bool {
+    view.crossing().is_some_and(|items| items.saturating_mul(itemsize) < bytes)
+}
+
+/// A piece that is written is worth so many of the same length that are read: a file system keeps a record of each write, so
+/// that one of 3 KB took six times as long as its share of a long one, where a read of as much took a third longer than its own.
+const WRITES_PER_READ: usize = 8;
+
+/// Returns the sides of boxes of about `items` items of an output of that shape whose items are stored along the axes `stored`,
+/// beginning with the one along which they lie side by side. What is contiguous in a box where it is read, and what is where it
+/// is written, are both made as long as they can be: the former along the first of these axes, the latter along the last of the
+/// output. So a box of 4 MiB of float32 is read in pieces of 1 KiB and written in pieces of 8 KiB, where one that is contiguous
+/// in the output, with a row of 64 KiB, would be read in pieces of 1 KiB, a system call each. Axes that come last in both orders
+/// are taken whole, and those that are short make all of a box one piece.
+pub(super) fn tile(shape: &[usize], stored: &[usize], items: usize) -> Vec<usize> {
+    // the items of a piece, and the axis along which it ends
+    let piece = |sides: &[usize], axes: &[usize]| {
+        let mut piece = 1;
+        let end = axes.iter().copied().find(|&axis| {
+            piece *= sides[axis];
+            sides[axis] < shape[axis]
+        });
+        (piece, end)
     };
-    let root = items.isqrt();
-    others().for_each(|axis| take(&mut sides, axis, root));
-    take(&mut sides, beside, items);
-    // what a short axis leaves over
-    others().for_each(|axis| take(&mut sides, axis, items));
-    sides
+    let seen: Vec<usize> = (0..shape.len()).rev().collect();
+    let mut sides = vec![1; shape.len()];
+    loop {
+        let volume: usize = sides.iter().product();
+        let (read, read_end) = piece(&sides, stored);
+        let (written, written_end) = piece(&sides, &seen);
+        let ends = if written < read * WRITES_PER_READ { [written_end, read_end] } else { [read_end, written_end] };
+        let grown = ends.into_iter().flatten().find_map(|axis| {
+            let most = (items / (volume / sides[axis])).min(shape[axis]);
+            (most > sides[axis]).then(|| (axis, most.min(2 * sides[axis])))
+        });
+        match grown {
+            Some((axis, side)) => sides[axis] = side,
+            None => break,
+        }
+    }
+    // as many boxes along each axis, none of them much smaller than the others
+    let even = |(&side, &dim): (&usize, &usize)| dim.div_ceil(dim.div_ceil(side).max(1)).max(1);
+    sides.iter().zip(shape).map(even).collect()
 }
 
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
@@ -285,21 +322,25 @@ mod tests {
 
     #[test]
     fn sides_of_tiles() {
-        // shape, the axis along which is read, items, sides
-        let rows: [(&[usize], usize, usize, &[usize]); 9] = [
-            (&[1000, 1000], 0, 100, &[10, 10]),
-            (&[4096, 256, 256], 0, 1 << 22, &[2048, 8, 256]),
+        // shape, axes as they are stored, items, sides
+        type Row = (&'static [usize], &'static [usize], usize, &'static [usize]);
+        let rows: [Row; 11] = [
+            (&[1024, 1024], &[0, 1], 1024, &[16, 64]),
+            (&[1000, 1000], &[0, 1], 1024, &[16, 63]),
             // a short axis leaves its share to the others
-            (&[1000, 3], 0, 100, &[33, 3]),
-            (&[3, 1000], 0, 100, &[3, 33]),
-            (&[50, 3, 20, 20], 1, 2400, &[2, 3, 20, 20]),
-            (&[4, 4], 0, 100, &[4, 4]),
-            (&[5, 1, 7], 1, 14, &[2, 1, 7]),
-            (&[9, 9], 0, 1, &[1, 1]),
-            (&[9, 9], 0, 0, &[1, 1]),
+            (&[1000, 3], &[0, 1], 100, &[33, 3]),
+            (&[3, 1000], &[0, 1], 100, &[3, 33]),
+            // all that is read or written lies together
+            (&[6, 5, 139_810], &[0, 1, 2], 131_072, &[6, 5, 4237]),
+            (&[5, 14463, 58], &[2, 0, 1], 131_072, &[5, 439, 58]),
+            (&[50, 3, 20, 20], &[1, 3, 2, 0], 2400, &[2, 3, 20, 20]),
+            (&[4, 4], &[0, 1], 100, &[4, 4]),
+            (&[5, 1, 7], &[0, 2, 1], 14, &[2, 1, 7]),
+            (&[9, 9], &[0, 1], 1, &[1, 1]),
+            (&[9, 9], &[0, 1], 0, &[1, 1]),
         ];
-        for (shape, beside, items, wanted) in rows {
-            assert_eq!(tile(shape, beside, items), wanted, "{shape:?} {beside} {items}");
+        for (shape, stored, items, wanted) in rows {
+            assert_eq!(tile(shape, stored, items), wanted, "{shape:?} {stored:?} {items}");
         }
     }
 }

@@ -7,13 +7,14 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_updates, items, like};
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
-use super::selection::{Selection, must_settle, tile};
+use super::selection::{Selection, crosses_within, must_settle, tile};
 use super::slice::SliceArgs;
 use super::updates::Updates;
-use super::window_size::ACROSS_WINDOWS;
+use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE};
 use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
+use crate::layout::gather::LONG_PIECE;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, Windows};
@@ -89,9 +90,10 @@ pub struct LinkedSliceScatter {
 }
 
 impl LinkedSliceScatter {
-    /// Returns the axis along which updates lie side by side in their file, if they are stored across the order of the output.
-    fn across(&self) -> Option<usize> {
-        self.updates.view().across().filter(|_| self.updates.source().is_read_by_position())
+    /// Returns whether updates lie in a file whose order that of the output crosses within so many bytes.
+    fn crosses_within(&self, bytes: usize) -> bool {
+        self.updates.source().is_read_by_position()
+            && crosses_within(self.updates.view(), self.updates.itemsize(), bytes)
     }
 }
 
@@ -141,22 +143,26 @@ impl Fill for LinkedSliceScatter {
     fn window_bytes(&self, threads: usize) -> usize {
         let bytes = self.base.window_bytes(threads);
         // as for data that is stored across: a small window would read a few bytes of each column of the updates
-        if self.across().is_some() { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
+        if self.crosses_within(LONG_PIECE) { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
     fn grain(&self) -> Option<Vec<usize>> {
         // boxes for the updates read the data in long pieces, of which no page is read by more than two of them
-        let for_updates = self.across().is_some() && self.base.tile(1).is_none() && self.base.grid().is_none();
+        let for_updates = self.crosses_within(SHORT_PIECE) && self.base.tile(1).is_none() && self.base.grid().is_none();
         if for_updates { None } else { self.base.grain() }
     }
 
     fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        self.base.tile(items).or_else(|| Some(tile(&self.meta().shape, self.across()?, items)))
+        let for_updates = || tile(&self.meta().shape, &self.updates.view().axes_as_stored(), items);
+        self.base.tile(items).or_else(|| self.crosses_within(SHORT_PIECE).then(for_updates))
     }
 
     fn piece(&self, sides: &[usize]) -> usize {
-        let of_updates = self.updates.view().piece(sides).saturating_mul(self.updates.itemsize());
-        self.base.piece(sides).min(self.across().map_or(usize::MAX, |_| of_updates))
+        let of_updates = match self.crosses_within(SHORT_PIECE) {
+            true => self.updates.view().piece(sides).saturating_mul(self.updates.itemsize()),
+            false => usize::MAX,
+        };
+        self.base.piece(sides).min(of_updates)
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
