@@ -104,11 +104,11 @@ impl TuplePlaces {
         let is_read_again = resolver.shapes().is_implied && indices.is_read_by_position();
         if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.entries() {
             indices.settle()?;
-            // every number is checked before anything is written
-            collect(&indices, resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
             let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
             let mut indices = Updates::new(indices, conversion);
             indices.make_runs(&native, limits)?;
+            // every number is checked before anything is written, and after it has been brought into the order of its use
+            collect(indices.source(), resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
             let on_demand = PlacesOnDemand { indices, resolver: resolver.clone(), kind: native.kind().clone() };
             return Ok(Self::OnDemand(Box::new(on_demand)));
         }

@@ -5,9 +5,11 @@ use std::ops::Range;
 use super::resolve::{Index, TupleResolver, with_integers};
 use crate::error::{Error, Result};
 use crate::item::dtype::Kind;
+use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory;
 use crate::ops::fill::Limits;
+use crate::ops::selection::crosses_within;
 use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
@@ -102,11 +104,72 @@ fn each_window_of_rows(tensor: &Source, rows: Range<usize>, take: &mut TakeItems
     }
     let view = tensor.view().part(&ranges);
     let (mut items, mut scratch) = (Vec::new(), Vec::new());
-    for window in Windows::new(&view.shape(), BYTES / native.itemsize().max(1)).iter() {
+    let (itemsize, short) = (native.itemsize(), BYTES / native.itemsize().max(1));
+    for window in Windows::new(&view.shape(), read_at_once(tensor, &view, short)).iter() {
         let view = view.part(&window.ranges);
-        memory::resize(&mut items, view.items() * native.itemsize(), tensor.label())?;
+        memory::resize(&mut items, view.items() * itemsize, tensor.label())?;
         conversion.read(tensor, &view, &mut items, &mut scratch)?;
-        take(window.start, native.kind(), &items)?;
+        let mut rest = &items[..];
+        for part in Windows::new(&window.shape(), short).iter() {
+            let (here, after) = rest.split_at(part.items() * itemsize);
+            rest = after;
+            take(window.start + part.start, native.kind(), here)?;
+        }
     }
     tensor.finish()
+}
+
+/// Returns how many items of a tensor are read at once: `least`, or as many more as it takes to read those that are stored
+/// across in pieces of some length. Three million numbers in Fortran order were read by half a million calls of the system.
+fn read_at_once(tensor: &Source, view: &View, least: usize) -> usize {
+    /// The bytes of such a piece: one of each page is read, and what lies between the pieces is not.
+    const PIECE: usize = 512;
+    /// The most bytes.
+    const MOST: usize = 1 << 22;
+    let (itemsize, shape) = (tensor.dtype().itemsize().max(1), view.shape());
+    let mut items = least;
+    if tensor.is_read_by_position() && crosses_within(view, itemsize, PIECE) {
+        let is_short = |items| view.piece(&Windows::contiguous(&shape, items)) * itemsize < PIECE;
+        while is_short(items) && 2 * items * itemsize <= MOST && items < view.items() {
+            items *= 2;
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::item::dtype::DType;
+    use crate::item::meta::{Meta, Order};
+    use crate::storage::read_at::MemoryBytes;
+
+    #[test]
+    fn what_is_stored_across_is_read_in_pieces() {
+        let int64 = DType::parse("int64").unwrap();
+        // shape, order, numbers that are read at once
+        let rows: [(&[usize], Order, usize); 6] = [
+            (&[954, 1953], Order::C, 8192),
+            (&[954, 1953], Order::Fortran, 1 << 17),
+            // rows are short, or so long that no memory is enough
+            (&[954, 3], Order::Fortran, 8192),
+            (&[161, 18633], Order::Fortran, 1 << 19),
+            // all of it, and what is no more than a piece
+            (&[40, 1000], Order::Fortran, 1 << 16),
+            (&[954], Order::Fortran, 8192),
+        ];
+        for (shape, order, expected) in rows {
+            let meta = Meta { order, ..Meta::new(int64.clone(), shape.to_vec()) };
+            let bytes = Arc::new(MemoryBytes::new(Vec::new()));
+            let tensor = Source::stored(meta, bytes, 0, "INDICES".to_owned()).unwrap();
+            assert_eq!(read_at_once(&tensor, &tensor.view(), BYTES / 8), expected, "{shape:?}");
+        }
+        let numbers: Vec<u8> = (0..40_000_i64).flat_map(i64::to_le_bytes).collect();
+        let meta = Meta { order: Order::Fortran, ..Meta::new(int64, vec![40, 1000]) };
+        let tensor = Source::stored(meta, Arc::new(MemoryBytes::new(numbers)), 0, "INDICES".to_owned()).unwrap();
+        let expected: Vec<i64> = (0..40_000).map(|n| n % 1000 * 40 + n / 1000).collect();
+        assert_eq!(all_integers(&tensor).unwrap(), expected);
+    }
 }
