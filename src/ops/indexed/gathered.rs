@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::columns::{COLUMNS, ColumnReader, GatherStep, in_fortran_order, in_storage_order, read_items};
 use super::element_boxes::ElementBoxes;
-use super::groups::{PlacedTuple, TupleGroups};
+use super::groups::{GroupedTuple, PlacedTuple, TupleGroups};
 use super::places::{NearPlaces, TuplePlaces};
 use super::resolve::{Index, OutOfRange, Shapes, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, RunReader};
@@ -96,9 +96,9 @@ impl GatheredBlocks {
         }
     }
 
-    /// Returns the bytes that a tuple takes in a window that sweeps through `data`: its block, and itself.
+    /// Returns the bytes that a tuple takes in a window that sweeps through `data`: its block, its place, and itself.
     fn swept(&self, itemsize: usize) -> usize {
-        self.block * itemsize + size_of::<PlacedTuple>()
+        self.block * itemsize + size_of::<u64>() + size_of::<GroupedTuple>()
     }
 
     /// Returns the items of a row of `data`.
@@ -210,8 +210,8 @@ fn pick_words<const N: usize>(
 
 /// Puts the words of tuples in their places; `words(place, tuple)` are the numbers of a word in `from` and in `out`.
 fn put_words<const N: usize>(
-    tuples: &[PlacedTuple],
-    words: impl Fn(usize, usize) -> PlacedTuple,
+    tuples: &[GroupedTuple],
+    words: impl Fn(u32, u32) -> (usize, usize),
     from: &[u8],
     out: &mut [u8],
 ) {
@@ -321,44 +321,54 @@ impl LinkedGather {
         let mut groups = TupleGroups::new(named, self.slab / 4 / block.max(1));
         for rows in self.blocks.batches(at) {
             let first = self.blocks.first_near(at, rows.start);
-            let places = (0..at.tuples.len()).map(|n| near.get(first + n)).enumerate();
-            groups.set(places, at.tuples.len()).with_context(|| self.data.label())?;
+            let own = first..first + at.tuples.len();
+            match near {
+                NearPlaces::OnlyPlace => groups.set(own.map(|_| 0)),
+                NearPlaces::Small(places) => groups.set(places[own].iter().map(|&place| place as usize)),
+                NearPlaces::Large(places) => groups.set(places[own].iter().map(|&place| place as usize)),
+            }
+            .with_context(|| self.data.label())?;
             for row in rows {
                 let from = row * pitch + at.inside;
                 let to = (row - at.rows.start) * at.row_items();
-                groups.each(|tuples| self.pick(tuples, ItemRun { from, to, len: at.len }, out, buffer))?;
+                groups.each(|first, tuples| {
+                    let from = from + first * self.blocks.block;
+                    self.pick(tuples, ItemRun { from, to, len: at.len }, out, buffer)
+                })?;
             }
         }
         Ok(())
     }
 
-    /// Reads the blocks of a group of tuples. `of_row` says where the items of the first place of the row lie, where those of the
-    /// first tuple go, and how many are taken of each block.
-    fn pick(&self, tuples: &mut [PlacedTuple], of_row: ItemRun, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+    /// Reads the blocks of a group of tuples. `of_row` says where the items of the first place of the group lie in the row, where
+    /// those of the first tuple go, and how many are taken of each block.
+    fn pick(&self, tuples: &mut [GroupedTuple], of_row: ItemRun, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
         let (itemsize, block, ItemRun { from, to, len }) = (self.data.dtype().itemsize(), self.blocks.block, of_row);
-        let (low, high) = tuples.iter().fold((usize::MAX, 0), |(low, high), &(at, _)| (low.min(at), high.max(at)));
-        let between = (high - low) * block * itemsize;
+        let (low, high) = tuples.iter().fold((u32::MAX, 0), |(low, high), &(at, _)| (low.min(at), high.max(at)));
+        let between = (high - low) as usize * block * itemsize;
+        let run = |&(place, n): &GroupedTuple| ItemRun {
+            from: from + place as usize * block,
+            to: to + n as usize * len,
+            len,
+        };
         if between <= self.slab && between / tuples.len() <= GAP {
-            let first = from + low * block;
-            read_items(&self.data, first, (high - low) * block + len, buffer)?;
+            let first = from + low as usize * block;
+            read_items(&self.data, first, (high - low) as usize * block + len, buffer)?;
             let slab = ItemSlab { first, bytes: buffer, itemsize };
-            let words = |place: usize, n: usize| (place - low, to / len + n);
+            let words = |place: u32, n: u32| ((place - low) as usize, to / len + n as usize);
             match if len == block { block * itemsize } else { 0 } {
                 1 => put_words::<1>(tuples, words, buffer, out),
                 2 => put_words::<2>(tuples, words, buffer, out),
                 4 => put_words::<4>(tuples, words, buffer, out),
                 8 => put_words::<8>(tuples, words, buffer, out),
                 16 => put_words::<16>(tuples, words, buffer, out),
-                _ => tuples.iter().for_each(|&(place, n)| {
-                    slab.put(ItemRun { from: from + place * block, to: to + n * len, len }, out, &mut Put::Replace);
-                }),
+                _ => tuples.iter().map(run).for_each(|run| slab.put(run, out, &mut Put::Replace)),
             }
             return Ok(());
         }
         let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
         let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
         tuples.sort_unstable();
-        let run = |&(place, n): &PlacedTuple| ItemRun { from: from + place * block, to: to + n * len, len };
         tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
         reads.flush()
     }
