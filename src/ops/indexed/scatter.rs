@@ -17,17 +17,18 @@ use crate::ops::tally::{Fold, Put, Tally};
 pub(super) enum Payload {
     /// Tuples have no number, so that updates `from..to` are all for the one place there is.
     OnlyPlace { from: usize, to: usize },
-    /// The update, of so many bytes: 1, 2, 4, 8 or 16.
+    /// The update, of so many bytes: 1 to 16. It lies at the beginning of the least word of 1, 2, 4, 8 or 16 that holds it.
     Value { bytes: usize },
     /// The position of the update, in 8 bytes if `wide`, else in 4.
     Position { wide: bool },
 }
 
 impl Payload {
+    /// Returns the bytes of the word that it takes.
     pub(super) fn bytes(self) -> usize {
         match self {
             Self::OnlyPlace { .. } => 0,
-            Self::Value { bytes } => bytes,
+            Self::Value { bytes } => bytes.next_power_of_two(),
             Self::Position { wide } => 4 << usize::from(wide),
         }
     }
@@ -109,7 +110,8 @@ impl SweepEntries {
 
     /// Applies the updates that the entries carry for the places in `lo..hi` to `out`, which begins with place `lo`.
     fn apply(&self, lo: usize, hi: usize, out: &mut [u8], put: &mut Put<'_>) {
-        let bytes = self.payload.bytes();
+        let word = self.payload.bytes();
+        let Payload::Value { bytes } = self.payload else { return };
         self.near(lo, hi, &mut |first, at, updates| {
             // a place that is not in `out` becomes one far beyond its end
             let offset = first.wrapping_sub(lo);
@@ -119,7 +121,15 @@ impl SweepEntries {
                 (Put::Replace, 2) => replace::<2>(out, offset, at, updates),
                 (Put::Replace, 4) => replace::<4>(out, offset, at, updates),
                 (Put::Replace, 8) => replace::<8>(out, offset, at, updates),
-                (Put::Replace, _) => replace::<16>(out, offset, at, updates),
+                (Put::Replace, 16) => replace::<16>(out, offset, at, updates),
+                (Put::Replace, _) => {
+                    for (&at, update) in at.iter().zip(updates.chunks_exact(word)) {
+                        let place = offset.wrapping_add(at as usize).wrapping_mul(bytes);
+                        if let Some(place) = out.get_mut(place..).and_then(|rest| rest.get_mut(..bytes)) {
+                            place.copy_from_slice(&update[..bytes]);
+                        }
+                    }
+                }
                 (Put::Fold(tally), _) => {
                     for (&at, update) in at.iter().zip(updates.chunks_exact(bytes)) {
                         let place = offset.wrapping_add(at as usize);

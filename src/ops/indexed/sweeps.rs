@@ -238,6 +238,7 @@ impl Sweeps {
             if self.carries_updates() {
                 let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
                 updates.read_run(first * block, places.len() * block, payloads)?;
+                widen(payloads, block * updates.itemsize(), bytes);
             } else {
                 payloads.clear();
                 let positions = first as u64..(first + places.len()) as u64;
@@ -272,6 +273,19 @@ impl Sweeps {
     }
 }
 
+/// Moves items of so many bytes apart, so that each begins a word.
+fn widen(items: &mut Vec<u8>, itemsize: usize, word: usize) {
+    if itemsize == word {
+        return;
+    }
+    let count = items.len() / itemsize;
+    items.resize(count * word, 0);
+    // from the last on, none is overwritten before it has been moved
+    for n in (1..count).rev() {
+        items.copy_within(n * itemsize..(n + 1) * itemsize, n * word);
+    }
+}
+
 /// Returns whether updates are carried along with their places: small ones that lie in the order of the tuples and can be
 /// read in it. They may take two and a half times the memory of the index tensor, and 48 MiB in any case.
 fn carries(
@@ -285,7 +299,7 @@ fn carries(
     const FREE: usize = 48 << 20;
     let BlockArrangement { outer, block, .. } = resolver.arrangement;
     let size = block * updates.itemsize();
-    let fits = matches!(size, 1 | 2 | 4 | 8 | 16) && group.is_multiple_of(block);
+    let fits = (1..=16).contains(&size) && group.is_multiple_of(block);
     let most = (indices.bytes() / 2).saturating_mul(5).saturating_add(FREE);
     let suits = match repeats {
         Repeats::LastWins => true,
@@ -294,5 +308,29 @@ fn carries(
         // to name what is repeated takes positions
         Repeats::Refused => false,
     };
-    outer == 1 && fits && suits && updates.in_runs() && grid.bytes(resolver.count(), size) <= most
+    outer == 1 && fits && suits && updates.in_runs() && grid.bytes(resolver.count(), size.next_power_of_two()) <= most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::widen;
+
+    #[test]
+    fn items_begin_words() {
+        // items, the bytes of each and of a word, the items again
+        type Row = (&'static [u8], usize, usize, &'static [&'static [u8]]);
+        let rows: [Row; 4] = [
+            (b"abcdefghi", 3, 4, &[b"abc", b"def", b"ghi"]),
+            (b"abcd", 2, 2, &[b"ab", b"cd"]),
+            (b"abcde", 5, 8, &[b"abcde"]),
+            (b"", 3, 4, &[]),
+        ];
+        for (items, itemsize, word, expected) in rows {
+            let mut found = items.to_vec();
+            widen(&mut found, itemsize, word);
+            assert_eq!(found.len(), expected.len() * word, "{items:?}");
+            let found: Vec<&[u8]> = found.chunks(word).map(|word| &word[..itemsize]).collect();
+            assert_eq!(found, expected, "{items:?}");
+        }
+    }
 }
