@@ -384,6 +384,31 @@ fn credentials_stay_with_their_host_and_are_never_printed() {
 }
 
 #[test]
+fn records_and_names_of_what_is_under_way_have_no_secrets() {
+    let (folder, _) = files();
+    let server = Server::start(served(&folder, ""));
+    let query = "?X-Amz-Credential=secret&X-Amz-Signature=secret";
+    for name in ["x.npy", "x.zarr", "m.safetensors.index.json:a", "x.bin:<f4[60,-1]"] {
+        let own = Folder::new();
+        let url = server.url(&format!("/{name}")).replace("//", "//me:secret@") + query;
+        let mut has_record = false;
+        for out in ["out.npy", "out.zarr", "out.npz"] {
+            for rest in [&["--dry-run"][..], &["--part", "1/2"], &["--part", "1/2", "--dry-run"], &["--finish", "2"]] {
+                let run = own.run([&["convert", &url, "-o", out][..], rest].concat());
+                let printed = String::from_utf8_lossy(&run.stdout).into_owned() + &run.stderr;
+                assert!(!printed.contains("secret"), "{name} {out} {rest:?}: {printed}");
+                for (file, bytes) in own.tree(".") {
+                    let is_secret = file.contains("secret") || bytes.windows(6).any(|window| window == b"secret");
+                    assert!(!is_secret, "{name}: {file}: {}", String::from_utf8_lossy(&bytes));
+                    has_record |= bytes.windows(7).any(|window| window == b"http://");
+                }
+            }
+        }
+        assert!(has_record, "{name}: no record has the address");
+    }
+}
+
+#[test]
 fn buckets_are_asked_with_a_signature_or_without() {
     let (folder, _) = files();
     let mut behaviour = served(&folder, "/bucket/a b");
