@@ -228,6 +228,22 @@ fn set_bits<I: ExactSizeIterator>(mut items: I, first: usize, bits: &mut [u64], 
     }
 }
 
+/// Sets the bit of each pair of stored items of one dtype that differ, each of `width` bytes.
+pub(super) fn mark_different(width: usize, rows: Rows<'_>, bits: &mut [u64]) {
+    fn mark<const WIDTH: usize>(rows: Rows<'_>, bits: &mut [u64]) {
+        let pairs = rows.expected.as_chunks::<WIDTH>().0.iter().zip(rows.actual.as_chunks::<WIDTH>().0);
+        set_bits(pairs, 0, bits, |(expected, actual)| expected != actual);
+    }
+    match width {
+        1 => mark::<1>(rows, bits),
+        2 => mark::<2>(rows, bits),
+        4 => mark::<4>(rows, bits),
+        8 => mark::<8>(rows, bits),
+        16 => mark::<16>(rows, bits),
+        _ => unreachable!("numbers of {width} bytes"),
+    }
+}
+
 /// Returns whether any of the pairs has a larger relative error than any before, or needs a larger relative tolerance.
 /// Pairs that differ are finite.
 #[inline]

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::distance::Number;
-use super::kernel::{BlockCounts, PairError, PairFacts, Rows, Thresholds};
+use super::kernel::{BlockCounts, PairError, PairFacts, Rows, Thresholds, mark_different};
 use super::most::{Most, below_float, raise};
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
@@ -192,8 +192,10 @@ impl DifferenceTally {
             if reading.is_one_dtype && self.has_maxima(lowest) && stored.rows.expected == stored.rows.actual {
                 continue;
             }
-            let before = self.mismatches;
-            if let Some(BlockCounts { differing, mismatches }) = self.count(how, pairs, lowest, &mut scratch.steps) {
+            let (before, counts) = (self.mismatches, self.count(how, pairs, lowest, &mut scratch.steps));
+            // pairs that differ are finite where they could be counted, so that without a tolerance each of them fails
+            let all_fail = counts.is_some() && reading.is_one_dtype && !rule.is_tolerant();
+            if let Some(BlockCounts { differing, mismatches }) = counts {
                 self.differing += differing;
                 self.mismatches += mismatches;
             } else {
@@ -204,8 +206,12 @@ impl DifferenceTally {
                     self.pair(rule, item, facts, scratch.steps.get(n).copied());
                 }
             }
-            marks.mark(stored.start..stored.start + count, self.mismatches - before, &mut |bits| {
-                mark_failures(how, pairs, &mut scratch.steps, bits);
+            marks.mark(stored.start..stored.start + count, self.mismatches - before, &mut |bits| match all_fail {
+                true => {
+                    bits.resize(count.div_ceil(64), 0);
+                    mark_different(stored.widths[0], stored.rows, bits);
+                }
+                false => mark_failures(how, pairs, &mut scratch.steps, bits),
             });
         }
     }
