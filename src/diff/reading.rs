@@ -290,9 +290,14 @@ fn convert_floats<const SIZE: usize>(
     read: impl Fn(&[u8; SIZE]) -> WideFloat + Send + Sync + 'static,
 ) -> ConvertItems {
     let convert = move |bytes: &[u8], out: &mut Vec<u8>| {
-        each(bytes, out, |item| read(item).value.to_le_bytes());
-        // NaN is rare, and to look for it at each item would take longer than all else
-        if has_nan(out) {
+        let mut has_nan = false;
+        each(bytes, out, |item| {
+            let WideFloat { value, .. } = read(item);
+            has_nan |= value.is_nan();
+            value.to_le_bytes()
+        });
+        // NaN is rare, and to choose its bits at each item would take longer than all else
+        if has_nan {
             each(bytes, out, |item| read(item).to_bytes(nan));
         }
     };
@@ -332,15 +337,14 @@ fn real_or_complex(to: ComparedAs, convert: ConvertItems) -> ConvertItems {
     })
 }
 
-fn has_nan(floats: &[u8]) -> bool {
-    // every item is looked at, because a loop that may end early is not vectorised
-    floats.as_chunks().0.iter().fold(false, |any, item| any | f64::from_le_bytes(*item).is_nan())
-}
-
 /// Makes `out` an item of `N` bytes for each item of `SIZE`. Each is written in its place; to append them would check for
 /// room at each.
 #[inline(always)]
-fn each<const SIZE: usize, const N: usize>(bytes: &[u8], out: &mut Vec<u8>, item: impl Fn(&[u8; SIZE]) -> [u8; N]) {
+fn each<const SIZE: usize, const N: usize>(
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+    mut item: impl FnMut(&[u8; SIZE]) -> [u8; N],
+) {
     let items = bytes.as_chunks::<SIZE>().0;
     out.resize(items.len() * N, 0);
     for (slot, bytes) in out.as_chunks_mut::<N>().0.iter_mut().zip(items) {
