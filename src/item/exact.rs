@@ -80,6 +80,10 @@ impl Exact {
         let (one, other) = (one.into(), other.into());
         let (negative, power) = (one.negative != other.negative, one.power + other.power);
         let product = u128::from(one.mantissa) * u128::from(other.mantissa);
+        // a product added a few hundred times at most, as for a block, has no more than 128 bits
+        if product.leading_zeros() >= u64::BITS - times.leading_zeros() {
+            return self.add_wide(negative, product * u128::from(times), power);
+        }
         // the halves of the product, since `times` as much may have more than 128 bits
         self.add_wide(negative, u128::from(product as u64) * u128::from(times), power);
         self.add_wide(negative, (product >> 64) * u128::from(times), power + 64);
