@@ -220,7 +220,9 @@ fn range(numbers: &[FloatBytes]) -> (f64, f64) {
     };
     let (chunks, rest) = numbers.as_chunks::<LANES>();
     for chunk in chunks {
-        chunk.iter().enumerate().for_each(|(lane, number)| widen(lane, number.float()));
+        for (lane, number) in chunk.iter().enumerate() {
+            widen(lane, number.float());
+        }
     }
     rest.iter().for_each(|number| widen(0, number.float()));
     (low.into_iter().fold(first, f64::min), high.into_iter().fold(first, f64::max))

@@ -230,13 +230,14 @@ impl Buckets {
     #[inline]
     fn fill(self, keys: &[u64], wide: &mut [i32], near: &mut [i16]) {
         let (base, mask, shift) = (self.base, self.mask(), self.shift % u64::BITS);
-        let all = keys.iter().fold(0, |all, key| all | key.wrapping_sub(base));
-        if all >> shift >> WIDE_BITS == 0 && all <= u64::MAX - mask {
-            // no key is below the base or so far above that anything overflows, so the loop is vectorised
-            for (wide, key) in wide.iter_mut().zip(keys) {
-                *wide = (key.wrapping_sub(base).wrapping_add(mask) >> shift) as i32;
-            }
-        } else {
+        let mut all = 0;
+        for (wide, key) in wide.iter_mut().zip(keys) {
+            let above = key.wrapping_sub(base);
+            all |= above;
+            *wide = (above.wrapping_add(mask) >> shift) as i32;
+        }
+        // a key below the base, or so far above that something overflows; a loop that asked each key is not vectorised
+        if all >> shift >> WIDE_BITS != 0 || all > u64::MAX - mask {
             wide.iter_mut().zip(keys).for_each(|(wide, key)| *wide = self.wide(*key));
         }
         near.iter_mut().zip(&wide[..keys.len()]).for_each(|(near, wide)| *near = self.near(*wide));
