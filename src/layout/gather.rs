@@ -17,26 +17,54 @@ pub(crate) const LONG_PIECE: usize = 256;
 const SHORT_GAP: usize = 1024;
 
 /// How storage is read when items are gathered from it.
-#[derive(Clone, Copy, Debug)]
-pub struct Reads {
+#[derive(Clone, Copy)]
+pub struct Reads<'a> {
     /// The most bytes that are read at once, unless one item has more.
     pub most: usize,
-    /// Whether a gap may cost more than a read, as where bytes come from a server.
-    pub is_exact: bool,
+    /// What it costs to read the gap between two pieces, so that they are read together.
+    pub gaps: Gaps<'a>,
 }
 
-impl Reads {
+/// The cost of a gap between two pieces that are wanted.
+#[derive(Clone, Copy)]
+pub enum Gaps<'a> {
+    /// A short one costs less than another call of the system.
+    Cheap,
+    /// Bytes come from a server, and what is read in vain is bounded. This returns how many of some gaps may be read.
+    Counted(&'a dyn Fn(GapRun) -> usize),
+}
+
+/// Gaps between pieces that are wanted, in the order in which they are come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GapRun {
+    /// The byte that the first one begins at.
+    pub at: u64,
+    /// The bytes from one to the next.
+    pub stride: i64,
+    /// The bytes of each.
+    pub bytes: usize,
+    pub count: usize,
+}
+
+impl GapRun {
+    /// Iterates over the bytes that they begin at.
+    pub fn begins(self) -> impl Iterator<Item = u64> {
+        (0..self.count as i64).map(move |n| self.at.wrapping_add_signed(n * self.stride))
+    }
+}
+
+impl Reads<'_> {
     /// Reads of at most so many bytes, through gaps that cost less than another call of the system.
     pub const fn of(most: usize) -> Self {
-        Self { most, is_exact: false }
+        Self { most, gaps: Gaps::Cheap }
     }
 
     /// Returns whether pieces of `extent` bytes, so many bytes after each other, are read together with the gaps between them.
     fn are_joined(self, extent: usize, stride: usize) -> bool {
-        let most = match extent {
-            _ if self.is_exact => extent / 16,
-            ..LONG_PIECE => GAP,
-            LONG_PIECE.. => SHORT_GAP.max(extent / 16),
+        let most = match (self.gaps, extent) {
+            (Gaps::Counted(_), _) => extent / 16,
+            (Gaps::Cheap, ..LONG_PIECE) => GAP,
+            (Gaps::Cheap, LONG_PIECE..) => SHORT_GAP.max(extent / 16),
         };
         stride <= extent + most
     }
@@ -59,7 +87,7 @@ pub fn gather<E>(
     itemsize: usize,
     out: &mut [u8],
     scratch: &mut Vec<u8>,
-    reads: Reads,
+    reads: Reads<'_>,
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let limit = reads.most;
@@ -87,8 +115,9 @@ pub fn gather<E>(
     }
     let blocks = CopyWalk { steps: walk.steps[..inner].to_vec(), ..walk };
     let within = &walk.steps[inner..];
-    let chunked = if chunk > 1 { blocks.steps.last().copied() } else { None };
-    if let (None, Some(tiles)) = (chunked, Tiles::new(&blocks, within, extent, itemsize)) {
+    let neighbours = blocks.steps.last().copied();
+    let chunked = neighbours.filter(|_| chunk > 1);
+    if let (None, Gaps::Cheap, Some(tiles)) = (chunked, reads.gaps, Tiles::new(&blocks, within, extent, itemsize)) {
         return tiles.gather(out, scratch, read);
     }
     let mut block = |from: usize, to: usize, steps: &[Step]| {
@@ -107,15 +136,43 @@ pub fn gather<E>(
         copy_bytes(&scratch[..bytes], &from, out, &to, itemsize);
         Ok(())
     };
-    match chunked {
-        None => blocks.rows(0, |from, to| block(from, to, within)),
-        Some(axis) => blocks.rows(1, |from, to| {
-            (0..axis.dim).step_by(chunk).try_for_each(|at| {
-                let from = from.wrapping_add_signed(axis.from * at as isize);
-                let to = to.wrapping_add_signed(axis.to * at as isize);
-                block(from, to, &[&[Step { dim: chunk.min(axis.dim - at), ..axis }], within].concat())
-            })
+    // so many places of an axis are read together, from a place on
+    let mut places = |axis: Step, [from, to]: [usize; 2], at: usize, count: usize| {
+        let from = from.wrapping_add_signed(axis.from * at as isize);
+        let to = to.wrapping_add_signed(axis.to * at as isize);
+        if count == 1 {
+            block(from, to, within)
+        } else {
+            block(from, to, &[&[Step { dim: count, ..axis }], within].concat())
+        }
+    };
+    match (chunked, neighbours, reads.gaps) {
+        (Some(axis), _, _) => blocks.rows(1, |from, to| {
+            let each = |at| places(axis, [from, to], at, chunk.min(axis.dim - at));
+            (0..axis.dim).step_by(chunk).try_for_each(each)
         }),
+        (None, Some(axis), Gaps::Counted(may_read)) => {
+            let stride = axis.from.unsigned_abs() * itemsize;
+            let most = limit.saturating_sub(extent) / stride + 1;
+            let behind = if axis.from > 0 { extent } else { extent.wrapping_sub(stride) };
+            blocks.rows(1, |from, to| {
+                let mut at = 0;
+                while at < axis.dim {
+                    let low = from.wrapping_add_signed(axis.from * at as isize + backwards(within)) * itemsize;
+                    let gaps = GapRun {
+                        at: low.wrapping_add(behind) as u64,
+                        stride: (axis.from * itemsize as isize) as i64,
+                        bytes: stride - extent,
+                        count: most.min(axis.dim - at) - 1,
+                    };
+                    let count = 1 + if gaps.count > 0 { may_read(gaps).min(gaps.count) } else { 0 };
+                    places(axis, [from, to], at, count)?;
+                    at += count;
+                }
+                Ok(())
+            })
+        }
+        (None, _, _) => blocks.rows(0, |from, to| block(from, to, within)),
     }
 }
 
@@ -197,6 +254,9 @@ impl<'a> Tiles<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use super::super::axis::Span;
     use super::super::tests::{places, span, views};
     use super::*;
 
@@ -219,6 +279,39 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn reads_so_many_gaps_as_are_allowed() {
+        // the bytes that may be read in vain, the number of reads, and the bytes that they have
+        for (allowed, reads, bytes) in [(0, 100, 200), (7, 99, 206), (59, 91, 254), (594, 1, 794), (9999, 1, 794)] {
+            for span in [span(0, 1, 100), span(99, -1, 100)] {
+                let (view, left) = (View::c_order(&[100, 8]).select(&[span, span_of_two()]), Cell::new(allowed));
+                let may_read = |gaps: GapRun| {
+                    // a gap is what lies between the fourth place of a row and the third of the next one
+                    assert!(gaps.bytes == 6 && gaps.begins().all(|at| at % 8 == 4 && at < 792), "{gaps:?}");
+                    let count = gaps.count.min(left.get() / gaps.bytes);
+                    left.set(left.get() - count * gaps.bytes);
+                    count
+                };
+                let storage: Vec<u8> = (0..800).map(|at| (at % 251) as u8).collect();
+                let (mut out, mut found) = (vec![0; 200], vec![]);
+                let how = Reads { most: 1 << 20, gaps: Gaps::Counted(&may_read) };
+                gather(&view, 1, &mut out, &mut Vec::new(), how, |bytes, at| {
+                    bytes.copy_from_slice(&storage[at as usize..][..bytes.len()]);
+                    found.push(bytes.len());
+                    Ok::<_, ()>(())
+                })
+                .unwrap();
+                assert_eq!((found.len(), found.iter().sum::<usize>()), (reads, bytes), "{allowed}");
+                assert_eq!(out, places(&view).iter().map(|&place| storage[place]).collect::<Vec<_>>(), "{allowed}");
+            }
+        }
+    }
+
+    /// The third and the fourth place of an axis.
+    fn span_of_two() -> Span {
+        span(2, 1, 2)
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use super::platform;
+use crate::layout::gather::GapRun;
 
 /// Bytes of a fixed number that can be read in any order, by several threads at once.
 pub trait ReadAt: Debug + Send + Sync {
@@ -60,6 +61,12 @@ pub trait ReadAt: Debug + Send + Sync {
     /// front to back then reads [`READ_AHEAD`] bytes at once, and nobody reads what is not wanted.
     fn costs_requests(&self) -> bool {
         false
+    }
+
+    /// Returns how many of some gaps between wanted bytes, from the first on, may be read in vain where that spares requests,
+    /// and counts these: of all bytes only so many may.
+    fn spare(&self, _gaps: GapRun) -> usize {
+        0
     }
 }
 

@@ -22,7 +22,7 @@ use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp, request_wi
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::gather::{Reads, gather};
+use crate::layout::gather::{GapRun, Gaps, Reads, gather};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run};
@@ -208,6 +208,12 @@ impl Source {
             Storage::Chunks(chunks) => chunks.costs_requests(),
             Storage::Stream(_) | Storage::Memory(_) | Storage::Item(_) => false,
         }
+    }
+
+    /// Returns how many of some gaps may be read in vain, and counts these.
+    fn spare(&self, gaps: GapRun) -> usize {
+        let Storage::Bytes { bytes, start, .. } = &self.store else { return 0 };
+        bytes.spare(GapRun { at: start + gaps.at, ..gaps })
     }
 
     /// Returns how many of some threads are worth their start to read all of it: any that can wait for a server.
@@ -437,8 +443,9 @@ impl Source {
             Storage::Memory(bytes) => copy_bytes(bytes, view, out, &View::c_order(&view.shape()), itemsize),
             Storage::Item(item) => fill(out, item),
             Storage::Bytes { .. } | Storage::Stream(_) | Storage::Chunks(_) => {
+                let may_read = |gaps| self.spare(gaps);
                 let reads = match self.costs_requests() {
-                    true => Reads { most: READ_AHEAD, is_exact: true },
+                    true => Reads { most: READ_AHEAD, gaps: Gaps::Counted(&may_read) },
                     false => Reads::of(READ_AT_ONCE),
                 };
                 gather(view, itemsize, out, scratch, reads, |bytes, at| self.read_at(bytes, at))?;

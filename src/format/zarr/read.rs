@@ -8,7 +8,7 @@ use super::metadata::ArrayMetadata;
 use super::sharding::{Index, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
-use crate::layout::gather::{Reads, gather};
+use crate::layout::gather::{Gaps, Reads, gather};
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
@@ -227,7 +227,9 @@ impl ZarrChunks {
                 Some(value) => {
                     let (len, bytes) = (value.size()?, self.chunk_bytes());
                     ensure!(len == bytes as u64, "{len} bytes, expected {bytes}");
-                    let reads = Reads { is_exact: value.costs_requests(), ..Reads::of(AT_ONCE) };
+                    // a store has many values, each of which would have bytes to spare
+                    let gaps = if value.costs_requests() { Gaps::Counted(&|_| 0) } else { Gaps::Cheap };
+                    let reads = Reads { gaps, ..Reads::of(AT_ONCE) };
                     let read = |bytes: &mut [u8], at: u64| -> Result<()> { Ok(value.read_at(bytes, at)?) };
                     put(&wanted.place, itemsize, out, &mut |items| gather(&from, itemsize, items, scratch, reads, read))
                 }

@@ -2,12 +2,18 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::address::Address;
 use super::answer::{Version, digest};
 use super::client::Client;
 use crate::error::Result;
+use crate::layout::gather::GapRun;
 use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
+
+/// The bytes of an object that may come without being wanted: those of the first part, which is asked for before it is known how
+/// long a header is, and gaps between others.
+const MOST_IN_VAIN: usize = 1 << 17;
 
 /// An object on a server, of which the first part is here. Each other read is one request for exactly these bytes, which the
 /// server is asked to give only of the version that the first answer told.
@@ -21,6 +27,8 @@ pub struct RemoteObject {
     part: Vec<u8>,
     /// All bytes, where the server gives no parts.
     whole: Option<Arc<dyn ReadAt>>,
+    /// The bytes that may still be read in vain.
+    spare: AtomicUsize,
 }
 
 impl RemoteObject {
@@ -31,7 +39,8 @@ impl RemoteObject {
     pub fn open(client: &Arc<Client>, address: Address, part: Part) -> Result<Option<Self>> {
         let Some(begun) = client.begin(&address, part)? else { return Ok(None) };
         let (client, version) = (Arc::clone(client), begun.version);
-        Ok(Some(Self { client, address, version, at: begun.at, part: begun.bytes, whole: begun.whole }))
+        let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
+        Ok(Some(Self { client, address, version, at: begun.at, part: begun.bytes, whole: begun.whole, spare }))
     }
 
     /// Takes an object of which only the size and the version are known.
@@ -41,7 +50,8 @@ impl RemoteObject {
     pub fn known(client: &Arc<Client>, address: Address) -> Result<Option<Self>> {
         let Some(facts) = client.head(&address)? else { return Ok(None) };
         let (client, version) = (Arc::clone(client), facts.version);
-        Ok(Some(Self { client, address, version, at: 0, part: Vec::new(), whole: None }))
+        let spare = AtomicUsize::new(MOST_IN_VAIN);
+        Ok(Some(Self { client, address, version, at: 0, part: Vec::new(), whole: None, spare }))
     }
 
     /// Returns the version that all bytes are of.
@@ -93,5 +103,21 @@ impl ReadAt for RemoteObject {
 
     fn costs_requests(&self) -> bool {
         self.whole.is_none()
+    }
+
+    fn spare(&self, gaps: GapRun) -> usize {
+        let here = self.at..self.at + self.part.len() as u64;
+        let costs = |at: u64| if here.contains(&at) && at + gaps.bytes as u64 <= here.end { 0 } else { gaps.bytes };
+        // as many as there are bytes for, and these bytes
+        let taken = |left: usize| {
+            let sums = gaps.begins().scan(0, |sum, at| {
+                *sum += costs(at);
+                Some(*sum)
+            });
+            sums.take_while(|sum| *sum <= left).fold((0, 0), |(count, _), sum| (count + 1, sum))
+        };
+        let take = |left| Some(left - taken(left).1);
+        let left = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        left.map_or(0, |left| taken(left).0)
     }
 }
