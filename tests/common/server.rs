@@ -238,11 +238,9 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             seen.push(request.clone());
             seen.len() - 1
         };
-        let sent = answer(stream, shared, &request, body);
-        if let Some(seen) = held(&shared.seen).get_mut(number) {
-            seen.sent = sent.unwrap_or_default();
-        }
-        if sent.is_none() {
+        // it is counted before it is sent: who has the answer may look at once
+        let count = |bytes| held(&shared.seen).get_mut(number).into_iter().for_each(|seen| seen.sent = bytes);
+        if answer(stream, shared, &request, body, &count).is_none() {
             let _ = stream.shutdown(std::net::Shutdown::Both);
             return;
         }
@@ -268,8 +266,8 @@ fn read_request(reader: &mut impl BufRead) -> Option<(Seen, Vec<u8>)> {
     Some((request, body))
 }
 
-/// Sends an answer, and returns how many bytes its body had; `None` if the connection is to end.
-fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>) -> Option<u64> {
+/// Sends an answer, the bytes of whose body `count` is told before; `None` if the connection is to end.
+fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>, count: &dyn Fn(u64)) -> Option<()> {
     let (delay, always) = {
         let behaviour = held(&shared.behaviour);
         (behaviour.delay, behaviour.always.clone())
@@ -288,7 +286,8 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(&format!("Content-Length: {length}\r\n\r\n"));
-        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).ok().map(|()| body.len() as u64)
+        count(body.len() as u64);
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).ok()
     };
     match &fault {
         Some(Fault::Reset) => return None,
