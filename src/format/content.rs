@@ -135,7 +135,7 @@ impl Content {
         let opened = match self.opened {
             ContentSource::Bytes { bytes, size, .. } if bytes.costs_requests() => {
                 let at = self.begin.len() as u64;
-                ContentSource::Stream(Box::new(Section::new(bytes, at, size - at)))
+                ContentSource::Stream(Box::new(Section::new(bytes, at, size - at).by(self.threads)))
             }
             opened => opened,
         };
@@ -169,7 +169,7 @@ impl Content {
         match self.opened {
             ContentSource::Bytes { bytes: all, size, .. } => {
                 let left = size - bytes.len() as u64;
-                Section::new(all, bytes.len() as u64, left).read_to_end(&mut bytes)?
+                Section::new(all, bytes.len() as u64, left).by(self.threads).read_to_end(&mut bytes)?
             }
             ContentSource::Folder(_) => bail!("is a folder, expected a file"),
             ContentSource::Stream(mut stream) => stream.read_to_end(&mut bytes)?,

@@ -10,13 +10,16 @@
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::mem;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use super::platform;
 use crate::layout::gather::GapRun;
+use crate::parallel::{Threads, locked, share};
 
 /// Bytes of a fixed number that can be read in any order, by several threads at once.
 pub trait ReadAt: Debug + Send + Sync {
@@ -254,23 +257,49 @@ pub struct Section<B> {
     left: u64,
     /// What has been read ahead and not been taken, from a place in it on.
     ahead: (Vec<u8>, usize),
+    /// How many threads ask for it at once where reads cost requests.
+    threads: usize,
 }
 
 impl<B: Deref<Target: ReadAt>> Section<B> {
     /// Reads `size` bytes from byte `at` on.
     pub fn new(bytes: B, at: u64, size: u64) -> Self {
-        Self { bytes, at, left: size, ahead: (Vec::new(), 0) }
+        Self { bytes, at, left: size, ahead: (Vec::new(), 0), threads: 1 }
     }
 
-    /// Reads as much ahead as is worth a request, but nothing behind the part.
+    /// Lets several threads ask for what is read ahead where reads cost requests, each for as much as is worth one.
+    #[must_use]
+    pub fn by(self, threads: Threads) -> Self {
+        let threads = if self.bytes.costs_requests() { threads.started_for(0).for_bytes(READ_AHEAD) } else { 1 };
+        Self { threads, ..self }
+    }
+
+    /// Reads as much ahead as is worth a request for each thread, but nothing behind the part.
     fn fetch(&mut self) -> io::Result<()> {
-        let count = usize::try_from(self.left).map_or(READ_AHEAD, |left| left.min(READ_AHEAD));
-        let (bytes, taken) = &mut self.ahead;
+        let most = self.most_ahead();
+        let count = usize::try_from(self.left).map_or(most, |left| left.min(most));
+        let (mut bytes, _) = mem::take(&mut self.ahead);
         bytes.resize(count, 0);
-        *taken = count;
-        self.bytes.read_at(bytes, self.at)?;
-        *taken = 0;
+        self.ask(&mut bytes)?;
+        self.ahead = (bytes, 0);
         Ok(())
+    }
+
+    /// Returns the most bytes that are read ahead.
+    fn most_ahead(&self) -> usize {
+        READ_AHEAD * self.threads
+    }
+
+    /// Fills `out` with the next bytes, by all threads.
+    fn ask(&self, out: &mut [u8]) -> io::Result<()> {
+        if self.threads == 1 {
+            return self.bytes.read_at(out, self.at);
+        }
+        let part = request_window(out.len(), self.threads, usize::MAX);
+        let parts: Vec<_> = out.chunks_mut(part).map(Mutex::new).collect();
+        let (bytes, at) = (&*self.bytes, self.at);
+        let read = |n: usize, (): &mut ()| bytes.read_at(&mut locked(&parts[n]), at + (n * part) as u64).map(|()| true);
+        share(self.threads, parts.len(), || (), read).map(drop)
     }
 }
 
@@ -278,16 +307,15 @@ impl<B: Deref<Target: ReadAt>> Read for Section<B> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut count = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
         let is_all_taken = self.ahead.1 == self.ahead.0.len();
-        if is_all_taken && count > 0 && count < READ_AHEAD && self.bytes.costs_requests() {
+        if is_all_taken && count > 0 && count < self.most_ahead() && self.bytes.costs_requests() {
             self.fetch()?;
         }
-        let (bytes, taken) = &mut self.ahead;
-        match &bytes[*taken..] {
-            [] => self.bytes.read_at(&mut out[..count], self.at)?,
+        match &self.ahead.0[self.ahead.1..] {
+            [] => self.ask(&mut out[..count])?,
             ahead => {
                 count = count.min(ahead.len());
                 out[..count].copy_from_slice(&ahead[..count]);
-                *taken += count;
+                self.ahead.1 += count;
             }
         }
         self.at += count as u64;

@@ -477,6 +477,12 @@ fn rows_of_1000(rows: u64) -> Object {
     Object::Virtual { size: 128 + rows * 4000, byte: |at| (at % 5) as u8, begin }
 }
 
+/// Numbers that no packer makes shorter.
+fn noise(count: usize) -> Vec<i32> {
+    let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    std::iter::successors(Some(1), next).take(count).map(|state| (state ^ state >> 15) as i32).collect()
+}
+
 #[test]
 fn eight_threads_wait_together() {
     let mut behaviour = Behaviour { delay: Duration::from_millis(20), ..Behaviour::default() };
@@ -484,10 +490,16 @@ fn eight_threads_wait_together() {
     let (folder, _) = files();
     // a store of one row of chunks
     folder.run(words("convert x.npy -o r.zarr --chunks 60,5")).printed().expect("convert");
-    behaviour.objects.extend(served(&folder, "").objects.into_iter().filter(|(name, _)| name.contains("zarr")));
+    // what is read from front to back: a member of an archive, stored or deflated, and a text
+    folder.put("noise.npy", tensor::<i32>(&[60_000], &noise(60_000)).npy());
+    for args in ["-o p.npz", "-o d.npz --compress", "-o t.json"] {
+        folder.run(words(&format!("convert noise.npy {args}"))).printed().expect("convert");
+    }
+    let is_served = |name: &str| ["zarr", "p.npz", "d.npz", "t.json"].iter().any(|part| name.contains(part));
+    behaviour.objects.extend(served(&folder, "").objects.into_iter().filter(|(name, _)| is_served(name)));
     let server = Server::start(behaviour);
     let (array, store, shards) = (server.url("/x.npy"), server.url("/x.zarr"), server.url("/s.zarr"));
-    let row = server.url("/r.zarr");
+    let [row, stored, deflated, text] = ["/r.zarr", "/p.npz", "/d.npz", "/t.json"].map(|name| server.url(name));
     for args in [
         vec!["info", "--stats", &array],
         vec!["convert", &array, "-o", "x.npy"],
@@ -510,6 +522,9 @@ fn eight_threads_wait_together() {
         vec!["info", "--hash", &row],
         vec!["info", "--stats", &row],
         vec!["diff", &row, "r.zarr"],
+        vec!["convert", &stored, "-o", "y.npy"],
+        vec!["slice", &deflated, "--at", "::2", "--to", "npy", "-o", "-"],
+        vec!["info", "--hash", &text],
     ] {
         for (threads, least) in [(1, 1), (8, 6)] {
             // on a busy machine a thread may come when another has its answer already

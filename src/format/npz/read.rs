@@ -192,14 +192,15 @@ impl Archive {
         front.look_ahead(member.at)?;
         let at = self.content_at(member)?;
         let front: Arc<dyn ReadAt> = Arc::new(front.clone());
-        let header = MemberContent::new(&front, member, at, HEADER_BUFFER).header()?;
+        let section = Section::new(front, at, member.stored());
+        let header = MemberContent::new(section, member, HEADER_BUFFER).header()?;
         // another thread may have read it meanwhile, and found the same
         Ok(self.begun[n].get_or_init(|| BegunMember { at, header }))
     }
 
     /// Returns the items of a member. A stored one is read once for its checksum and then by position. A deflated one
     /// is a stream that checks size and checksum before it gives its last bytes. Messages call it `label`; `threads`
-    /// may share the checksum.
+    /// may share the checksum, and ask a server for several parts at once.
     ///
     /// Stored items are read twice because windows are read in any order, and an output could not be taken back when a
     /// checksum turns out wrong at the end. The second reading finds the items in memory, if they fit.
@@ -220,7 +221,7 @@ impl Archive {
             return Source::stored(meta, Arc::clone(file), at + offset as u64, label);
         }
         let (file, member) = (Arc::clone(file), member.clone());
-        let items = LazyContent { file, member, at, content: None, ended: false };
+        let items = LazyContent { file, member, at, threads, content: None, ended: false };
         Ok(Source::stream(meta, Box::new(items), bytes as u64, label))
     }
 
@@ -320,6 +321,8 @@ struct LazyContent {
     member: ArchiveMember,
     /// The byte of the file at which the content of the member begins.
     at: u64,
+    /// The threads that may ask a server for it.
+    threads: Threads,
     content: Option<MemberContent>,
     ended: bool,
 }
@@ -327,7 +330,8 @@ struct LazyContent {
 impl LazyContent {
     /// Opens the content and reads the header, which the items follow.
     fn open(&self) -> Result<MemberContent> {
-        let mut content = MemberContent::new(&self.file, &self.member, self.at, ITEMS_BUFFER);
+        let section = Section::new(Arc::clone(&self.file), self.at, self.member.stored()).by(self.threads);
+        let mut content = MemberContent::new(section, &self.member, ITEMS_BUFFER);
         content.header().map(|_| content)
     }
 }
@@ -349,10 +353,10 @@ impl Read for LazyContent {
 }
 
 impl MemberContent {
-    /// Opens the content of a member, which begins at byte `at` of `file` and is read `buffer` bytes at a time.
-    fn new(file: &Arc<dyn ReadAt>, member: &ArchiveMember, at: u64, buffer: usize) -> Self {
+    /// Opens the content of a member, which is all of a section and is read `buffer` bytes at a time.
+    fn new(section: Section<Arc<dyn ReadAt>>, member: &ArchiveMember, buffer: usize) -> Self {
         let (stored, size, crc) = (member.stored(), member.size(), member.crc);
-        let data = BufReader::with_capacity(buffer, Section::new(Arc::clone(file), at, stored));
+        let data = BufReader::with_capacity(buffer, section);
         let data = match member.method {
             CompressionMethod::DEFLATE => Compressed::Deflated(DeflateDecoder::new(data)),
             _ => Compressed::Stored(data),
