@@ -181,7 +181,7 @@ fn outcome(is_equal: bool) -> Outcome {
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let reader = OperandReader::new(io, &self.input, &self.threads)?;
+        let reader = OperandReader::new(io, &self.input, &self.threads)?.quiet(self.summary);
         let limits = reader.limits;
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
 
 use super::io::Io;
+use crate::storage::requests::Watch;
 
 /// The time before which no bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -83,6 +84,13 @@ impl Meter {
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
         let columns = io.terminal.map_or(80, |size| size.columns);
         Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new(), columns }
+    }
+
+    /// Begins to show what comes from servers until it is dropped: headers, and whole files of which no parts can be read.
+    /// Nothing is known then of how much there will be.
+    pub(super) fn of_requests(io: &Io, quiet: bool) -> Option<Watch> {
+        let meter = Self::new(io, None, quiet);
+        meter.shown.then(|| Watch::begin(move |bytes| meter.add(bytes)))
     }
 
     /// Sets the bytes of the whole job, unless they are known.

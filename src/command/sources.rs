@@ -12,6 +12,7 @@ use anyhow::{Result, anyhow, bail};
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::messages::{about_items, advised};
+use super::meter::Meter;
 use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
@@ -130,6 +131,8 @@ pub(super) struct OperandReader<'a> {
     requests: RequestOptions,
     /// Whether there are more files than can be open at the same time.
     reopens: bool,
+    /// Whether it is not shown how much has come from servers.
+    quiet: bool,
 }
 
 impl<'a> OperandReader<'a> {
@@ -139,7 +142,7 @@ impl<'a> OperandReader<'a> {
     /// Those of [`Io::limits`] and [`Io::requests`].
     pub(super) fn new(io: &'a Io, options: &'a InputOptions, threads: &ThreadOptions) -> Result<Self> {
         let (limits, requests) = (io.limits(threads)?, io.requests(&options.address)?);
-        Ok(Self { io, options, limits, requests, reopens: false })
+        Ok(Self { io, options, limits, requests, reopens: false, quiet: false })
     }
 
     /// Returns a reader for a run with the threads and the memory that the options give.
@@ -148,13 +151,18 @@ impl<'a> OperandReader<'a> {
     /// Those of [`Io::limits`].
     pub(super) fn for_run(io: &'a Io, options: &'a InputOptions, run: &RunOptions) -> Result<Self> {
         let reader = Self::new(io, options, &run.threads)?;
-        Ok(Self { limits: Limits { memory: run.memory, ..reader.limits }, ..reader })
+        Ok(Self { limits: Limits { memory: run.memory, ..reader.limits }, quiet: run.quiet, ..reader })
     }
 
     /// Returns a reader of so many files, all of which are sources at the same time: the program is allowed to have them
     /// open, or each of them is opened again for every read.
     pub(super) fn for_files(self, count: usize) -> Self {
         Self { reopens: !allow_open_files(count), ..self }
+    }
+
+    /// Returns a reader that does not show how much has come from servers, if it is to be `quiet`.
+    pub(super) fn quiet(self, quiet: bool) -> Self {
+        Self { quiet, ..self }
     }
 
     /// Opens the file of an operand.
@@ -175,7 +183,10 @@ impl<'a> OperandReader<'a> {
             OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
             OperandArg::Stdin => options.open_stream(Box::new(self.io.stdin.clone()))?,
             OperandArg::StdinAs(view) => options.open_stream_as(Box::new(self.io.stdin.clone()), view)?,
-            OperandArg::Path(path) => collection::open(&options, path)?,
+            OperandArg::Path(path) => {
+                let _shown = as_address(path).and_then(|_| Meter::of_requests(self.io, self.quiet));
+                collection::open(&options, path)?
+            }
         })
     }
 

@@ -1,8 +1,12 @@
 //! What every build knows of addresses: what one looks like, and how it is asked for. Whether it can be is the matter of
 //! `remote`.
 
+use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use crate::parallel::locked;
 
 /// The beginnings that make a text an address, whatever is on the disk.
 const SCHEMES: [&str; 4] = ["http://", "https://", "s3://", "hf://"];
@@ -31,6 +35,45 @@ pub fn may_be_meant_as_address(path: &Path) -> bool {
     as_address(path).is_none() && (is_scheme && rest.starts_with("//") || is_known())
 }
 
+/// What is told how many bytes have come.
+type Told = dyn Fn(usize) + Send + Sync;
+
+/// Those who are told of what comes from servers. They are of the process, as is what asks servers: requests are made by any
+/// thread, far below who shows that there is something to wait for.
+static WATCHES: Mutex<Vec<Arc<Told>>> = Mutex::new(Vec::new());
+
+/// Is told how many bytes come from servers, as they come, until it is dropped.
+#[must_use]
+pub struct Watch(Arc<Told>);
+
+impl Watch {
+    /// Begins to tell.
+    pub fn begin(told: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        let told: Arc<Told> = Arc::new(told);
+        locked(&WATCHES).push(Arc::clone(&told));
+        Self(told)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        locked(&WATCHES).retain(|other| !Arc::ptr_eq(other, &self.0));
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+/// Tells that so many bytes have come from a server.
+#[cfg(any(feature = "remote", test))]
+pub(super) fn have_come(bytes: usize) {
+    let watches = locked(&WATCHES).clone();
+    watches.iter().for_each(|told| told(bytes));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +96,18 @@ mod tests {
         for text in ["", "http:/h", "file:///x", "x/http://h", "s3:b", "é", "./http://h/x"] {
             assert_eq!(as_address(Path::new(text)), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_comes_is_told_until_nobody_asks() {
+        let sum = Arc::new(Mutex::new(0));
+        let told = Arc::clone(&sum);
+        let watch = Watch::begin(move |bytes| *locked(&told) += bytes);
+        have_come(1 << 40);
+        have_come(1);
+        drop(watch);
+        have_come(2);
+        // other tests may ask servers meanwhile
+        assert!(*locked(&sum) > 1 << 40 && Arc::strong_count(&sum) == 1);
     }
 }

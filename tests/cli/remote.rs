@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::common::server::{Behaviour, Fault, Object, Seen, Server};
-use crate::common::{Folder, each, tensor, words};
+use crate::common::{Folder, each, has, tensor, words};
 
 /// The bytes that the answers to all requests had.
 fn bytes(seen: &[Seen]) -> u64 {
@@ -544,6 +544,39 @@ fn eight_threads_wait_together() {
     assert_eq!(server.most_at_once(), 4);
 }
 
+/// On a terminal it is shown what comes while something is opened, once that takes longer than a second.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_comes_while_a_file_is_opened_is_shown() {
+    if !has(&["script"]) {
+        return;
+    }
+    let (folder, _) = files();
+    folder.put("big.npy", tensor::<i32>(&[60_000], &noise(60_000)).npy());
+    folder.run(words("convert big.npy -o big.json")).printed().expect("convert");
+    let (quick, slow) = (served(&folder, ""), served(&folder, ""));
+    let servers = [quick, Behaviour { delay: Duration::from_millis(600), ..slow }].map(Server::start);
+    let rows =
+        [(1, "x.npy", "", false), (1, "big.json", "", true), (0, "big.json", "", false), (1, "big.json", " -q", false)];
+    each(
+        rows,
+        |row| format!("{row:?}"),
+        |(server, name, option, is_shown)| {
+            let url = servers[*server].url(&format!("/{name}"));
+            let line = format!("{} slice {url} --at :1 -o o.npy{option}", crate::common::binary().display());
+            let mut script = std::process::Command::new("script");
+            let output = script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("")).output();
+            let text = String::from_utf8_lossy(&output.expect("script").stdout).into_owned();
+            let is_right = text.contains("KiB/s") == *is_shown && folder.path("o.npy").exists();
+            let _ = std::fs::remove_file(folder.path("o.npy"));
+            if is_right { Ok(()) } else { Err(text) }
+        },
+    );
+    // elsewhere nothing is
+    let run = folder.run(["show", &servers[1].url("/big.json")]);
+    assert_eq!((run.status, run.stderr), (Some(0), String::new()));
+}
+
 #[test]
 fn nothing_is_read_in_vain() {
     let (folder, _) = files();
@@ -571,8 +604,8 @@ fn nothing_is_read_in_vain() {
         (vec!["slice", &array, "--at", "::100,:200", "-o", "o.npy"], 80_000, 101),
         (vec!["slice", &array, "--at", "::200,7:8", "-o", "o.npy"], 200, 51),
         (vec!["slice", &array, "--at", "9000:,::-1", "-o", "o.npy"], 4_000_000, 5),
-        (vec!["convert", &archive, "-o", "o.npy"], 400_128, 6),
-        (vec!["info", "--stats", &archive], 400_128, 6),
+        (vec!["convert", &archive, "-o", "o.npy"], 400_128, 8),
+        (vec!["info", "--stats", &archive], 400_128, 8),
         (vec!["convert", &model, "-o", "o.npy"], 400_000, 5),
         (vec!["diff", &model, "big.npy"], 400_000, 5),
         // a column, whose gaps are few enough to come along, and one of which some are

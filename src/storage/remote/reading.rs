@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use ureq::BodyReader;
 use ureq::http::{Method, StatusCode, header};
 
 use super::address::Address;
@@ -12,6 +13,7 @@ use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::memory;
 use crate::storage::platform::unnamed_file;
 use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
+use crate::storage::requests::have_come;
 use crate::storage::source::fill_from;
 
 /// The most bytes of an object that are taken from a server that gives whole objects only.
@@ -114,7 +116,7 @@ impl Client {
         if let Some(length) = length.filter(|length| *length > MOST_WHOLE) {
             return Err(too_long(length));
         }
-        let mut body = response.into_body().into_reader();
+        let mut body = body_of(response);
         let mut bytes = Vec::new();
         let read = (&mut body).take(MOST_IN_MEMORY).read_to_end(&mut bytes);
         read.map_err(|error| answer::broken_off(error, self.timeout))?;
@@ -190,7 +192,7 @@ impl Client {
             StatusCode::OK if version.size <= MOST_WHOLE => {
                 // it gave a part before, and now gives all: what stands before is read in vain
                 version.check(&Version::of(response.headers(), length.unwrap_or(version.size)))?;
-                let mut body = response.into_body().into_reader();
+                let mut body = body_of(response);
                 let skipped = std::io::copy(&mut (&mut body).take(first), &mut std::io::sink());
                 let skipped = skipped.map_err(|error| answer::broken_off(error, self.timeout))?;
                 self.take(&mut body, rest, filled)?;
@@ -206,7 +208,7 @@ impl Client {
         if let Some(length) = length.filter(|length| *length != out.len() as u64) {
             return Err(malformed!("answers with a part of {} bytes as if it had {length}", out.len()).into());
         }
-        let mut body = response.into_body().into_reader();
+        let mut body = body_of(response);
         self.take(&mut body, out, filled)?;
         // the end has to be read, too, before the connection may serve again
         match fill_from(&mut body, &mut [0]) {
@@ -251,7 +253,7 @@ impl Client {
             }
             let mut bytes = Vec::new();
             let limit = most.saturating_add(1);
-            let read = response.into_body().into_reader().take(limit).read_to_end(&mut bytes);
+            let read = body_of(response).take(limit).read_to_end(&mut bytes);
             read.map_err(|error| answer::broken_off(error, self.timeout))?;
             if bytes.len() as u64 > most {
                 return Err(too_long(bytes.len() as u64));
@@ -274,6 +276,20 @@ impl Client {
             Ok(Some(Facts::of(response.headers(), size)))
         })
     }
+}
+
+/// A body, which tells how much of it has come.
+struct Body(BodyReader<'static>);
+
+impl Read for Body {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(out).inspect(|count| have_come(*count))
+    }
+}
+
+/// Returns what reads the body of an answer.
+fn body_of(response: Response) -> Body {
+    Body(response.into_body().into_reader())
 }
 
 fn broke_off() -> Failure {
