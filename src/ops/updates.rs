@@ -7,11 +7,9 @@ use super::window_size::{ACROSS_WINDOWS, RESIDENT};
 use crate::error::{Context, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
-use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
-use crate::memory;
-use crate::memory::resize;
+use crate::memory::{LargeBytes, resize};
 use crate::parallel::share;
 use crate::storage::conversion::Conversion;
 use crate::storage::platform::{unnamed_file, write_at};
@@ -89,10 +87,10 @@ impl Updates {
             return Ok(());
         }
         let bytes = self.view.items() * dtype.itemsize();
-        let mut items = memory::untouched(bytes).with_context(|| self.source.label())?;
+        let mut items = LargeBytes::zeros(bytes).with_context(|| self.source.label())?;
         self.conversion.read(&self.source, &self.view, &mut items, &mut Vec::new())?;
-        let tensor = Tensor::new(dtype.clone(), self.view.shape(), items)?;
-        let source = Source::memory(tensor, self.source.label().to_owned());
+        let meta = Meta::new(dtype.clone(), self.view.shape());
+        let source = Source::resident(meta, items, self.source.label().to_owned());
         *self = Self::new(source, Conversion::identity(dtype));
         Ok(())
     }

@@ -26,7 +26,7 @@ use crate::layout::gather::{GapRun, Gaps, Reads, gather};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run};
-use crate::memory;
+use crate::memory::{self, LargeBytes};
 use crate::parallel::{Threads, UNPOISONED, locked, share};
 
 /// The most bytes that are read at once while scattered items are gathered. That bounds what is read in vain, for the gaps
@@ -95,7 +95,7 @@ enum Storage {
     /// Items in the chunks of a grid.
     Chunks(Arc<dyn Chunked>),
     /// Items in memory.
-    Memory(Vec<u8>),
+    Memory(LargeBytes),
     /// One item, which stands at every place.
     Item(Vec<u8>),
 }
@@ -110,7 +110,13 @@ impl Source {
     /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
-        Self { meta, store: Storage::Memory(bytes), label, container: None }
+        Self { meta, store: Storage::Memory(LargeBytes::Heap(bytes)), label, container: None }
+    }
+
+    /// Takes items in memory that are in C order and of a shape and a dtype that suit them.
+    pub(crate) fn resident(meta: Meta, items: LargeBytes, label: String) -> Self {
+        debug_assert_eq!((meta.bytes(), meta.order), (items.len(), Order::C), "{label}");
+        Self { meta, store: Storage::Memory(items), label, container: None }
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
@@ -290,7 +296,7 @@ impl Source {
         const PART: usize = 1 << 22;
         let count = self.threads(threads);
         let part = if self.costs_requests() { request_window(self.bytes(), count, usize::MAX) } else { PART };
-        let mut bytes = memory::untouched(self.bytes()).with_context(|| &*self.label)?;
+        let mut bytes = LargeBytes::zeros(self.bytes()).with_context(|| &*self.label)?;
         if self.is_read_by_position() && self.view().is_c_order() {
             let parts: Vec<_> = bytes.chunks_mut(part).map(Mutex::new).collect();
             let read = |n: usize| self.read_at(&mut locked(&parts[n]), (n * part) as u64);
@@ -322,7 +328,7 @@ impl Source {
             let mut bytes = Vec::new();
             let read = stream.reader.by_ref().take(stream.bytes).read_to_end(&mut bytes);
             stream.at = read.with_context(|| self.label.clone())? as u64;
-            Storage::Memory(bytes)
+            Storage::Memory(LargeBytes::Heap(bytes))
         };
         self.finish()?;
         self.store = settled;

@@ -11,13 +11,23 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, LargeBytes};
 
 /// The entries of one part of an index tensor. How many bytes a payload has is known when it runs alone, so that all of this is
 /// compiled once but for the loops that move payloads.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Buckets {
     grid: BucketGrid,
+    segments: Segments,
+    /// For each entry of the arena its payload.
+    with: LargeBytes,
+    /// The bytes of a payload: 1, 2, 4, 8 or 16.
+    payload: usize,
+}
+
+/// The segments of the arena, and the places of its entries.
+#[derive(Clone, Debug)]
+struct Segments {
     /// The entries of a segment.
     segment: usize,
     /// For each bucket, where its next entry goes and where its last segment ends, in entries of the arena.
@@ -26,11 +36,8 @@ pub(super) struct Buckets {
     chains: Vec<(u32, u32)>,
     /// For each segment the number of the next one of its bucket.
     next: Vec<u32>,
-    /// The arena: for each entry its place within the bucket, and its payload.
+    /// For each entry of the arena its place within the bucket.
     at: Vec<u32>,
-    with: Vec<u8>,
-    /// The bytes of a payload: 1, 2, 4, 8 or 16.
-    payload: usize,
 }
 
 /// Stands for no segment.
@@ -108,6 +115,23 @@ impl BucketGrid {
     }
 }
 
+impl Segments {
+    /// Gives a bucket another segment.
+    #[cold]
+    fn grow(&mut self, bucket: usize) {
+        let (number, begin) = (self.next.len() as u32, self.at.len());
+        self.at.resize(begin + self.segment, 0);
+        self.next.push(NONE);
+        self.heads[bucket] = (begin, begin + self.segment);
+        let chain = &mut self.chains[bucket];
+        match chain.1 {
+            NONE => chain.0 = number,
+            last => self.next[last as usize] = number,
+        }
+        chain.1 = number;
+    }
+}
+
 impl Buckets {
     /// Makes room for so many entries with payloads of so many bytes: 1, 2, 4, 8 or 16.
     ///
@@ -118,12 +142,14 @@ impl Buckets {
         let most = (entries / segment + grid.count.min(entries)) * segment;
         Ok(Self {
             grid,
-            segment,
-            heads: vec![(0, 0); grid.count],
-            chains: vec![(NONE, NONE); grid.count],
-            next: memory::of(most / segment)?,
-            at: memory::of(most)?,
-            with: memory::of(most.saturating_mul(payload))?,
+            segments: Segments {
+                segment,
+                heads: vec![(0, 0); grid.count],
+                chains: vec![(NONE, NONE); grid.count],
+                next: memory::of(most / segment)?,
+                at: memory::of(most)?,
+            },
+            with: LargeBytes::zeros(most.saturating_mul(payload))?,
             payload,
         })
     }
@@ -142,36 +168,22 @@ impl Buckets {
     }
 
     fn extend_words<const N: usize>(&mut self, places: &[u64], payloads: &[u8]) {
+        let Self { grid, segments, with: words, .. } = self;
+        let words = words.as_chunks_mut::<N>().0;
         for (&place, with) in places.iter().zip(payloads.as_chunks::<N>().0) {
-            let place = place.wrapping_sub(self.grid.base as u64);
-            if place >= self.grid.places as u64 {
+            let place = place.wrapping_sub(grid.base as u64);
+            if place >= grid.places as u64 {
                 continue;
             }
-            let bucket = self.grid.size.divide(place) as usize;
-            if self.heads[bucket].0 == self.heads[bucket].1 {
-                self.grow(bucket);
+            let bucket = grid.size.divide(place) as usize;
+            if segments.heads[bucket].0 == segments.heads[bucket].1 {
+                segments.grow(bucket);
             }
-            let entry = self.heads[bucket].0;
-            self.heads[bucket].0 = entry + 1;
-            self.at[entry] = (place - bucket as u64 * self.grid.size.places) as u32;
-            self.with.as_chunks_mut::<N>().0[entry] = *with;
+            let entry = segments.heads[bucket].0;
+            segments.heads[bucket].0 = entry + 1;
+            segments.at[entry] = (place - bucket as u64 * grid.size.places) as u32;
+            words[entry] = *with;
         }
-    }
-
-    /// Gives a bucket another segment.
-    #[cold]
-    fn grow(&mut self, bucket: usize) {
-        let (number, begin) = (self.next.len() as u32, self.at.len());
-        self.at.resize(begin + self.segment, 0);
-        self.with.resize((begin + self.segment) * self.payload, 0);
-        self.next.push(NONE);
-        self.heads[bucket] = (begin, begin + self.segment);
-        let chain = &mut self.chains[bucket];
-        match chain.1 {
-            NONE => chain.0 = number,
-            last => self.next[last as usize] = number,
-        }
-        chain.1 = number;
     }
 
     /// Calls `each` for the entries of all buckets that have a place in `lo..hi`, in the order in which they came. Some of
@@ -182,16 +194,17 @@ impl Buckets {
         if lo >= hi {
             return;
         }
+        let segments = &self.segments;
         let bucket = |place: usize| self.grid.size.divide(place as u64) as usize;
         for bucket in bucket(lo)..=bucket(hi - 1) {
-            let Some(&(first, last)) = self.chains.get(bucket) else { return };
+            let Some(&(first, last)) = segments.chains.get(bucket) else { return };
             let mut number = first;
             while number != NONE {
-                let begin = number as usize * self.segment;
-                let end = if number == last { self.heads[bucket].0 } else { begin + self.segment };
+                let begin = number as usize * segments.segment;
+                let end = if number == last { segments.heads[bucket].0 } else { begin + segments.segment };
                 let with = &self.with[begin * self.payload..end * self.payload];
-                each(self.grid.places(bucket).start, &self.at[begin..end], with);
-                number = self.next[number as usize];
+                each(self.grid.places(bucket).start, &segments.at[begin..end], with);
+                number = segments.next[number as usize];
             }
         }
     }

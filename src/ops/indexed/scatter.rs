@@ -35,7 +35,7 @@ impl Payload {
 }
 
 /// The places that the index tuples of a sweep name, each with its payload, in the order in which updates apply.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct SweepEntries {
     pub(super) payload: Payload,
     /// The entries of each part of the index tensor; none where there is only one place.
@@ -154,7 +154,7 @@ fn replace<const N: usize>(out: &mut [u8], offset: usize, at: &[u32], words: &[u
 }
 
 /// A scatter by indices with all its numbers in range, or what it does at the places of one sweep.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Scatter {
     pub(super) outer: usize,
     pub(super) dim: usize,
