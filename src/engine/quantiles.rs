@@ -28,7 +28,7 @@
 use half::{bf16, f16};
 
 use super::brackets::{BracketCounts, Brackets};
-use super::select::select;
+use super::select::{joined, select};
 use crate::item::element::inlined;
 
 /// Bits of a digit. The counters of a thread, 256 KiB, fit the cache beside the items.
@@ -344,7 +344,7 @@ impl Search {
         let (all, any) = counts.iter().fold((u64::MAX, 0), |(all, any), one| (all & one.all, any | one.any));
         self.pass = match &self.pass {
             Pass::KeepAll => {
-                let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
+                let mut keys = joined(counts.into_iter().map(|counts| counts.kept));
                 Pass::Found(select(&mut keys, ranks.into_iter()))
             }
             Pass::Guess(brackets) => {
@@ -352,7 +352,7 @@ impl Search {
                 brackets.found(seen, &ranks).map_or(Pass::CountAll, Pass::Found)
             }
             Pass::Keep(beginnings) => {
-                let mut keys: Vec<u64> = counts.into_iter().flat_map(|counts| counts.kept).collect();
+                let mut keys = joined(counts.into_iter().map(|counts| counts.kept));
                 keys.sort_unstable();
                 let key = |&(number, rank): &(usize, u64)| {
                     let first = keys.partition_point(|&key| beginnings.of(key) < beginnings.known[number]);

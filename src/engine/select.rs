@@ -1,5 +1,14 @@
 //! The keys of some ranks among a few keys in memory.
 
+/// Returns the keys of some lists one after the other; those of a single list stay where they are.
+pub(super) fn joined(lists: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
+    let join = |mut all: Vec<u64>, mut more: Vec<u64>| {
+        all.append(&mut more);
+        all
+    };
+    lists.reduce(join).unwrap_or_default()
+}
+
 /// Returns the keys of some ranks, which count from 0. A rank beyond the last key has none. Reorders the keys.
 pub(super) fn select(keys: &mut [u64], ranks: impl Iterator<Item = u64>) -> Vec<u64> {
     let ranks: Vec<usize> =

@@ -6,7 +6,7 @@ use super::part::StoredPart;
 use super::stats::{Stats, stats_of};
 use crate::engine::job::Progress;
 use crate::error::Result;
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::memory;
 use crate::ops::fill::Limits;
@@ -16,6 +16,10 @@ use crate::storage::source::Source;
 /// The bytes of the places that all threads together have in memory. If an axis runs across the storage, neighbouring
 /// places are read together; the more of them, the less often the bytes between them are read in vain.
 const GROUPS: usize = 1 << 26;
+
+/// As many bytes if places follow one another in the storage. To read more of them at once is no faster, and what is read stays
+/// in the cache of a core.
+const GROUPS_ALONG: usize = 1 << 21;
 
 /// The most places that a thread takes at once. Their statistics are kept until it is their turn.
 const MOST_PLACES: usize = 1 << 12;
@@ -47,7 +51,9 @@ pub fn by_axis(
     let places = meta.shape[axis];
     let bytes = meta.bytes().checked_div(places).unwrap_or(0);
     let threads = source.threads(limits.threads);
-    let group = (limits.window.unwrap_or(GROUPS) / threads / bytes.max(1)).min(MOST_PLACES);
+    let places_in = |room: usize| room / threads / bytes.max(1);
+    let most = if is_outermost(source, axis) { places_in(GROUPS_ALONG).max(1) } else { MOST_PLACES };
+    let group = places_in(limits.window.unwrap_or(GROUPS)).min(most).min(MOST_PLACES);
     if group == 0 {
         return (0..places)
             .try_for_each(|place| take(stats_of(source, &StoredPart::place(meta, axis, place), limits, progress)?));
@@ -74,6 +80,16 @@ pub fn by_axis(
         first += group * threads.min(left);
     }
     source.finish()
+}
+
+/// Returns whether the places of an axis follow one another in a file, so that any of them are read at once.
+fn is_outermost(source: &Source, axis: usize) -> bool {
+    let shape = source.shape();
+    let outermost = match source.meta().order {
+        Order::C => shape.iter().position(|&dim| dim > 1),
+        Order::Fortran => shape.iter().rposition(|&dim| dim > 1),
+    };
+    source.as_chunks().is_none() && !source.costs_requests() && outermost == Some(axis)
 }
 
 /// Returns the box of one place of the first axis.
