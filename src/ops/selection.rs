@@ -289,24 +289,34 @@ pub(super) fn tile(shape: &[usize], stored: &[usize], items: usize) -> Vec<usize
         (piece, end)
     };
     let seen: Vec<usize> = (0..shape.len()).rev().collect();
-    let mut sides = vec![1; shape.len()];
-    loop {
-        let volume: usize = sides.iter().product();
-        let (read, read_end) = piece(&sides, stored);
-        let (written, written_end) = piece(&sides, &seen);
-        let ends = if written < read * WRITES_PER_READ { [written_end, read_end] } else { [read_end, written_end] };
-        let grown = ends.into_iter().flatten().find_map(|axis| {
-            let most = (items / (volume / sides[axis])).min(shape[axis]);
-            (most > sides[axis]).then(|| (axis, most.min(2 * sides[axis])))
-        });
-        match grown {
-            Some((axis, side)) => sides[axis] = side,
-            None => break,
+    // grows a box whose pieces that are written are about so many times as long as those that are read, and tells its cost
+    let grown = |times: usize| {
+        let mut sides = vec![1; shape.len()];
+        loop {
+            let volume: usize = sides.iter().product();
+            let (read, read_end) = piece(&sides, stored);
+            let (written, written_end) = piece(&sides, &seen);
+            let is_written_next = written < read.saturating_mul(times);
+            let ends = if is_written_next { [written_end, read_end] } else { [read_end, written_end] };
+            let grown = ends.into_iter().flatten().find_map(|axis| {
+                let most = (items / (volume / sides[axis])).min(shape[axis]);
+                (most > sides[axis]).then(|| (axis, most.min(2 * sides[axis])))
+            });
+            match grown {
+                Some((axis, side)) => sides[axis] = side,
+                None => break,
+            }
         }
-    }
-    // as many boxes along each axis, none of them much smaller than the others
-    let even = |(&side, &dim): (&usize, &usize)| dim.div_ceil(dim.div_ceil(side).max(1)).max(1);
-    sides.iter().zip(shape).map(even).collect()
+        // as many boxes along each axis, none of them much smaller than the others
+        let even = |(&side, &dim): (&usize, &usize)| dim.div_ceil(dim.div_ceil(side).max(1)).max(1);
+        let sides: Vec<usize> = sides.iter().zip(shape).map(even).collect();
+        let (read, written) = (piece(&sides, stored).0, piece(&sides, &seen).0);
+        (1.0 / read as f64 + WRITES_PER_READ as f64 / written as f64, sides)
+    };
+    // where rows are short, a box that is written as one piece may cost less than one with longer pieces to read
+    let shares = [WRITES_PER_READ, 1, WRITES_PER_READ * WRITES_PER_READ, usize::MAX];
+    let best = shares.map(grown).into_iter().min_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.expect("there are shares").1
 }
 
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
@@ -324,7 +334,7 @@ mod tests {
     fn sides_of_tiles() {
         // shape, axes as they are stored, items, sides
         type Row = (&'static [usize], &'static [usize], usize, &'static [usize]);
-        let rows: [Row; 11] = [
+        let rows: [Row; 12] = [
             (&[1024, 1024], &[0, 1], 1024, &[16, 64]),
             (&[1000, 1000], &[0, 1], 1024, &[16, 63]),
             // a short axis leaves its share to the others
@@ -334,6 +344,8 @@ mod tests {
             (&[6, 5, 139_810], &[0, 1, 2], 131_072, &[6, 5, 4237]),
             (&[5, 14463, 58], &[2, 0, 1], 131_072, &[5, 439, 58]),
             (&[50, 3, 20, 20], &[1, 3, 2, 0], 2400, &[2, 3, 20, 20]),
+            // rows that are short where they are read: all of a box is one piece where it is written
+            (&[678, 94, 522], &[2, 0, 1], 262_144, &[5, 94, 522]),
             (&[4, 4], &[0, 1], 100, &[4, 4]),
             (&[5, 1, 7], &[0, 2, 1], 14, &[2, 1, 7]),
             (&[9, 9], &[0, 1], 1, &[1, 1]),
