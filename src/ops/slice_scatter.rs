@@ -81,6 +81,11 @@ impl SliceScatter {
     }
 }
 
+/// Updates of at most so many bytes, and of at most one part in so many of the data, are brought into the order of the output
+/// before it is made, so that the data need not be read and written in boxes for their sake: no more memory than boxes take.
+const FEW_BYTES: usize = 1 << 22;
+const FEW: usize = 8;
+
 /// A SliceScatter with its data and updates.
 #[derive(Debug)]
 pub struct LinkedSliceScatter {
@@ -116,6 +121,11 @@ impl Fill for LinkedSliceScatter {
         let source = self.updates.source();
         if must_settle(source, self.updates.view()) || !self.places.is_forward() || self.base.is_in_place() {
             self.updates.source_mut().settle()?;
+        }
+        let is_few = self.updates.bytes() <= FEW_BYTES && self.updates.bytes() <= self.meta().bytes() / FEW;
+        if is_few && self.crosses_within(SHORT_PIECE) {
+            let dtype = self.meta().dtype.clone();
+            self.updates.make_resident(&dtype)?;
         }
         Ok(())
     }
