@@ -17,7 +17,7 @@ use crate::memory;
 use crate::memory::resize;
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::tally::Put;
-use crate::ops::window_size::{ENTRIES, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use crate::ops::window_size::{ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
@@ -532,7 +532,8 @@ impl Fill for LinkedGather {
             let share = (self.slab / 2).saturating_mul(self.meta.bytes()) / self.data.bytes().max(1);
             return if self.blocks.is_flat { share.clamp(LEAST_WINDOW, WINDOW) } else { WINDOW };
         }
-        if is_c && block >= SHORT_PIECE {
+        // to touch a page of a large window for the first time costs more than to read one by itself
+        if is_c && block >= KEPT_PIECE {
             return WINDOW;
         }
         let share = SWEEP_WINDOWS / threads.max(1);
