@@ -275,9 +275,11 @@ impl Diff {
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), self.effort(limits));
         if self.accepts(io) || self.map || self.heatmap.is_some() {
-            // the items may be needed again, which a pipe gives only once
-            expected.settle()?;
-            actual.settle()?;
+            // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
+            for source in [&mut expected, &mut actual] {
+                source.settle()?;
+                source.keep_near(limits.threads)?;
+            }
         }
         let drawn = match &self.heatmap {
             Some(path) => {

@@ -236,8 +236,13 @@ impl Comparison<'_> {
     /// Compares numbers.
     fn numbers(mut self, reading: &NumberReading) -> Result<Overall> {
         let (total, widths) = (self.items, self.widths);
-        // equal windows are summed once any differs: a stream cannot be read again, and two dtypes have no equal bytes
-        let once = self.expected.is_stream() || self.actual.is_stream();
+        if self.effort.quantiles {
+            self.expected.keep_near(self.effort.limits.threads)?;
+            self.actual.keep_near(self.effort.limits.threads)?;
+        }
+        // equal windows are summed once any differs, but where they cannot be read again, or only by asking a server again; and
+        // two dtypes have no equal bytes
+        let once = [&*self.expected, self.actual].iter().any(|source| source.is_stream() || source.costs_requests());
         let any_differs = AtomicBool::new(once || !reading.is_one_dtype);
         let partial = PartialBlocks::default();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
@@ -379,7 +384,7 @@ impl Comparison<'_> {
     fn are_equal_as_stored(&self) -> Result<bool> {
         let metas = [self.expected.meta(), self.actual.meta()];
         let across = metas[0] == metas[1] && metas[0].order == Order::Fortran && !metas[0].view().is_forward();
-        let again = self.expected.is_read_by_position() && self.actual.is_read_by_position();
+        let again = [&*self.expected, self.actual].iter().all(|s| s.is_read_by_position() && !s.costs_requests());
         Ok(across && again && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
     }
 }

@@ -157,6 +157,12 @@ impl Job {
         share_in_order(threads, count, begin, work, |number, (items, _)| take(number, items).map(|()| true))
     }
 
+    /// Has what a server would be asked for in many short pieces asked for at once, before all of the output is made.
+    fn bring_near(&self) -> Result<()> {
+        let mut sources = self.fill.in_short_pieces().into_iter();
+        sources.try_for_each(|source| source.bring_near(self.limits.threads))
+    }
+
     /// Fills some windows, given by their numbers in [`windows`](Self::windows), and hands them to `sink`. Half of the
     /// numbers are half of the work.
     ///
@@ -170,6 +176,9 @@ impl Job {
         sink: &dyn WindowSink,
         progress: Progress<'_>,
     ) -> Result<()> {
+        if numbers == (0..windows.count()) {
+            self.bring_near()?;
+        }
         if let Some(slabs) = self.slabs(windows).filter(|_| !sink.in_order()) {
             return self.run_by_slabs(&slabs.sides, windows, numbers, sink, progress);
         }
@@ -478,6 +487,7 @@ impl Job {
     /// # Errors
     /// Those of [`run`](Self::run).
     pub fn write_items(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
+        self.bring_near()?;
         // a file takes boxes, too, of any dims that count items alike; but a stream comes in C order
         let any_order = self.fill.grid().is_none() && !self.fill.operands().into_iter().any(Source::is_stream);
         let same = self.fill.same_items();

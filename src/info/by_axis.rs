@@ -44,6 +44,8 @@ pub fn by_axis(
     take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
 ) -> Result<()> {
     source.settle()?;
+    // the places of one axis lie in pieces, each of which would be a request
+    source.keep_near(limits.threads)?;
     source.flatten_all(limits.threads)?;
     source.finish()?;
     let source = &*source;

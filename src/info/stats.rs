@@ -123,9 +123,21 @@ impl fmt::Display for ItemValue {
 /// Reading fails, a tensor changes meanwhile, or a stream has another length than it should have.
 pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
     source.settle()?;
+    if needs_passes(source.dtype()) {
+        source.keep_near(limits.threads)?;
+    }
     source.flatten_all(limits.threads)?;
     source.finish()?;
     stats_of(source, &StoredPart::whole(source.meta()), limits, progress)
+}
+
+/// Returns whether items of a dtype may be read more than once for their statistics: those that have quantiles, unless all of
+/// their values are counted.
+pub(super) fn needs_passes(dtype: &DType) -> bool {
+    !matches!(
+        CountedAs::new(dtype.kind()),
+        CountedAs::Bytes(_) | CountedAs::Complex64(_) | CountedAs::Complex128(_) | CountedAs::Text | CountedAs::Opaque
+    )
 }
 
 /// Returns the statistics of a part of a tensor that can be read in any order. Indices are those of the tensor.

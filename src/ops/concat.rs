@@ -278,6 +278,10 @@ impl Fill for Concat {
         Ok(())
     }
 
+    fn in_short_pieces(&self) -> Vec<&Source> {
+        self.operands.iter().flat_map(|operand| operand.selection.in_short_pieces()).collect()
+    }
+
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         memory::resize(out, window.items() * itemsize, self.data().label())?;

@@ -91,6 +91,12 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
 
+    /// Returns the operands all of whose items are read for the output, but in pieces so short that a server had better be asked
+    /// for all of them at once.
+    fn in_short_pieces(&self) -> Vec<&Source> {
+        self.altered().map_or_else(Vec::new, Fill::in_short_pieces)
+    }
+
     /// Returns how many bytes a window should have for what is read, if so many threads fill windows.
     fn window_bytes(&self, threads: usize) -> usize {
         self.altered().map_or(WINDOW, |fill| fill.window_bytes(threads))

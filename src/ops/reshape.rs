@@ -292,6 +292,10 @@ impl Fill for Reshaped {
         self.data.prepare()
     }
 
+    fn in_short_pieces(&self) -> Vec<&Source> {
+        self.data.in_short_pieces()
+    }
+
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         if let [one] = &self.boxes(window)[..] {
             return self.data.fill(one, out, scratch);

@@ -160,6 +160,11 @@ impl Fill for Selection {
         self.source.read(&self.view.part(&window.ranges), out, &mut scratch.gathered)
     }
 
+    fn in_short_pieces(&self) -> Vec<&Source> {
+        let is_all = self.view.items() >= self.source.meta().items();
+        if is_all && self.crosses_within(SHORT_PIECE) { vec![&self.source] } else { Vec::new() }
+    }
+
     fn window_bytes(&self, threads: usize) -> usize {
         let is_across = self.crosses_within(LONG_PIECE);
         if self.source.costs_requests() && !is_across {

@@ -130,6 +130,12 @@ impl Fill for LinkedSliceScatter {
         Ok(())
     }
 
+    fn in_short_pieces(&self) -> Vec<&Source> {
+        let mut all = self.base.in_short_pieces();
+        all.extend(self.crosses_within(SHORT_PIECE).then_some(self.updates.source()));
+        all
+    }
+
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let Some((part, place)) = self.places.part(window) else { return self.base.fill(window, out, scratch) };
         let part = self.updates.view().part(&part);

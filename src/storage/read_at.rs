@@ -87,7 +87,7 @@ pub enum Part {
 pub const READ_AHEAD: usize = 1 << 21;
 
 /// The fewest bytes that are worth a request of their own so that each thread has one.
-const LEAST_REQUEST: usize = 1 << 14;
+pub const LEAST_REQUEST: usize = 1 << 14;
 
 /// Returns how many of so many bytes, which some threads ask a server for, are asked for at once. So many of them lie there one
 /// after the other: each such run is a request of its own.

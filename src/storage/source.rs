@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Context, Result, ensure};
 
@@ -46,6 +46,8 @@ pub struct Source {
     label: String,
     /// The file that holds this tensor and others, and the number of the tensor there.
     container: Option<(Arc<Container>, usize)>,
+    /// The items as they are stored, once they have been [brought near](Self::bring_near).
+    near: OnceLock<Arc<dyn ReadAt>>,
 }
 
 /// The metadata of a file as a whole: texts by their keys.
@@ -110,13 +112,13 @@ impl Source {
     /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
-        Self { meta, store: Storage::Memory(LargeBytes::Heap(bytes)), label, container: None }
+        Self { meta, store: Storage::Memory(LargeBytes::Heap(bytes)), label, container: None, near: OnceLock::new() }
     }
 
     /// Takes items in memory that are in C order and of a shape and a dtype that suit them.
     pub(crate) fn resident(meta: Meta, items: LargeBytes, label: String) -> Self {
         debug_assert_eq!((meta.bytes(), meta.order), (items.len(), Order::C), "{label}");
-        Self { meta, store: Storage::Memory(items), label, container: None }
+        Self { meta, store: Storage::Memory(items), label, container: None, near: OnceLock::new() }
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
@@ -125,23 +127,23 @@ impl Source {
     /// # Errors
     /// The system does not tell the version of the bytes.
     pub fn stored(meta: Meta, bytes: Arc<dyn ReadAt>, start: u64, label: String) -> Result<Self> {
-        Ok(Self { meta, store: Storage::stored(bytes, start)?, label, container: None })
+        Ok(Self { meta, store: Storage::stored(bytes, start)?, label, container: None, near: OnceLock::new() })
     }
 
     /// Takes items that lie in chunks.
     pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
-        Self { meta, store: Storage::Chunks(chunks), label, container: None }
+        Self { meta, store: Storage::Chunks(chunks), label, container: None, near: OnceLock::new() }
     }
 
     /// Takes the `bytes` bytes of items that `reader` gives before it ends.
     pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
         let store = Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
-        Self { meta, store, label, container: None }
+        Self { meta, store, label, container: None, near: OnceLock::new() }
     }
 
     /// Takes one item for every place of a shape.
     pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
-        Self { meta, store: Storage::Item(item), label, container: None }
+        Self { meta, store: Storage::Item(item), label, container: None, near: OnceLock::new() }
     }
 
     /// Returns the same tensor as number `n` of several in a container.
@@ -210,7 +212,7 @@ impl Source {
     /// Returns whether each read is a request to a server, so that threads gain by waiting together however little there is.
     pub fn costs_requests(&self) -> bool {
         match &self.store {
-            Storage::Bytes { bytes, .. } => bytes.costs_requests(),
+            Storage::Bytes { bytes, .. } => self.near.get().is_none() && bytes.costs_requests(),
             Storage::Chunks(chunks) => chunks.costs_requests(),
             Storage::Stream(_) | Storage::Memory(_) | Storage::Item(_) => false,
         }
@@ -366,6 +368,45 @@ impl Source {
         if is_few { self.copy_chunks(threads) } else { self.flatten(threads) }
     }
 
+    /// Copies what a server is asked for to a file without a name in the folder for temporary files, so that all of it is asked
+    /// for once however often it is read. Other sources stay as they are.
+    ///
+    /// # Errors
+    /// Reading fails, or that file cannot be written.
+    pub fn keep_near(&mut self, threads: Threads) -> Result<()> {
+        match &self.store {
+            Storage::Chunks(chunks) if chunks.costs_requests() => self.copy_chunks(threads),
+            _ => self.bring_near(threads),
+        }
+    }
+
+    /// Does what [`keep_near`](Self::keep_near) does for items in bytes that are read by position, when an output is begun: to
+    /// plan one asks for nothing. Chunks stay as they are.
+    ///
+    /// # Errors
+    /// Those of [`keep_near`](Self::keep_near).
+    pub fn bring_near(&self, threads: Threads) -> Result<()> {
+        if !(self.is_read_by_position() && self.costs_requests()) {
+            return Ok(());
+        }
+        let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
+        let file = unnamed_file().with_context(place)?;
+        let (bytes, count) = (self.bytes(), self.threads(threads));
+        let part = request_window(bytes, count, usize::MAX);
+        let copied = share(count, bytes.div_ceil(part), Vec::new, |number, items| -> Result<bool> {
+            let at = number * part;
+            memory::resize(items, part.min(bytes - at), &self.label)?;
+            self.read_at(items, at as u64)?;
+            write_at(&file, items, at as u64).with_context(place)?;
+            Ok(true)
+        });
+        copied.map_err(|error| error.needing(|| format!("all of it needs {bytes} bytes")))?;
+        self.finish()?;
+        // whoever else has brought it near meanwhile has the same bytes
+        let _ = self.near.set(Arc::new(file));
+        Ok(())
+    }
+
     /// Copies chunks to a file without a name.
     fn copy_chunks(&mut self, threads: Threads) -> Result<()> {
         let Some(chunks) = self.as_chunks() else { return Ok(()) };
@@ -467,6 +508,7 @@ impl Source {
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
         match &self.store {
             Storage::Bytes { bytes, start, .. } => {
+                let (bytes, start) = self.near.get().map_or((bytes, *start), |near| (near, 0));
                 bytes.read_at(out, start + at).with_context(|| format!("{}: cannot be read", self.label))
             }
             Storage::Stream(stream) => {

@@ -594,7 +594,15 @@ fn nothing_is_read_in_vain() {
     let narrow: Vec<f32> = (0..60_000).map(|n| n as f32).collect();
     behaviour.objects.insert("/n.npy".to_owned(), Object::Bytes(tensor::<f32>(&[1500, 40], &narrow).npy()));
     behaviour.objects.insert("/few.npy".to_owned(), Object::Bytes(tensor::<f32>(&[600, 40], &narrow[..24_000]).npy()));
+    folder.put("n.npy", tensor::<f32>(&[1500, 40], &narrow).npy());
+    folder.put("i.npy", tensor::<i64>(&[1500, 40], &(0..60_000).map(|n| n * 7 % 1500).collect::<Vec<_>>()).npy());
+    folder.put("other.npy", tensor::<f32>(&[100_000], &(0..100_000).map(|n| n as f32).collect::<Vec<_>>()).npy());
+    folder.run(words("convert n.npy --order F -o t.npy")).printed().expect("a file in Fortran order");
+    for name in ["i.npy", "t.npy"] {
+        behaviour.objects.insert(format!("/{name}"), Object::Bytes(folder.get(name)));
+    }
     let server = Server::start(behaviour);
+    let [indices, across] = ["/i.npy", "/t.npy"].map(|name| server.url(name));
     let [narrow, few] = ["/n.npy", "/few.npy"].map(|name| server.url(name));
     let [array, archive, model] = ["/x.npy", "/b.npz:b", "/b.safetensors:b"].map(|name| server.url(name));
     // a command, the bytes of the items that it needs, and the most requests for them
@@ -611,12 +619,33 @@ fn nothing_is_read_in_vain() {
         // a column, whose gaps are few enough to come along, and one of which some are
         (vec!["slice", &few, "--at", ":,3:4", "-o", "o.npy"], 2400, 4),
         (vec!["slice", &narrow, "--at", ":,3:4", "-o", "o.npy"], 6000, 700),
+        // what needs several passes, or pieces that are short, is asked for once, and as a whole
+        (vec!["info", "--stats", &model], 400_000, 6),
+        (vec!["info", "--stats", "--by-axis", "1", &narrow], 240_000, 6),
+        (vec!["diff", &model, "other.npy", "--json"], 400_000, 6),
+        (vec!["diff", &model, "other.npy", "--map"], 400_000, 6),
+        (vec!["diff", "other.npy", &model, "--heatmap", "o.png"], 400_000, 6),
+        (vec!["transpose", &narrow, "-o", "o.npy"], 240_000, 6),
+        (vec!["transpose", &narrow, "-o", "o.npy", "--dry-run"], 0, 2),
+        (vec!["convert", &narrow, "--order", "F", "--cast", "float64", "-o", "o.npy"], 240_000, 6),
+        (vec!["concat", "t.npy", &narrow, "--axis", "1", "-o", "o.npy"], 240_000, 6),
+        (vec!["slice-scatter", "n.npy", &across, "--at", ":", "-o", "o.npy"], 240_000, 6),
+        (vec!["reshape", &across, "--shape", "40,1500", "-o", "o.npy"], 240_000, 6),
+        (vec!["gather", &narrow, "[3, 1200, 77]", "-o", "o.npy"], 480, 5),
+        (vec!["gather", &across, "[3, 1200, 77]", "-o", "o.npy"], 240_000, 6),
+        (vec!["gather-elements", &narrow, "i.npy", "-o", "o.npy"], 240_000, 6),
+        (vec!["gather-elements", "n.npy", &indices, "-o", "o.npy"], 480_000, 6),
     ];
     each(
         rows,
         |(args, _, _)| args.join(" "),
         |(args, needed, requests)| {
-            folder.run(args.iter().copied().chain(["--threads", "3"])).printed()?;
+            let run = folder.run(args.iter().copied().chain(["--threads", "3"]));
+            // of two that differ the status is 1
+            match (args[0], run.status) {
+                ("diff", Some(1)) if run.stderr.is_empty() => {}
+                _ => drop(run.printed()?),
+            }
             let seen = server.seen();
             let (found, most) = (bytes(&seen), needed * 11 / 10 + (1 << 17));
             match found <= most && seen.len() <= *requests {

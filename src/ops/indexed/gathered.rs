@@ -19,6 +19,7 @@ use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::tally::Put;
 use crate::ops::window_size::{ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::parallel::Threads;
+use crate::storage::read_at::LEAST_REQUEST;
 use crate::storage::source::Source;
 
 /// The bytes of the least windows that are worth a reading of their own.
@@ -446,6 +447,17 @@ impl LinkedGather {
     }
 }
 
+impl LinkedGather {
+    /// Returns whether a server is rather asked for each block that is wanted than for all of the data, where a request is
+    /// worth some bytes.
+    fn is_cheaper_in_blocks(&self) -> bool {
+        let block = self.blocks.block.saturating_mul(self.meta.dtype.itemsize());
+        let blocks = self.meta.items() / self.blocks.block.max(1);
+        let asked = blocks.saturating_mul(block.saturating_add(LEAST_REQUEST));
+        self.data.costs_requests() && self.data.meta().order == Order::C && asked < self.data.bytes()
+    }
+}
+
 impl Fill for LinkedGather {
     fn meta(&self) -> &Meta {
         &self.meta
@@ -475,7 +487,8 @@ impl Fill for LinkedGather {
         }
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
         let most = if is_file && is_long { self.slab } else { self.resident };
-        if (is_file || self.data.as_chunks().is_some()) && self.data.bytes() <= most {
+        let is_small = self.data.bytes() <= most && !self.is_cheaper_in_blocks();
+        if (is_file || self.data.as_chunks().is_some()) && is_small {
             self.data.make_resident(self.threads)?;
         }
         Ok(())
@@ -502,6 +515,12 @@ impl Fill for LinkedGather {
             (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, &mut scratch.items)?,
         }
         Ok(())
+    }
+
+    fn in_short_pieces(&self) -> Vec<&Source> {
+        // the items of a block of what is in Fortran order lie here and there
+        let is_apart = self.boxes.is_some() || self.data.meta().order == Order::Fortran;
+        if is_apart { vec![&self.data] } else { Vec::new() }
     }
 
     fn tile(&self, _: usize) -> Option<Vec<usize>> {

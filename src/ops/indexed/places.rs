@@ -104,6 +104,7 @@ impl TuplePlaces {
         let is_read_again = resolver.shapes().is_implied && indices.is_read_by_position();
         if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.entries() {
             indices.settle()?;
+            indices.keep_near(limits.threads)?;
             let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
             let mut indices = Updates::new(indices, conversion);
             indices.make_runs(&native, limits)?;
