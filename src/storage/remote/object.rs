@@ -9,11 +9,15 @@ use super::answer::{Version, digest};
 use super::client::Client;
 use crate::error::Result;
 use crate::layout::gather::GapRun;
-use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, LEAST_REQUEST, Part, ReadAt, Stamp};
 
 /// The bytes of an object that may come without being wanted: those of the first part, which is asked for before it is known how
 /// long a header is, and gaps between others.
 const MOST_IN_VAIN: usize = 1 << 17;
+
+/// How often the gaps between pieces may part requests for one object. Every other item of a large tensor would be millions of
+/// requests; after so many, gaps shorter than [`LEAST_REQUEST`] are read, though they are more than the bytes above.
+const MOST_PARTED: usize = 4000;
 
 /// An object on a server, of which the first part is here. Each other read is one request for exactly these bytes, which the
 /// server is asked to give only of the version that the first answer told.
@@ -29,6 +33,8 @@ pub struct RemoteObject {
     whole: Option<Arc<dyn ReadAt>>,
     /// The bytes that may still be read in vain.
     spare: AtomicUsize,
+    /// How often there were gaps that were not read.
+    parted: AtomicUsize,
 }
 
 impl RemoteObject {
@@ -40,7 +46,16 @@ impl RemoteObject {
         let Some(begun) = client.begin(&address, part)? else { return Ok(None) };
         let (client, version) = (Arc::clone(client), begun.version);
         let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
-        Ok(Some(Self { client, address, version, at: begun.at, part: begun.bytes, whole: begun.whole, spare }))
+        Ok(Some(Self {
+            client,
+            address,
+            version,
+            at: begun.at,
+            part: begun.bytes,
+            whole: begun.whole,
+            spare,
+            parted: AtomicUsize::new(0),
+        }))
     }
 
     /// Takes an object of which only the size and the version are known.
@@ -51,7 +66,16 @@ impl RemoteObject {
         let Some(facts) = client.head(&address)? else { return Ok(None) };
         let (client, version) = (Arc::clone(client), facts.version);
         let spare = AtomicUsize::new(MOST_IN_VAIN);
-        Ok(Some(Self { client, address, version, at: 0, part: Vec::new(), whole: None, spare }))
+        Ok(Some(Self {
+            client,
+            address,
+            version,
+            at: 0,
+            part: Vec::new(),
+            whole: None,
+            spare,
+            parted: AtomicUsize::new(0),
+        }))
     }
 
     /// Returns the version that all bytes are of.
@@ -118,6 +142,13 @@ impl ReadAt for RemoteObject {
         };
         let take = |left| Some(left - taken(left).1);
         let left = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        left.map_or(0, |left| taken(left).0)
+        let count = left.map_or(0, |left| taken(left).0);
+        if count == gaps.count
+            || self.parted.fetch_add(1, Ordering::Relaxed) < MOST_PARTED
+            || gaps.bytes >= LEAST_REQUEST
+        {
+            return count;
+        }
+        gaps.count
     }
 }
