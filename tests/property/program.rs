@@ -151,7 +151,9 @@ fn mutants_of_arguments() {
     holds(400, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
         let text = mutants::mutant(TEXTS[seed].as_bytes(), &changes, TOKENS);
         let text = String::from_utf8_lossy(&text).replace('\0', "");
-        check(&folder, &[options[option], &[&text]].concat());
+        // what lies below the root is the machine's, and to look for tensors in all of it takes minutes
+        let text = text.trim_start_matches('/');
+        check(&folder, &[options[option], &[text]].concat());
     });
 }
 
