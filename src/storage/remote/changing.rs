@@ -15,7 +15,7 @@ const MOST_LIST: u64 = 1 << 24;
 
 /// A condition for a value to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
+pub(super) enum Condition {
     /// There is none: what is there is replaced.
     None,
     /// There is no object of that name yet.
@@ -54,7 +54,7 @@ pub enum Listed {
 
 /// Why nobody can say that an object was put.
 #[derive(Debug)]
-pub struct PutError {
+pub(super) struct PutError {
     error: Error,
     /// Whether it may have been put all the same: a server may do what it is asked for and give no answer, or do it later than
     /// the answer came that refused the same request when it was made again.
@@ -79,7 +79,7 @@ impl Client {
     ///
     /// # Errors
     /// No answer, or a refusal.
-    pub fn put(
+    pub(super) fn put(
         &self,
         address: &Address,
         bytes: &[u8],
