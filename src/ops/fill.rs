@@ -91,8 +91,8 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
     fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
 
-    /// Returns the operands all of whose items are read for the output, but in pieces so short that a server had better be asked
-    /// for all of them at once.
+    /// Returns the operands that are read for the output in so many short pieces that a server had better be asked for all of
+    /// their items at once.
     fn in_short_pieces(&self) -> Vec<&Source> {
         self.altered().map_or_else(Vec::new, Fill::in_short_pieces)
     }

@@ -633,6 +633,7 @@ fn nothing_is_read_in_vain() {
         (vec!["reshape", &across, "--shape", "40,1500", "-o", "o.npy"], 240_000, 6),
         (vec!["gather", &narrow, "[3, 1200, 77]", "-o", "o.npy"], 480, 5),
         (vec!["gather", &across, "[3, 1200, 77]", "-o", "o.npy"], 240_000, 6),
+        (vec!["gather-nd", &across, "[[3, 4], [1200, 30]]", "-o", "o.npy"], 8, 4),
         (vec!["gather-elements", &narrow, "i.npy", "-o", "o.npy"], 240_000, 6),
         (vec!["gather-elements", "n.npy", &indices, "-o", "o.npy"], 480_000, 6),
     ];

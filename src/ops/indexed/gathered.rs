@@ -445,16 +445,13 @@ impl LinkedGather {
         })?;
         reads.flush()
     }
-}
 
-impl LinkedGather {
-    /// Returns whether a server is rather asked for each block that is wanted than for all of the data, where a request is
-    /// worth some bytes.
-    fn is_cheaper_in_blocks(&self) -> bool {
-        let block = self.blocks.block.saturating_mul(self.meta.dtype.itemsize());
-        let blocks = self.meta.items() / self.blocks.block.max(1);
-        let asked = blocks.saturating_mul(block.saturating_add(LEAST_REQUEST));
-        self.data.costs_requests() && self.data.meta().order == Order::C && asked < self.data.bytes()
+    /// Returns whether a server is rather asked for each piece that is wanted than for all of the data, where a request is
+    /// worth some bytes. A piece is a block; the items of a block of what is in Fortran order lie here and there.
+    fn is_cheaper_in_pieces(&self) -> bool {
+        let items = if self.data.meta().order == Order::C { self.blocks.block.max(1) } else { 1 };
+        let bytes = items.saturating_mul(self.meta.dtype.itemsize()).saturating_add(LEAST_REQUEST);
+        self.data.costs_requests() && (self.meta.items() / items).saturating_mul(bytes) < self.data.bytes()
     }
 }
 
@@ -487,7 +484,7 @@ impl Fill for LinkedGather {
         }
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
         let most = if is_file && is_long { self.slab } else { self.resident };
-        let is_small = self.data.bytes() <= most && !self.is_cheaper_in_blocks();
+        let is_small = self.data.bytes() <= most && !self.is_cheaper_in_pieces();
         if (is_file || self.data.as_chunks().is_some()) && is_small {
             self.data.make_resident(self.threads)?;
         }
@@ -518,9 +515,8 @@ impl Fill for LinkedGather {
     }
 
     fn in_short_pieces(&self) -> Vec<&Source> {
-        // the items of a block of what is in Fortran order lie here and there
         let is_apart = self.boxes.is_some() || self.data.meta().order == Order::Fortran;
-        if is_apart { vec![&self.data] } else { Vec::new() }
+        if is_apart && !self.is_cheaper_in_pieces() { vec![&self.data] } else { Vec::new() }
     }
 
     fn tile(&self, _: usize) -> Option<Vec<usize>> {
