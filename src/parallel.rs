@@ -63,6 +63,12 @@ impl Threads {
         Self { worth_a_thread: bytes, ..self }
     }
 
+    /// Returns the same limit for work that waits for a server, if it does: then any piece is worth a thread.
+    #[must_use]
+    pub const fn for_requests(self, asks: bool) -> Self {
+        if asks { self.started_for(0) } else { self }
+    }
+
     /// Returns how many threads are worth their start for so many bytes, 1 at least. (The cores are not counted where it is
     /// one.)
     pub fn for_bytes(self, bytes: usize) -> usize {

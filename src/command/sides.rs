@@ -405,8 +405,7 @@ impl Comparing<'_> {
     ) -> Result<()> {
         let bytes = batch.iter().map(|(_, state)| locked(state).bytes()).sum();
         let asks = batch.iter().any(|(_, state)| locked(state).costs_requests());
-        let threads = self.effort.limits.threads;
-        let threads = if asks { threads.started_for(0) } else { threads }.for_bytes(bytes);
+        let threads = self.effort.limits.threads.for_requests(asks).for_bytes(bytes);
         let mut effort = self.effort;
         effort.limits.threads = Threads::new(NonZero::new(1));
         share(

@@ -72,8 +72,7 @@ impl Job {
         let once = fill.operands().into_iter().any(Source::is_stream);
         let asks = fill.operands().into_iter().any(Source::costs_requests);
         let bytes = fill.meta().bytes();
-        let allowed = if asks { limits.threads.started_for(0) } else { limits.threads };
-        let threads = if once { 1 } else { allowed.for_bytes(bytes) };
+        let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(bytes) };
         let suited = || match fill.window_bytes(threads) {
             WINDOW if asks => request_window(bytes, threads, usize::MAX),
             window => window,

@@ -275,8 +275,7 @@ fn scan_windows(
         conversions.push(Conversion::to_native(source.dtype()));
     }
     let asks = parts.iter().any(|part| part.source.costs_requests());
-    let allowed = if asks { limits.threads.started_for(0) } else { limits.threads };
-    let threads = if once { 1 } else { allowed.for_bytes(bytes) };
+    let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(bytes) };
     let window = match fortran {
         true => ACROSS_WINDOWS / threads / parts.len(),
         false if asks => request_window(bytes / parts.len(), threads, usize::MAX),

@@ -46,7 +46,7 @@ pub fn by_axis(
     source.settle()?;
     // the places of one axis lie in pieces, each of which would be a request
     source.keep_near(limits.threads)?;
-    source.flatten_all(limits.threads)?;
+    source.flatten(limits.threads)?;
     source.finish()?;
     let source = &*source;
     let meta = source.meta();
@@ -91,7 +91,7 @@ fn is_outermost(source: &Source, axis: usize) -> bool {
         Order::C => shape.iter().position(|&dim| dim > 1),
         Order::Fortran => shape.iter().rposition(|&dim| dim > 1),
     };
-    source.as_chunks().is_none() && !source.costs_requests() && outermost == Some(axis)
+    source.as_chunks().is_none() && outermost == Some(axis)
 }
 
 /// Returns the box of one place of the first axis.

@@ -133,7 +133,7 @@ pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Res
 
 /// Returns whether items of a dtype may be read more than once for their statistics: those that have quantiles, unless all of
 /// their values are counted.
-pub(super) fn needs_passes(dtype: &DType) -> bool {
+fn needs_passes(dtype: &DType) -> bool {
     !matches!(
         CountedAs::new(dtype.kind()),
         CountedAs::Bytes(_) | CountedAs::Complex64(_) | CountedAs::Complex128(_) | CountedAs::Text | CountedAs::Opaque

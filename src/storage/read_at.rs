@@ -270,7 +270,8 @@ impl<B: Deref<Target: ReadAt>> Section<B> {
     /// Lets several threads ask for what is read ahead where reads cost requests, each for as much as is worth one.
     #[must_use]
     pub fn by(self, threads: Threads) -> Self {
-        let threads = if self.bytes.costs_requests() { threads.started_for(0).for_bytes(READ_AHEAD) } else { 1 };
+        let asks = self.bytes.costs_requests();
+        let threads = if asks { threads.for_requests(asks).for_bytes(READ_AHEAD) } else { 1 };
         Self { threads, ..self }
     }
 

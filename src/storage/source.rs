@@ -226,8 +226,7 @@ impl Source {
 
     /// Returns how many of some threads are worth their start to read all of it: any that can wait for a server.
     pub fn threads(&self, allowed: Threads) -> usize {
-        let allowed = if self.costs_requests() { allowed.started_for(0) } else { allowed };
-        allowed.for_bytes(self.bytes())
+        allowed.for_requests(self.costs_requests()).for_bytes(self.bytes())
     }
 
     /// Returns the open local file in which its items lie as they are, and the byte at which they begin there. Only what

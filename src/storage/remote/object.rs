@@ -44,18 +44,9 @@ impl RemoteObject {
     /// No answer, or one that is of no use.
     pub fn open(client: &Arc<Client>, address: Address, part: Part) -> Result<Option<Self>> {
         let Some(begun) = client.begin(&address, part)? else { return Ok(None) };
-        let (client, version) = (Arc::clone(client), begun.version);
         let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
-        Ok(Some(Self {
-            client,
-            address,
-            version,
-            at: begun.at,
-            part: begun.bytes,
-            whole: begun.whole,
-            spare,
-            parted: AtomicUsize::new(0),
-        }))
+        let object = Self::new(client, address, begun.version);
+        Ok(Some(Self { at: begun.at, part: begun.bytes, whole: begun.whole, spare, ..object }))
     }
 
     /// Takes an object of which only the size and the version are known.
@@ -64,18 +55,13 @@ impl RemoteObject {
     /// Those of [`Client::head`].
     pub fn known(client: &Arc<Client>, address: Address) -> Result<Option<Self>> {
         let Some(facts) = client.head(&address)? else { return Ok(None) };
-        let (client, version) = (Arc::clone(client), facts.version);
-        let spare = AtomicUsize::new(MOST_IN_VAIN);
-        Ok(Some(Self {
-            client,
-            address,
-            version,
-            at: 0,
-            part: Vec::new(),
-            whole: None,
-            spare,
-            parted: AtomicUsize::new(0),
-        }))
+        Ok(Some(Self::new(client, address, facts.version)))
+    }
+
+    /// Takes an object of which nothing is here.
+    fn new(client: &Arc<Client>, address: Address, version: Version) -> Self {
+        let (spare, parted) = (AtomicUsize::new(MOST_IN_VAIN), AtomicUsize::new(0));
+        Self { client: Arc::clone(client), address, version, at: 0, part: Vec::new(), whole: None, spare, parted }
     }
 
     /// Returns the version that all bytes are of.
