@@ -4,6 +4,9 @@ use std::cmp::Ordering;
 
 use crate::layout::numbers::ItemNumbers;
 
+/// Neighbours of which one is looked for at once.
+const AT_ONCE: usize = 64;
+
 /// An item and its number in C order, if there is one.
 pub(super) type Numbered<T> = Option<(T, usize)>;
 
@@ -34,7 +37,11 @@ pub(super) fn least<T: Copy>(
     wanted: impl Fn(T) -> bool,
 ) -> Numbered<T> {
     let (number, place) = numbers.least(start, block.len(), below, &|range| {
-        Some(range.start + block.get(range)?.iter().position(|&item| wanted(item))?)
+        let items = block.get(range.clone())?;
+        // whether any of some neighbours is wanted is asked of all at once, by a loop that is vectorised since it does not end
+        let has_any = |items: &[T]| items.iter().fold(false, |any, &item| any | wanted(item));
+        let before = items.chunks(AT_ONCE).position(has_any)? * AT_ONCE;
+        Some(range.start + before + items[before..].iter().position(|&item| wanted(item))?)
     })?;
     Some((*block.get(place)?, number))
 }

@@ -304,9 +304,11 @@ integers! {
 }
 
 /// Implements [`CountedItem`] for floats. Mantissas and their squares are summed for each exponent, in integers and so
-/// exactly; before one of these sums could overflow, all are moved to the total.
+/// exactly; before one of these sums could overflow, all are moved to the total. Most items have one of few exponents, so there
+/// are `lanes` sums for each, which neighbours take in turn: an item need not wait until the sum of the one before is stored.
+/// (The sums of the many exponents of float64 fill the nearest cache already.)
 macro_rules! floats {
-    ($($float:ty, $sums:ident, $bits:ty, $rank:ty, $mantissa:literal, $exponents:literal, $sum:ty, $square:ty, $most:expr;)*) => {$(
+    ($($float:ty, $sums:ident, $bits:ty, $rank:ty, $mantissa:literal, $exponents:literal, $lanes:literal, $sum:ty, $square:ty, $most:expr;)*) => {$(
         impl CountedItem for $float {
             type Rank = $rank;
             const ENDS: ($rank, $rank) = (<$rank>::MIN, <$rank>::MAX);
@@ -330,7 +332,7 @@ macro_rules! floats {
 
         pub(super) struct $sums {
             /// The sums of mantissas and of their squares, by the bits of the exponent.
-            bins: Box<[($sum, $square); $exponents]>,
+            bins: Box<[[($sum, $square); $lanes]; $exponents]>,
             /// Items since the bins were emptied.
             items: usize,
             total: SumOfSquares,
@@ -338,21 +340,23 @@ macro_rules! floats {
 
         impl Default for $sums {
             fn default() -> Self {
-                Self { bins: Box::new([(0, 0); $exponents]), items: 0, total: SumOfSquares::default() }
+                Self { bins: Box::new([[(0, 0); $lanes]; $exponents]), items: 0, total: SumOfSquares::default() }
             }
         }
 
         impl $sums {
             fn empty_bins(&mut self) {
                 // what is not finite has the last exponent
-                let finite = self.bins.iter().take($exponents - 1).enumerate();
-                for (exponent, &(sum, square)) in finite.filter(|(_, bin)| bin.1 != 0) {
+                let finite = self.bins.iter().take($exponents - 1);
+                let joined = finite.map(|lanes| lanes.iter().fold((0, 0), |all, lane| (all.0 + lane.0, all.1 + lane.1)));
+                let sums = joined.enumerate().filter(|(_, (_, square))| *square != 0);
+                for (exponent, (sum, square)) in sums {
                     // subnormals count in the same power as the smallest normal numbers
                     let power = exponent.max(1) as i32 + 1 - $exponents / 2 - $mantissa;
                     self.total.sum.add_wide(sum < 0, sum.unsigned_abs().into(), power);
                     self.total.squares.add_wide(false, square.into(), 2 * power);
                 }
-                self.bins.fill((0, 0));
+                self.bins.fill([(0, 0); $lanes]);
                 self.items = 0;
             }
         }
@@ -364,18 +368,24 @@ macro_rules! floats {
                         self.empty_bins();
                     }
                     self.items += block.len();
-                    for item in block {
+                    let bins = &mut *self.bins;
+                    let mut put = |lane: usize, item: $float| {
                         let bits = item.to_bits();
                         let exponent = (bits >> $mantissa) as usize & ($exponents - 1);
                         let fraction = bits & ((1 << $mantissa) - 1);
                         let mantissa = fraction | <$bits>::from(exponent > 0) << $mantissa;
-                        let bin = &mut self.bins[exponent];
+                        let bin = &mut bins[exponent][lane];
                         let signed = <$sum>::from(mantissa);
-                        // -1 or 0; neither the sign nor the square of a mantissa can overflow, so that is not checked
+                        // -1 or 0; neither the sign, the square of a mantissa nor a sum can overflow, so that is not checked
                         let sign = <$sum>::from(bits as $rank >> (<$rank>::BITS - 1));
-                        bin.0 += (signed ^ sign).wrapping_sub(sign);
-                        bin.1 += <$square>::from(mantissa).wrapping_mul(mantissa.into());
+                        bin.0 = bin.0.wrapping_add((signed ^ sign).wrapping_sub(sign));
+                        bin.1 = bin.1.wrapping_add(<$square>::from(mantissa).wrapping_mul(mantissa.into()));
+                    };
+                    let (groups, rest) = block.as_chunks::<$lanes>();
+                    for group in groups {
+                        group.iter().enumerate().for_each(|(lane, &item)| put(lane, item));
                     }
+                    rest.iter().for_each(|&item| put(0, item));
                 }
             }
 
@@ -388,6 +398,6 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, Float32Sums, u32, i32, 23, 256, i64, u64, 1 << 16;
-    f64, Float64Sums, u64, i64, 52, 2048, i128, u128, 1 << 21;
+    f32, Float32Sums, u32, i32, 23, 256, 2, i64, u64, 1 << 16;
+    f64, Float64Sums, u64, i64, 52, 2048, 1, i128, u128, 1 << 21;
 }
