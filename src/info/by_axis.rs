@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::part::StoredPart;
+use super::part::{ItemPasses, StoredPart};
 use super::stats::{Stats, stats_of};
 use crate::engine::job::Progress;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
-use crate::item::tensor::Tensor;
 use crate::memory;
 use crate::ops::fill::Limits;
-use crate::parallel::{Threads, on_threads};
+use crate::parallel::on_threads;
+use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 /// The bytes of the places that all threads together have in memory. If an axis runs across the storage, neighbouring
@@ -57,21 +57,24 @@ pub fn by_axis(
     let most = if is_outermost(source, axis) { places_in(GROUPS_ALONG).max(1) } else { MOST_PLACES };
     let group = places_in(limits.window.unwrap_or(GROUPS)).min(most).min(MOST_PLACES);
     if group == 0 {
-        return (0..places)
-            .try_for_each(|place| take(stats_of(source, &StoredPart::place(meta, axis, place), limits, progress)?));
+        return (0..places).try_for_each(|place| {
+            let part = &StoredPart::place(meta, axis, place);
+            take(stats_of(ItemPasses { source, part, held: None, limits, progress })?)
+        });
     }
     // in memory the other axes are in C order
     let as_c = Meta::new(meta.dtype.clone(), meta.shape.clone());
-    let alone = Limits { threads: Threads::new(std::num::NonZero::new(1)), window: None, memory: None };
     let of_group = |first: usize| -> Result<Vec<Option<Stats>>> {
         let range = first..places.min(first + group);
-        let group = read_group(source, axis, range.clone())?;
-        progress(group.bytes());
-        let part = |place| StoredPart {
-            view: group.view().part(&of_place(group.meta(), place - first)),
-            ..StoredPart::place(&as_c, axis, place)
+        let items = read_group(source, axis, range.clone())?;
+        progress(items.len());
+        let of_place = items.len() / range.len();
+        let stats = |place: usize| {
+            let held = Some(&items[(place - first) * of_place..][..of_place]);
+            let part = &StoredPart::place(&as_c, axis, place);
+            stats_of(ItemPasses { source, part, held, limits, progress })
         };
-        range.map(|place| stats_of(&group, &part(place), alone, &|_| ())).collect()
+        range.map(stats).collect()
     };
     let mut first = 0;
     while first < places {
@@ -94,21 +97,15 @@ fn is_outermost(source: &Source, axis: usize) -> bool {
     source.as_chunks().is_none() && outermost == Some(axis)
 }
 
-/// Returns the box of one place of the first axis.
-fn of_place(meta: &Meta, place: usize) -> Vec<Range<usize>> {
-    std::iter::once(place..place + 1).chain(meta.shape.iter().skip(1).map(|&dim| 0..dim)).collect()
-}
-
-/// Reads some places of an axis into memory. That axis becomes the first, and the others follow in C order.
-fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Source> {
+/// Reads some places of an axis into memory, one after the other: the items of each little-endian and in C order.
+fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Vec<u8>> {
     let rank = source.shape().len();
     let ranges: Vec<_> =
         source.shape().iter().enumerate().map(|(n, &dim)| if n == axis { places.clone() } else { 0..dim }).collect();
     let order: Vec<usize> = std::iter::once(axis).chain((0..rank).filter(|&n| n != axis)).collect();
     let view = source.view().part(&ranges).with_axes(&order);
-    let mut bytes = Vec::new();
-    memory::resize(&mut bytes, view.items() * source.dtype().itemsize(), source.label())?;
-    source.read(&view, &mut bytes, &mut Vec::new())?;
-    let tensor = Tensor::new(source.dtype().clone(), view.shape(), bytes)?;
-    Ok(Source::memory(tensor, source.label().to_owned()))
+    let mut items = Vec::new();
+    memory::resize(&mut items, view.items() * source.dtype().itemsize(), source.label())?;
+    Conversion::to_native(source.dtype()).read(source, &view, &mut items, &mut Vec::new())?;
+    Ok(items)
 }

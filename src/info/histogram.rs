@@ -48,7 +48,7 @@ pub enum BinEdge {
 pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progress<'_>) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = [min.bytes(), max.bytes()];
-    let passes = ItemPasses { source, part: &StoredPart::whole(source.meta()), limits, progress };
+    let passes = ItemPasses { source, part: &StoredPart::whole(source.meta()), held: None, limits, progress };
     match CountedAs::new(source.dtype().kind()) {
         CountedAs::Bytes(byte) => bytes(passes, ends, byte).map(Some),
         CountedAs::Int32(codec) => real(passes, ends, &codec).map(Some),

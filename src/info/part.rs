@@ -14,6 +14,8 @@ use crate::storage::source::Source;
 pub(super) struct ItemPasses<'a> {
     pub source: &'a Source,
     pub part: &'a StoredPart,
+    /// The items, if they are in memory: in the order of the part, and little-endian. Then nothing is read.
+    pub held: Option<&'a [u8]>,
     pub limits: Limits,
     pub progress: Progress<'a>,
 }
@@ -26,6 +28,11 @@ impl ItemPasses<'_> {
         begin: impl Fn() -> S + Sync,
         each: impl Fn(&mut S, usize, &[u8]) + Sync,
     ) -> Result<Vec<S>> {
+        if let Some(items) = self.held {
+            let mut state = begin();
+            each(&mut state, 0, items);
+            return Ok(vec![state]);
+        }
         let part = ScannedPart { source: self.source, view: self.part.view.clone() };
         let each = |state: &mut S, start: usize, [bytes]: [&[u8]; 1]| {
             each(state, start, bytes);

@@ -128,7 +128,7 @@ pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Res
     }
     source.flatten_all(limits.threads)?;
     source.finish()?;
-    stats_of(source, &StoredPart::whole(source.meta()), limits, progress)
+    stats_of(ItemPasses { source, part: &StoredPart::whole(source.meta()), held: None, limits, progress })
 }
 
 /// Returns whether items of a dtype may be read more than once for their statistics: those that have quantiles, unless all of
@@ -144,14 +144,9 @@ fn needs_passes(dtype: &DType) -> bool {
 ///
 /// # Errors
 /// As for [`stats`].
-pub(super) fn stats_of(
-    source: &Source,
-    part: &StoredPart,
-    limits: Limits,
-    progress: Progress<'_>,
-) -> Result<Option<Stats>> {
-    let passes = ItemPasses { source, part, limits, progress };
-    let stats = match CountedAs::new(source.dtype().kind()) {
+pub(super) fn stats_of(passes: ItemPasses<'_>) -> Result<Option<Stats>> {
+    let dtype = passes.source.dtype();
+    let stats = match CountedAs::new(dtype.kind()) {
         CountedAs::Bytes(byte) => passes.bytes(byte)?,
         CountedAs::Int32(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
         CountedAs::Int64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
@@ -161,7 +156,7 @@ pub(super) fn stats_of(
         CountedAs::Dates(codec) => {
             let stats = passes.real(codec.keys, &|| RealTally::boxed(codec))?;
             // the day from which ticks are counted is no zero
-            let is_date = matches!(source.dtype().kind(), Kind::Datetime(_));
+            let is_date = matches!(dtype.kind(), Kind::Datetime(_));
             Stats { zero: if is_date { 0 } else { stats.zero }, ..stats }
         }
         CountedAs::Complex64(codec) => passes.complex(&|| ComplexTally::boxed(codec))?,
