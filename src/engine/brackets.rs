@@ -10,7 +10,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::select::select;
+use super::select::{KeyLists, nth, select};
 
 /// The most keys that all threads together keep: 32 MiB.
 const KEPT: usize = 1 << 22;
@@ -64,7 +64,7 @@ pub(super) struct BracketCounts {
     /// For each guess the number of keys below.
     below: Vec<u64>,
     /// For each guess the keys within.
-    kept: Vec<Vec<u64>>,
+    kept: Vec<KeyLists>,
     /// Whether there was no room for a key.
     is_full: bool,
     scratch: Box<Block>,
@@ -118,7 +118,7 @@ impl Brackets {
     pub(super) fn begin(&self) -> BracketCounts {
         BracketCounts {
             below: vec![0; self.guesses.len()],
-            kept: vec![Vec::new(); self.guesses.len()],
+            kept: vec![KeyLists::default(); self.guesses.len()],
             is_full: false,
             scratch: Box::new(Block { wide: [0; BLOCK], near: [0; BLOCK], marks: [0; BLOCK] }),
         }
@@ -164,26 +164,20 @@ impl Brackets {
     /// Returns the keys of some ranks, from 0, if all were kept.
     pub(super) fn found(&self, seen: Vec<BracketCounts>, ranks: &[u64]) -> Option<Vec<u64>> {
         let mut below = vec![0; self.guesses.len()];
-        let mut kept: Vec<Vec<u64>> = vec![Vec::new(); self.guesses.len()];
+        let mut kept = vec![KeyLists::default(); self.guesses.len()];
         for one in seen {
             if one.is_full {
                 return None;
             }
             below.iter_mut().zip(one.below).for_each(|(sum, count)| *sum += count);
-            for (all, mut more) in kept.iter_mut().zip(one.kept) {
-                if all.is_empty() {
-                    std::mem::swap(all, &mut more);
-                }
-                all.append(&mut more);
-            }
+            kept.iter_mut().zip(one.kept).for_each(|(all, more)| all.append(more));
         }
         let key = |&rank: &u64| {
             if self.begins_at_0 && rank < *below.first()? {
                 return Some(0);
             }
             let guess = below.iter().rposition(|&below| below <= rank)?;
-            let (at, keys) = (usize::try_from(rank - below[guess]).ok()?, &mut kept[guess]);
-            (at < keys.len()).then(|| *keys.select_nth_unstable(at).1)
+            nth(&kept[guess], usize::try_from(rank - below[guess]).ok()?)
         };
         ranks.iter().map(key).collect()
     }

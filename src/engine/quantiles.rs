@@ -145,8 +145,8 @@ pub struct Search {
 /// The task of the next pass.
 #[derive(Debug)]
 enum Pass {
-    /// The pass keeps all keys.
-    KeepAll,
+    /// The pass keeps all keys, of which there are at most so many.
+    KeepAll(usize),
     /// The pass keeps the keys within guesses, and counts the others.
     Guess(Brackets),
     /// The pass counts the leading digit of all keys.
@@ -252,7 +252,7 @@ impl PassCounts {
 impl Search {
     /// Begins a search among at most `items` keys of so many bits.
     pub fn new(bits: u32, fractions: &[Fraction], items: usize) -> Self {
-        let pass = if items <= FEW { Pass::KeepAll } else { Pass::CountAll };
+        let pass = if items <= FEW { Pass::KeepAll(items) } else { Pass::CountAll };
         Self { bits, fractions: fractions.to_vec(), kept: KEPT, pass }
     }
 
@@ -273,7 +273,7 @@ impl Search {
     pub fn found(&self) -> Option<&[u64]> {
         match &self.pass {
             Pass::Found(keys) => Some(keys),
-            Pass::KeepAll | Pass::Guess(_) | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) => None,
+            Pass::KeepAll(_) | Pass::Guess(_) | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) => None,
         }
     }
 
@@ -282,21 +282,36 @@ impl Search {
         let counters = match &self.pass {
             Pass::CountAll => 1 << self.bits.min(DIGIT),
             Pass::Count(beginnings, _) => beginnings.known.len() << DIGIT,
-            Pass::KeepAll | Pass::Guess(_) | Pass::Keep(_) | Pass::Found(_) => 0,
+            Pass::KeepAll(_) | Pass::Guess(_) | Pass::Keep(_) | Pass::Found(_) => 0,
         };
         let guessed = match &self.pass {
             Pass::Guess(brackets) => Some(brackets.begin()),
-            Pass::KeepAll | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_) => None,
+            Pass::KeepAll(_) | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_) => None,
         };
         let digits = vec![0; counters];
         PassCounts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
+    }
+
+    /// Counts the keys that `load` appends to a vector, as [`count`](Self::count) does. If the pass keeps all keys, that is the
+    /// vector in which it keeps them, else `block`, which is emptied first.
+    pub fn count_loaded(&self, counts: &mut PassCounts, block: &mut Vec<u64>, load: impl FnOnce(&mut Vec<u64>)) {
+        if let Pass::KeepAll(items) = self.pass {
+            if counts.kept.is_empty() {
+                counts.kept.reserve_exact(items);
+            }
+            load(&mut counts.kept);
+        } else {
+            block.clear();
+            load(block);
+            self.count(counts, block);
+        }
     }
 
     /// Counts some keys, fewer than 2^32. Items that do not count are left out, or have [`Key::LEFT_OUT`].
     pub fn count(&self, counts: &mut PassCounts, keys: &[u64]) {
         match &self.pass {
             // keys that do not count come last, beyond every rank
-            Pass::KeepAll => counts.kept.extend_from_slice(keys),
+            Pass::KeepAll(_) => counts.kept.extend_from_slice(keys),
             Pass::Guess(brackets) => {
                 brackets.count(counts.guessed.as_mut().expect("counters of this pass"), keys);
             }
@@ -343,8 +358,14 @@ impl Search {
         let ranks: Vec<u64> = self.fractions.iter().map(|fraction| fraction.rank(items) - 1).collect();
         let (all, any) = counts.iter().fold((u64::MAX, 0), |(all, any), one| (all & one.all, any | one.any));
         self.pass = match &self.pass {
-            Pass::KeepAll => {
+            Pass::KeepAll(_) => {
                 let mut keys = joined(counts.into_iter().map(|counts| counts.kept));
+                if keys.len() as u64 > items {
+                    // keys that do not count only widen the range of those that do
+                    let left_out = u64::MAX >> (u64::BITS - self.bits);
+                    keys.retain(|&key| key < left_out);
+                    keys.resize(keys.len().max(items as usize), left_out);
+                }
                 Pass::Found(select(&mut keys, ranks.into_iter()))
             }
             Pass::Guess(brackets) => {
@@ -534,6 +555,7 @@ mod tests {
         check("none", std::iter::repeat_n(None::<f64>, n), 1);
         check("no items", std::iter::empty::<Option<i16>>(), 1);
         check("the largest key and none", [Some(u64::MAX), Some(3), Some(u64::MAX)].into_iter(), 4);
+        check("the largest key, and items left out", [Some(u64::MAX), None, Some(3), None].into_iter(), 4);
         check("small and none", random().take(n).map(|r| (r % 7 > 0).then_some((r % 1000) as i64)), 4);
         check("zeros", [0.0, -0.0, 0.0, -0.0].into_iter().map(Some), 4);
     }

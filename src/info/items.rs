@@ -103,7 +103,7 @@ pub(super) struct KeyCodec {
     pub size: usize,
     /// The bits of a key.
     pub bits: u32,
-    /// Replaces the vector by the keys of the items that bytes hold; those that are not finite come behind all others.
+    /// Appends the keys of the items that bytes hold to a vector; those that are not finite come behind all others.
     pub load: fn(&[u8], &mut Vec<u64>),
     /// Returns the bytes of the item that has a key.
     pub store: fn(u64) -> Vec<u8>,
@@ -124,7 +124,6 @@ impl<T: CountedItem> ItemCodec<T> {
 }
 
 fn load_keys<T, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
-    out.clear();
     out.extend(S::stored(bytes).map(|item| if item.is_finite() { item.to_key() } else { S::LEFT_OUT }));
 }
 

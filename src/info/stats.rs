@@ -370,8 +370,7 @@ impl ItemPasses<'_> {
         let tallies = self.scan(begin, |(tally, counts, block), start, bytes| {
             for (i, bytes) in bytes.chunks(BLOCK * keys.size).enumerate() {
                 tally.add(numbers, start + i * BLOCK, bytes);
-                (keys.load)(bytes, block);
-                search.count(counts, block);
+                search.count_loaded(counts, block, |to| (keys.load)(bytes, to));
             }
         })?;
         let mut all = TallyFindings::default();
@@ -437,8 +436,7 @@ impl ItemPasses<'_> {
                 || (search.begin(), Vec::new()),
                 |(counts, keys), _, bytes| {
                     for bytes in bytes.chunks(BLOCK * codec.size) {
-                        (codec.load)(bytes, keys);
-                        search.count(counts, keys);
+                        search.count_loaded(counts, keys, |to| (codec.load)(bytes, to));
                     }
                 },
             )?;

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::Tensor;
+use crate::engine::quantiles::Fraction;
 use crate::item::meta::{Meta, Order};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
@@ -348,6 +349,55 @@ fn storage_changes_nothing() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Rows that are kept as they are, and rows long enough for their items to be counted first.
+#[test]
+fn quantiles_of_places_as_sorting_finds_them() {
+    const PLACES: usize = 3;
+    type Pattern = (&'static str, fn(u64) -> f32);
+    let patterns: [Pattern; 6] = [
+        ("of many binades", |r| f32::from_bits(r as u32)),
+        ("ties", |r| (r % 5) as f32 - 2.0),
+        ("equal", |_| 1.5),
+        ("zeros", |r| [0.0, -0.0, 0.0, 1e-40, r as f32][r as usize % 5]),
+        ("all NaN", |_| f32::NAN),
+        ("few finite", |r| [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, (r >> 8) as f32][r as usize % 4]),
+    ];
+    for (pattern, item) in patterns {
+        for len in [1, 2, 7, 100, 511, 512, 3000] {
+            let random = |n: usize| (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
+            let items: Vec<f32> = (0..PLACES * len).map(|n| item(random(n))).collect();
+            let expected: Vec<Vec<f32>> = (0..PLACES)
+                .map(|place| {
+                    let row = &items[place * len..][..len];
+                    let mut finite: Vec<f32> = row.iter().copied().filter(|item| item.is_finite()).collect();
+                    finite.sort_by(f32::total_cmp);
+                    let rank = |fraction: Fraction| fraction.rank(finite.len() as u64) as usize;
+                    let all = QUANTILES.iter().filter(|_| !finite.is_empty());
+                    all.map(|(_, fraction)| finite[rank(*fraction) - 1]).collect()
+                })
+                .collect();
+            let bytes = |items: &mut dyn Iterator<Item = f32>| items.flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
+            let rows = bytes(&mut items.iter().copied());
+            let columns = bytes(&mut (0..PLACES * len).map(|n| items[n % PLACES * len + n / PLACES]));
+            for (axis, shape, stored) in [(0, [PLACES, len], rows), (1, [len, PLACES], columns)] {
+                let mut found = Vec::new();
+                let mut take = |stats: Option<Stats>| {
+                    let quantiles = stats.expect("numbers have statistics").quantiles;
+                    found.push(quantiles.iter().map(|item| item.bytes().to_vec()).collect::<Vec<_>>());
+                    Ok(())
+                };
+                let mut source = Source::memory(tensor("float32", &shape, stored), "data".to_owned());
+                super::by_axis(&mut source, axis, threads(1), &|_| (), &mut take).unwrap();
+                let expected: Vec<Vec<Vec<u8>>> = expected
+                    .iter()
+                    .map(|place| place.iter().map(|item| item.to_le_bytes().to_vec()).collect())
+                    .collect();
+                assert_eq!(found, expected, "{pattern}: {len} items of each place of axis {axis}");
+            }
+        }
+    }
 }
 
 /// An item that is number `n` of some: small numbers, or NaN.
