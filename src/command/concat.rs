@@ -68,7 +68,7 @@ Examples:
   tensorop concat 'model.safetensors:layers.*.bias' --stack
   tensorop concat log.npy '[[0.5,0.25]]' --in-place          # another row, whatever the file's size
 
-Any number of operands takes the same memory and threads. Along the first axis the system copies from file to file.";
+Any number of operands takes the same memory and threads.";
 
 impl Concat {
     /// Checks that the operands fit together and writes them one after the other.

@@ -22,7 +22,7 @@ use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Patch, Scratch};
 use crate::ops::window_size::{
-    EDIT_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
+    EDIT_WINDOW, FILE_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
 };
 use crate::parallel::{share, share_in_order};
 use crate::storage::chunked::{MOST_ROW, few_rows};
@@ -33,6 +33,9 @@ use crate::storage::source::Source;
 /// Boxes of what stays in the system's memory are read in pieces of so many bytes at least: shorter ones are read together with
 /// the gaps between them, and so again for the next box.
 const LEAST_PIECE: usize = 1 << 10;
+
+/// Each thread has so many windows at least of an output in a file, or windows as short as those of a stream.
+const WINDOWS_EACH: usize = 8;
 
 /// Is called for every window that is done, with the number of its bytes.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
@@ -74,7 +77,7 @@ impl Job {
         let bytes = fill.meta().bytes();
         let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(bytes) };
         let suited = || match fill.window_bytes(threads) {
-            WINDOW if asks => request_window(bytes, threads, usize::MAX),
+            WINDOW | FILE_WINDOW if asks => request_window(bytes, threads, usize::MAX),
             window => window,
         };
         let window = limits.window.unwrap_or_else(suited);
@@ -99,22 +102,35 @@ impl Job {
     /// Cuts the output into windows: boxes where it is made from chunks, else windows that are contiguous in C order. An
     /// output without bytes has none.
     pub fn windows(&self) -> Windows {
-        self.cut(|shape, grid| Windows::boxes(shape, &self.suited(grid)))
+        self.cut(self.items(), |shape, grid| Windows::boxes(shape, &self.suited(grid)))
     }
 
-    /// Cuts the output into windows that are contiguous in C order, or by `by_grid` where it is made from chunks.
-    fn cut(&self, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
+    /// Returns the windows by which the output is written to a file: a few for each thread at least, so that none waits long for
+    /// the last of another.
+    fn windows_of_file(&self) -> Windows {
+        let few = (self.meta().bytes() / (WINDOWS_EACH * self.threads)).max(WINDOW);
+        self.cut(self.items_within(few), |shape, grid| Windows::boxes(shape, &self.suited(grid)))
+    }
+
+    /// Cuts the output into windows of so many items that are contiguous in C order, or by `by_grid` where it is made from chunks.
+    fn cut(&self, items: usize, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
         let shape = &self.meta().shape;
         match (self.meta().bytes(), self.fill.grid()) {
             (0, _) => Windows::new(&[0], 1),
             (_, Some(grid)) => by_grid(shape, grid),
-            (_, None) => Windows::new(shape, self.items()),
+            (_, None) => Windows::new(shape, items),
         }
     }
 
     /// Returns the items of a window.
     fn items(&self) -> usize {
         (self.window / self.fill.widest().max(1)).max(1)
+    }
+
+    /// Returns the items of a window that has no more than so many bytes, if shorter windows do as well.
+    fn items_within(&self, most: usize) -> usize {
+        let bytes = if self.window == FILE_WINDOW { most.min(FILE_WINDOW) } else { self.window };
+        (bytes / self.fill.widest().max(1)).max(1)
     }
 
     /// Returns the sides of boxes that end where chunks do: several chunks together where chunks are small, a part of one
@@ -205,8 +221,7 @@ impl Job {
         }
         self.share(self.threads, numbers.len(), &|number, items, scratch| {
             let window = windows.get(numbers.start + number);
-            let copied = || self.fill.stored(&window)?.map_or(Ok(false), |stored| sink.copy(&window, &stored));
-            if !sink.has(&window) && !copied()? {
+            if !sink.has(&window) && !self.copied(&window, sink)? {
                 self.fill_window(&window, items, scratch)?;
                 sink.put(&window, items)?;
             }
@@ -306,8 +321,7 @@ impl Job {
             let own: Vec<Window> = own.into_iter().map(|number| windows.get(number)).collect();
             let is_left = own.iter().map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
             self.share(self.threads, own.len(), &|n, _, _| {
-                let copied = || self.fill.stored(&own[n])?.map_or(Ok(false), |stored| sink.copy(&own[n], &stored));
-                if !sink.has(&own[n]) && !copied()? {
+                if !sink.has(&own[n]) && !self.copied(&own[n], sink)? {
                     is_left[n].store(true, Ordering::Relaxed);
                 } else {
                     progress(own[n].items() * itemsize);
@@ -331,6 +345,14 @@ impl Job {
             })?;
         }
         self.fill.finish()
+    }
+
+    /// Has a sink take a window from where it is stored, if both can do that, and returns whether it has.
+    fn copied(&self, window: &Window, sink: &dyn WindowSink) -> Result<bool> {
+        match if sink.copies() { self.fill.stored(window)? } else { None } {
+            Some(stored) => sink.copy(window, &stored),
+            None => Ok(false),
+        }
     }
 
     /// Makes `items` the items of any window, piece by piece where the operator fills contiguous windows alone.
@@ -418,8 +440,9 @@ impl Job {
     /// Those of [`run`](Self::run) and of `take`.
     pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
         // whole rows of chunks are contiguous in C order
-        let items = if self.asks { 1 } else { self.items() };
-        let windows = self.cut(|shape, grid| Windows::on_grid(shape, items, &grid));
+        let items = self.items_within(WINDOW);
+        let of_row = if self.asks { 1 } else { items };
+        let windows = self.cut(items, |shape, grid| Windows::on_grid(shape, of_row, &grid));
         let itemsize = self.fill.widest().max(1);
         let is_by_rows = |grid: &Vec<usize>| {
             let few = self.asks && few_rows(&self.meta().shape, &windows, grid, self.threads);
@@ -505,7 +528,7 @@ impl Job {
             if let Some(windows) = windows.as_ref().filter(is_each) {
                 return self.run_each(windows, 0..windows.count(), sink, progress);
             }
-            let windows = windows.unwrap_or_else(|| self.windows());
+            let windows = windows.unwrap_or_else(|| self.windows_of_file());
             return self.run(&windows, 0..windows.count(), sink, progress);
         };
         self.share(self.threads, windows.count(), &|number, items, scratch| {
@@ -590,7 +613,7 @@ impl Job {
         let Some((data, start)) = patch.base().source.as_local_file() else { return false };
         // a member of a container begins or ends elsewhere than its file does
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
-        let suits = patch.base().is_whole_storage && start == base && self.window <= WINDOW;
+        let suits = patch.base().is_whole_storage && start == base && self.window <= FILE_WINDOW;
         suits && alone() && clone_file(data, file)
     }
 }

@@ -12,7 +12,7 @@ use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::fill::{Fill, Scratch, StoredWindow};
 use super::selection::{Selection, tile};
-use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE, WINDOW};
+use super::window_size::{ACROSS_WINDOWS, FILE_WINDOW, SHORT_PIECE, WINDOW};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
@@ -308,7 +308,7 @@ impl Fill for Concat {
         let wanted = self.operands.iter().map(|operand| operand.selection.window_bytes(threads)).max();
         // rows of many operands in a small window are pieces that are not worth a read each
         let is_short = !self.is_outermost() && WINDOW / self.operands.len() < SHORT_PIECE;
-        wanted.unwrap_or(WINDOW).max(if is_short { ACROSS_WINDOWS / threads } else { 0 })
+        wanted.unwrap_or(FILE_WINDOW).max(if is_short { ACROSS_WINDOWS / threads } else { 0 })
     }
 
     fn tile(&self, items: usize) -> Option<Vec<usize>> {

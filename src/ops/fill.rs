@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::ops::Range;
 
-use super::window_size::{ENTRIES, MEMORY, WINDOW};
+use super::window_size::{ENTRIES, FILE_WINDOW, MEMORY};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
@@ -97,9 +97,10 @@ pub trait Fill: Debug + Send + Sync {
         self.altered().map_or_else(Vec::new, Fill::in_short_pieces)
     }
 
-    /// Returns how many bytes a window should have for what is read, if so many threads fill windows.
+    /// Returns how many bytes a window should have for what is read, if so many threads fill windows. [`FILE_WINDOW`] says that
+    /// shorter ones would do as well, so that a window is as long as suits where it goes.
     fn window_bytes(&self, threads: usize) -> usize {
-        self.altered().map_or(WINDOW, |fill| fill.window_bytes(threads))
+        self.altered().map_or(FILE_WINDOW, |fill| fill.window_bytes(threads))
     }
 
     /// Returns the bytes of the widest item on the way to the output.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
-use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, SHORT_PIECE, WINDOW};
+use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, FILE_WINDOW, SHORT_PIECE, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
@@ -171,7 +171,7 @@ impl Fill for Selection {
             let run = self.view.run() * self.meta.dtype.itemsize();
             return request_window(self.meta.bytes(), threads, run);
         }
-        let bytes = if self.in_place { EDIT_WINDOW } else { WINDOW };
+        let bytes = if self.in_place { EDIT_WINDOW } else { FILE_WINDOW };
         if is_across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 

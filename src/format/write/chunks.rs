@@ -69,6 +69,10 @@ impl WindowSink for ChunkSink<'_> {
         }
     }
 
+    fn copies(&self) -> bool {
+        true
+    }
+
     fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
         let (from, there) = match stored {
             StoredWindow::File { .. } if !self.chunks.holds_as_they_are(self.n, window) => return Ok(false),

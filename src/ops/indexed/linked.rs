@@ -17,7 +17,9 @@ use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
 use crate::ops::updates::Updates;
-use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use crate::ops::window_size::{
+    EDIT_WINDOW, ENTRIES, FILE_WINDOW, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW,
+};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -101,7 +103,7 @@ impl Shapes {
         let threads = limits.threads.for_bytes(data_bytes);
         let window = match (base.is_in_place(), sweep) {
             (true, _) => EDIT_WINDOW,
-            (false, false) => WINDOW,
+            (false, false) => FILE_WINDOW,
             (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, SWEEP_WINDOWS / threads),
         };
         if point {
@@ -110,7 +112,8 @@ impl Shapes {
             updates.source_mut().settle()?;
             updates.make_runs(&kernel, limits)?;
         }
-        let items = limits.window.unwrap_or(window) / itemsize.max(1);
+        // points of a short window stay in a core's cache while they are put
+        let items = limits.window.unwrap_or(if window == FILE_WINDOW { WINDOW } else { window }) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         if base.is_in_place() && indices.shares_bytes_with(base.source())? {
             // they will have been changed when they are read again
@@ -240,7 +243,7 @@ impl Fill for LinkedScatter {
     fn window_bytes(&self, threads: usize) -> usize {
         // data that is stored across the order of the output wants large windows whatever the updates do
         match self.base.window_bytes(threads) {
-            across if across > WINDOW => across.max(self.window),
+            across if across > FILE_WINDOW => across.max(self.window),
             _ => self.window,
         }
     }
