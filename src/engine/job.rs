@@ -34,6 +34,11 @@ use crate::storage::source::Source;
 /// the gaps between them, and so again for the next box.
 const LEAST_PIECE: usize = 1 << 10;
 
+/// The size of boxes that are made from what stays in the system's memory, or more where they would be read in pieces of fewer
+/// than [`CACHED_PIECE`] bytes: the transposition of 96 MiB took 0.92 to 0.94 of the time that it took with half of both.
+const CACHED_BOX: usize = 1 << 21;
+const CACHED_PIECE: usize = 1 << 11;
+
 /// Each thread has so many windows at least of an output in a file, or windows as short as those of a stream.
 const WINDOWS_EACH: usize = 8;
 
@@ -547,7 +552,7 @@ impl Job {
     /// longer than to copy it; but not so small that they are read in short pieces, and what lies between these with them.
     fn tile(&self, fill: &dyn Fill, is_cached: bool) -> Option<Vec<usize>> {
         let Meta { shape, dtype, .. } = fill.meta();
-        let least = LEAST_BOX / dtype.itemsize().max(1);
+        let least = CACHED_BOX / dtype.itemsize().max(1);
         let most = (self.meta().items() / (4 * self.threads)).max(least).min(self.items());
         let largest = if self.fill.grain().is_none() { most } else { self.items() };
         let is_long = |sides: &[usize]| {
@@ -557,7 +562,7 @@ impl Job {
         let mut items = if is_cached { least.min(most) } else { largest };
         while items < largest {
             let sides = fill.tile(items)?;
-            if fill.piece(&sides) >= LEAST_PIECE && (items >= most || is_long(&sides)) {
+            if fill.piece(&sides) >= CACHED_PIECE && (items >= most || is_long(&sides)) {
                 return Some(sides);
             }
             items = (2 * items).min(if items < most { most } else { largest });
