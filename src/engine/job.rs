@@ -354,7 +354,8 @@ impl Job {
 
     /// Has a sink take a window from where it is stored, if both can do that, and returns whether it has.
     fn copied(&self, window: &Window, sink: &dyn WindowSink) -> Result<bool> {
-        match if sink.copies() { self.fill.stored(window)? } else { None } {
+        let stored = if sink.copies() { self.fill.stored(window)? } else { None };
+        match stored {
             Some(stored) => sink.copy(window, &stored),
             None => Ok(false),
         }

@@ -57,9 +57,10 @@ pub struct FileSink<'a> {
     label: &'a str,
     /// How items share bytes, if they do.
     packing: Option<Packing>,
-    /// Whether the system is asked to copy between files, until it has refused: only where the file is a server's, which then
-    /// need not send and get what it has. Of the files of this machine a thread reads while another writes, which the system
-    /// would do by turns: 96 MiB took 0.65 of the time of `cp` by two threads, and 1.2 to 1.3 of it when the system copied.
+    /// Whether the system is asked to copy between files, until it has refused. It is asked only where the file is a server's,
+    /// which then need not send what it has and get it back. Between files of this machine the system reads and writes by turns,
+    /// where one thread can read while another writes: 96 MiB took 1.2 to 1.3 of the time of `cp` when the system copied them,
+    /// and 0.65 by two threads.
     copies: AtomicBool,
 }
 

@@ -9,8 +9,8 @@
 /// output 0.5 s (memory that is touched for the first time costs as much as the copy).
 pub const WINDOW: usize = 1 << 18;
 
-/// The size of windows that are written to a file, each by one call of the system. A file system joins the pages of one call as
-/// far as they begin and end with it, so that short calls cost more: 96 MiB took 1.2 to 1.4 times as long by windows of
+/// The size of windows that are written to a file, each by one call of the system. The pages that a call fills are kept in large
+/// pieces, which end where the call does, so that short calls cost more: 96 MiB took 1.2 to 1.4 times as long by windows of
 /// 256 KiB, and windows of 2 MiB gained nothing.
 pub const FILE_WINDOW: usize = 1 << 19;
 
