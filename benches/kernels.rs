@@ -23,8 +23,8 @@ use tensorop::{DType, Reduction, SliceArgs, StepRange};
 /// Bytes of a tensor: one stays in a core's cache (as the program's windows do), the other in no cache of most
 /// machines.
 const SIZES: [usize; 2] = [1 << 18, 1 << 25];
-/// Bytes of an item; 12 is not moved as one word.
-const WIDTHS: [usize; 6] = [1, 2, 4, 8, 12, 16];
+/// Bytes of an item; 3 and 12 are no power of two.
+const WIDTHS: [usize; 7] = [1, 2, 3, 4, 8, 12, 16];
 
 fn main() {
     divan::main();
