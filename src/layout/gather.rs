@@ -4,12 +4,12 @@ use super::order::sort_by;
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
 
-/// A gap of at most so many bytes is read through, which costs less than another system call: between pieces of less than
-/// [`LONG_PIECE`] bytes.
+/// A gap of at most so many bytes is read through, which costs less than another system call and looking up another page of the
+/// file. Pieces of 64 bytes to 4 KiB between gaps of 4 KiB took 0.55 to 0.8 of the time so, and break even at about 7 KiB.
 pub(crate) const GAP: usize = 4096;
 
-/// Pieces of so many bytes are joined only where the gap is no more than [`SHORT_GAP`] or a sixteenth of the piece, since what
-/// is read in vain adds up.
+/// Where gaps are [wanted](Gaps::Wanted), pieces of so many bytes are joined only where the gap is no more than [`SHORT_GAP`] or
+/// a sixteenth of the piece, since what is read again and again adds up.
 pub(crate) const LONG_PIECE: usize = 256;
 
 /// To copy so many bytes more costs less than another system call, and than to look up a page of the file once more, however
@@ -28,8 +28,10 @@ pub struct Reads<'a> {
 /// The cost of a gap between two pieces that are wanted.
 #[derive(Clone, Copy)]
 pub enum Gaps<'a> {
-    /// A short one costs less than another call of the system.
-    Cheap,
+    /// Nothing in them is wanted, and a short one costs less than another call of the system.
+    Unwanted,
+    /// What lies in them is wanted for other windows, which read it, too.
+    Wanted,
     /// Bytes come from a server, and what is read in vain is bounded. This returns how many of some gaps may be read.
     Counted(&'a dyn Fn(GapRun) -> usize),
 }
@@ -54,17 +56,18 @@ impl GapRun {
 }
 
 impl Reads<'_> {
-    /// Reads of at most so many bytes, through gaps that cost less than another call of the system.
+    /// Reads of at most so many bytes, through gaps whose bytes may be wanted for other windows.
     pub const fn of(most: usize) -> Self {
-        Self { most, gaps: Gaps::Cheap }
+        Self { most, gaps: Gaps::Wanted }
     }
 
     /// Returns whether pieces of `extent` bytes, so many bytes after each other, are read together with the gaps between them.
     fn are_joined(self, extent: usize, stride: usize) -> bool {
         let most = match (self.gaps, extent) {
             (Gaps::Counted(_), _) => extent / 16,
-            (Gaps::Cheap, ..LONG_PIECE) => GAP,
-            (Gaps::Cheap, LONG_PIECE..) => SHORT_GAP.max(extent / 16),
+            (Gaps::Unwanted, _) => GAP,
+            (Gaps::Wanted, ..LONG_PIECE) => GAP,
+            (Gaps::Wanted, LONG_PIECE..) => SHORT_GAP.max(extent / 16),
         };
         stride <= extent + most
     }
@@ -117,7 +120,8 @@ pub fn gather<E>(
     let within = &walk.steps[inner..];
     let neighbours = blocks.steps.last().copied();
     let chunked = neighbours.filter(|_| chunk > 1);
-    if let (None, Gaps::Cheap, Some(tiles)) = (chunked, reads.gaps, Tiles::new(&blocks, within, extent, itemsize)) {
+    let is_counted = matches!(reads.gaps, Gaps::Counted(_));
+    if let (None, false, Some(tiles)) = (chunked, is_counted, Tiles::new(&blocks, within, extent, itemsize)) {
         return tiles.gather(out, scratch, read);
     }
     let mut block = |from: usize, to: usize, steps: &[Step]| {
@@ -328,17 +332,23 @@ mod tests {
 
     #[test]
     fn pieces_near_each_other_are_read_at_once() {
-        // the bytes of a row, those of it that are wanted, and how many reads ten rows are
-        let rows = [(348, 312, 1), (1088, 536, 1), (1536, 512, 1), (1537, 512, 10), (4000, 100, 1), (4400, 300, 10)];
-        let wide = [(17 << 10, 16 << 10, 1), (18 << 10, 16 << 10, 10), (36 << 10, 32 << 10, 10)];
-        for (row, wanted, expected) in rows.into_iter().chain(wide) {
+        // the bytes of a row, those of it that are wanted, and how many reads ten rows are where other windows want the gaps,
+        // and where none does
+        let short =
+            [(348, 312, [1, 1]), (1088, 536, [1, 1]), (1537, 512, [10, 1]), (4000, 100, [1, 1]), (4400, 300, [10, 10])];
+        let long = [(17 << 10, 16 << 10, [1, 1]), (18 << 10, 16 << 10, [10, 1]), (68 << 10, 64 << 10, [1, 1])];
+        let apart = [(4096 + 256, 256, [10, 1]), (4096 + 257, 256, [10, 10]), (69 << 10, 64 << 10, [10, 10])];
+        for (row, wanted, expected) in short.into_iter().chain(long).chain(apart) {
             let view = View::c_order(&[10, row]).select(&[span(0, 1, 10), span(0, 1, wanted)]);
-            let (mut out, mut reads) = (vec![0; 10 * wanted], 0);
-            gather(&view, 1, &mut out, &mut Vec::new(), Reads::of(1 << 20), |_, _| {
-                reads += 1;
-                Ok::<_, ()>(())
-            })
-            .unwrap();
+            let reads = [Gaps::Wanted, Gaps::Unwanted].map(|gaps| {
+                let (mut out, mut reads) = (vec![0; 10 * wanted], 0);
+                gather(&view, 1, &mut out, &mut Vec::new(), Reads { most: 1 << 20, gaps }, |_, _| {
+                    reads += 1;
+                    Ok::<_, ()>(())
+                })
+                .unwrap();
+                reads
+            });
             assert_eq!(reads, expected, "{wanted} of {row}");
         }
     }

@@ -466,6 +466,18 @@ impl Source {
     /// # Errors
     /// Reading fails, or the bytes end before the last item.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        self.read_between(view, Gaps::Wanted, out, scratch)
+    }
+
+    /// Does what [`read`](Self::read) does where nothing is wanted of what lies between these items.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    pub fn read_alone(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        self.read_between(view, Gaps::Unwanted, out, scratch)
+    }
+
+    fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
             return Ok(());
@@ -492,7 +504,7 @@ impl Source {
                 let may_read = |gaps| self.spare(gaps);
                 let reads = match self.costs_requests() {
                     true => Reads { most: READ_AHEAD, gaps: Gaps::Counted(&may_read) },
-                    false => Reads::of(READ_AT_ONCE),
+                    false => Reads { most: READ_AT_ONCE, gaps },
                 };
                 gather(view, itemsize, out, scratch, reads, |bytes, at| self.read_at(bytes, at))?;
             }

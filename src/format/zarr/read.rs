@@ -228,7 +228,7 @@ impl ZarrChunks {
                     let (len, bytes) = (value.size()?, self.chunk_bytes());
                     ensure!(len == bytes as u64, "{len} bytes, expected {bytes}");
                     // a store has many values, each of which would have bytes to spare
-                    let gaps = if value.costs_requests() { Gaps::Counted(&|_| 0) } else { Gaps::Cheap };
+                    let gaps = if value.costs_requests() { Gaps::Counted(&|_| 0) } else { Gaps::Wanted };
                     let reads = Reads { gaps, ..Reads::of(AT_ONCE) };
                     let read = |bytes: &mut [u8], at: u64| -> Result<()> { Ok(value.read_at(bytes, at)?) };
                     put(&wanted.place, itemsize, out, &mut |items| gather(&from, itemsize, items, scratch, reads, read))
