@@ -80,7 +80,7 @@ impl Job {
         let once = fill.operands().into_iter().any(Source::is_stream);
         let asks = fill.operands().into_iter().any(Source::costs_requests);
         let bytes = fill.meta().bytes();
-        let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(bytes) };
+        let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(fill.effort()) };
         let suited = || match fill.window_bytes(threads) {
             WINDOW | FILE_WINDOW if asks => request_window(bytes, threads, usize::MAX),
             window => window,
@@ -111,9 +111,11 @@ impl Job {
     }
 
     /// Returns the windows by which the output is written to a file: a few for each thread at least, so that none waits long for
-    /// the last of another.
+    /// the last of another, and shorter ones where each byte takes longer than to be copied.
     fn windows_of_file(&self) -> Windows {
-        let few = (self.meta().bytes() / (WINDOWS_EACH * self.threads)).max(WINDOW);
+        let (bytes, effort) = (self.meta().bytes(), self.fill.effort().max(1));
+        let least = (WINDOW as u128 * bytes as u128 / effort as u128) as usize;
+        let few = (bytes / (WINDOWS_EACH * self.threads)).max(least);
         self.cut(self.items_within(few), |shape, grid| Windows::boxes(shape, &self.suited(grid)))
     }
 

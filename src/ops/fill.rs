@@ -103,6 +103,12 @@ pub trait Fill: Debug + Send + Sync {
         self.altered().map_or(FILE_WINDOW, |fill| fill.window_bytes(threads))
     }
 
+    /// Returns what it takes to make the output, as the number of bytes whose copying takes as long: its own bytes, or more where
+    /// they are read in short pieces.
+    fn effort(&self) -> usize {
+        self.altered().map_or(0, Fill::effort).max(self.meta().bytes())
+    }
+
     /// Returns the bytes of the widest item on the way to the output.
     fn widest(&self) -> usize {
         self.meta().dtype.itemsize().max(self.altered().map_or(0, Fill::widest))

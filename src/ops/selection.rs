@@ -181,6 +181,13 @@ impl Fill for Selection {
         if is_across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
     }
 
+    fn effort(&self) -> usize {
+        let (bytes, run) = (self.meta.bytes(), self.view.run() * self.meta.dtype.itemsize());
+        // a piece that lies apart takes longer to read than a gap is long that is read through, and no more than all is read
+        let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(GAP);
+        bytes.max(apart.min(self.source.bytes()))
+    }
+
     fn tile(&self, items: usize) -> Option<Vec<usize>> {
         self.crosses_within(SHORT_PIECE).then(|| tile(&self.meta.shape, &self.view.axes_as_stored(), items))
     }
@@ -339,7 +346,27 @@ pub fn must_settle(source: &Source, view: &View) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::tile;
+    use ndarray::Array;
+
+    use super::{Selection, tile};
+    use crate::item::tensor::Tensor;
+    use crate::layout::axis::Span;
+    use crate::ops::fill::Fill;
+    use crate::storage::source::Source;
+
+    #[test]
+    fn short_pieces_are_an_effort() {
+        let source = || Source::memory(Tensor::from(&Array::<u8, _>::zeros([100, 9000])), "DATA".to_owned());
+        // the columns of all rows, and the bytes whose copying takes as long
+        let rows = [(0..9000, 900_000), (0..8999, 899_900), (3..103, 100 * 4096), (7..8, 100 * 4096)];
+        for (columns, expected) in rows {
+            let spans = [Span::whole(100), Span { start: columns.start, step: 1, len: columns.len() }];
+            assert_eq!(Selection::slice(source(), &spans).effort(), expected, "{columns:?}");
+        }
+        let steps = [Span::whole(100), Span { start: 0, step: 3, len: 3000 }];
+        assert_eq!(Selection::slice(source(), &steps).effort(), 900_000, "no more than all of the data");
+        assert_eq!(Selection::slice(source(), &[Span::whole(0), Span::whole(0)]).effort(), 0);
+    }
 
     #[test]
     fn sides_of_tiles() {
