@@ -220,19 +220,34 @@ fn set_bits<I: ExactSizeIterator>(mut items: I, first: usize, bits: &mut [u64], 
         let count = answers.len().min(items.len());
         answers[..count].iter_mut().zip(items.by_ref()).for_each(|(answer, item)| *answer = predicate(item).into());
         for eight in answers[..count.next_multiple_of(8)].as_chunks().0 {
-            // the product has the lowest bit of byte n as bit 56 + n, and nothing is carried there
-            let byte = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            bits[at / 64] |= byte << (at % 64);
+            bits[at / 64] |= bits_of(*eight) << (at % 64);
             at += 8;
         }
     }
 }
 
+/// Returns a byte whose bit n is the lowest bit of byte n.
+#[inline(always)]
+fn bits_of(eight: [u8; 8]) -> u64 {
+    // the product has the lowest bit of byte n as bit 56 + n, and nothing is carried there
+    u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
 /// Sets the bit of each pair of stored items of one dtype that differ, each of `width` bytes.
 pub(super) fn mark_different(width: usize, rows: Rows<'_>, bits: &mut [u64]) {
     fn mark<const WIDTH: usize>(rows: Rows<'_>, bits: &mut [u64]) {
-        let pairs = rows.expected.as_chunks::<WIDTH>().0.iter().zip(rows.actual.as_chunks::<WIDTH>().0);
-        set_bits(pairs, 0, bits, |(expected, actual)| expected != actual);
+        let [(expected, last_expected), (actual, last_actual)] =
+            [rows.expected, rows.actual].map(|items| items.as_chunks::<WIDTH>().0.as_chunks::<64>());
+        // the compiler knows how many pairs a whole word is of, and so compares 16 at once where it would compare 2
+        for ((expected, actual), bits) in expected.iter().zip(actual).zip(&mut *bits) {
+            let mut answers = [0_u8; 64];
+            for ((answer, expected), actual) in answers.iter_mut().zip(expected).zip(actual) {
+                *answer = (expected != actual).into();
+            }
+            *bits |= answers.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | bits_of(*eight));
+        }
+        let pairs = last_expected.iter().zip(last_actual);
+        set_bits(pairs, 64 * expected.len(), bits, |(expected, actual)| expected != actual);
     }
     match width {
         1 => mark::<1>(rows, bits),
