@@ -271,7 +271,7 @@ impl<B: Deref<Target: ReadAt>> Section<B> {
     #[must_use]
     pub fn by(self, threads: Threads) -> Self {
         let asks = self.bytes.costs_requests();
-        let threads = if asks { threads.for_requests(asks).for_bytes(READ_AHEAD) } else { 1 };
+        let threads = if asks { threads.for_requests(true).for_bytes(READ_AHEAD) } else { 1 };
         Self { threads, ..self }
     }
 
