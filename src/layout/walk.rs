@@ -117,11 +117,11 @@ pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
             });
         }
         [.., a, b] => {
-            // where the source runs across the destination, small squares keep the lines of both in the cache
+            // where the source runs across the destination, small blocks keep the lines of both in the cache
             let across = b.from.abs() > a.from.abs();
             let Ok(()) = walk.rows(2, |mut from, mut to| -> Result<(), Infallible> {
                 if across {
-                    copy_square(source, from, target, to, a, b);
+                    copy_blocks(source, from, target, to, a, b);
                     return Ok(());
                 }
                 for _ in 0..a.dim {
@@ -163,12 +163,16 @@ fn set<'a, T: Copy + 'a>(target: impl Iterator<Item = &'a mut T>, source: impl I
     target.zip(source).for_each(|(t, s)| *t = *s);
 }
 
-fn copy_square<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, a: Step, b: Step) {
-    const SIDE: usize = 32;
-    for a0 in (0..a.dim).step_by(SIDE) {
-        for b0 in (0..b.dim).step_by(SIDE) {
-            for i in a0..a.dim.min(a0 + SIDE) {
-                let row = Step { dim: SIDE.min(b.dim - b0), ..b };
+/// Copies all places of two axes, of which the source runs along `a` and the destination along `b`, by blocks of so many rows and
+/// columns of the destination. Items of 3 bytes took twice as long by 32 columns. Items of a power of two may take longer by 128,
+/// since what is read for a block then often lies where a cache has room for a few lines only.
+fn copy_blocks<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, a: Step, b: Step) {
+    const ROWS: usize = 32;
+    let columns = if size_of::<T>().is_power_of_two() { 32 } else { 128 };
+    for a0 in (0..a.dim).step_by(ROWS) {
+        for b0 in (0..b.dim).step_by(columns) {
+            for i in a0..a.dim.min(a0 + ROWS) {
+                let row = Step { dim: columns.min(b.dim - b0), ..b };
                 let from = from.wrapping_add_signed(a.from * i as isize + b.from * b0 as isize);
                 let to = to + a.to as usize * i + b.to as usize * b0;
                 copy_row(source, from, target, to, row);
