@@ -1,5 +1,6 @@
 //! The packages that the program and its tests are built from: their licences, duplicate versions and sources are
-//! those that `deny.toml` allows. Needs cargo alone, and no network: all packages are there, or this would not run.
+//! those that `deny.toml` allows. Needs cargo alone, and no network: the packages of the features that are tested are there, or
+//! this would not run.
 #![cfg(target_os = "linux")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +10,9 @@ use crate::common::each;
 
 /// The most packages that the program, without its tests, is made of; and the operators alone, without files and program.
 const MOST_PACKAGES: [(&[&str], usize); 2] = [(&[], 124), (&["--no-default-features"], 20)];
+
+/// The features of these tests beside the default ones. Packages that only others need were perhaps never fetched.
+const FEATURES: &[&str] = if cfg!(feature = "remote") { &["--features", "remote"] } else { &[] };
 
 struct Rules(String);
 
@@ -65,7 +69,7 @@ fn licences() {
     let rules = Rules::read();
     let allowed = rules.list("allow");
     each(
-        tree("all", &["--all-features"]),
+        tree("all", FEATURES),
         |[name, version, _]| format!("{name} {version}"),
         |[_, _, licence]| match is_met(licence, &allowed) {
             true => Ok(()),
@@ -79,7 +83,7 @@ fn versions() {
     let rules = Rules::read();
     let skipped: Vec<&str> = rules.list("skip").into_iter().step_by(2).collect();
     let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for [name, version, _] in tree("all", &["--all-features"]) {
+    for [name, version, _] in tree("all", FEATURES) {
         let major = version.split('.').next().unwrap_or_default();
         if !skipped.contains(&format!("{name}@{major}").as_str()) {
             versions.entry(name).or_default().push(version);
