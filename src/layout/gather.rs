@@ -65,8 +65,7 @@ impl Reads<'_> {
     fn are_joined(self, extent: usize, stride: usize) -> bool {
         let most = match (self.gaps, extent) {
             (Gaps::Counted(_), _) => extent / 16,
-            (Gaps::Unwanted, _) => GAP,
-            (Gaps::Wanted, ..LONG_PIECE) => GAP,
+            (Gaps::Unwanted, _) | (Gaps::Wanted, ..LONG_PIECE) => GAP,
             (Gaps::Wanted, LONG_PIECE..) => SHORT_GAP.max(extent / 16),
         };
         stride <= extent + most
@@ -334,11 +333,22 @@ mod tests {
     fn pieces_near_each_other_are_read_at_once() {
         // the bytes of a row, those of it that are wanted, and how many reads ten rows are where other windows want the gaps,
         // and where none does
-        let short =
-            [(348, 312, [1, 1]), (1088, 536, [1, 1]), (1537, 512, [10, 1]), (4000, 100, [1, 1]), (4400, 300, [10, 10])];
-        let long = [(17 << 10, 16 << 10, [1, 1]), (18 << 10, 16 << 10, [10, 1]), (68 << 10, 64 << 10, [1, 1])];
-        let apart = [(4096 + 256, 256, [10, 1]), (4096 + 257, 256, [10, 10]), (69 << 10, 64 << 10, [10, 10])];
-        for (row, wanted, expected) in short.into_iter().chain(long).chain(apart) {
+        let rows = [
+            (348, 312, [1, 1]),
+            (1088, 536, [1, 1]),
+            (1536, 512, [1, 1]),
+            (1537, 512, [10, 1]),
+            (4000, 100, [1, 1]),
+            (4096 + 256, 256, [10, 1]),
+            (4096 + 257, 256, [10, 10]),
+            (4400, 300, [10, 10]),
+            (17 << 10, 16 << 10, [1, 1]),
+            (18 << 10, 16 << 10, [10, 1]),
+            (36 << 10, 32 << 10, [10, 1]),
+            (68 << 10, 64 << 10, [1, 1]),
+            (69 << 10, 64 << 10, [10, 10]),
+        ];
+        for (row, wanted, expected) in rows {
             let view = View::c_order(&[10, row]).select(&[span(0, 1, 10), span(0, 1, wanted)]);
             let reads = [Gaps::Wanted, Gaps::Unwanted].map(|gaps| {
                 let (mut out, mut reads) = (vec![0; 10 * wanted], 0);
