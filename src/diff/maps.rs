@@ -121,7 +121,7 @@ impl Fill for ErrorPlane {
         Ok(())
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Comparability::Numbers(reading) = &self.pairs.how else {
             unreachable!("the dtypes have been checked");
         };
@@ -145,8 +145,7 @@ impl Fill for ErrorPlane {
             }
         }
         scratch.items = std::mem::take(&mut items[0]);
-        out.clear();
-        out.extend(worst.iter().flat_map(|error| error.to_le_bytes()));
+        out.as_chunks_mut().0.iter_mut().zip(worst).for_each(|(item, error)| *item = error.to_le_bytes());
         Ok(())
     }
 

@@ -20,7 +20,7 @@ use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
-use crate::ops::fill::{Fill, Limits, Patch, Scratch};
+use crate::ops::fill::{Fill, Limits, Patch, Scratch, fill_boxes};
 use crate::ops::window_size::{
     EDIT_WINDOW, FILE_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
 };
@@ -375,16 +375,16 @@ impl Job {
     /// Makes `items` the items of any window, piece by piece where the operator fills contiguous windows alone.
     fn fill_window(&self, window: &Window, items: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let shape = &self.meta().shape;
+        self.make_room(window.items(), items)?;
         if self.fill.fills_boxes() || window.is_contiguous(shape) {
             return self.fill.fill(window, items, scratch);
         }
-        let mut all = memory::of(window.items() * self.meta().dtype.itemsize())?;
-        for piece in window.pieces(shape) {
-            self.fill.fill(&piece, items, scratch)?;
-            all.extend_from_slice(items);
-        }
-        *items = all;
-        Ok(())
+        fill_boxes(&*self.fill, window.pieces(shape), items, scratch)
+    }
+
+    /// Makes a buffer as long as so many items of the output.
+    fn make_room(&self, items: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        memory::resize(buffer, items * self.meta().dtype.itemsize(), self.fill.data().label())
     }
 
     /// Fills some windows, given by their numbers, and hands them to `put`.
@@ -550,6 +550,7 @@ impl Job {
         };
         self.share(self.threads, windows.count(), &|number, items, scratch| {
             let window = windows.get(number);
+            self.make_room(window.items(), items)?;
             same.fill(&window, items, scratch)?;
             sink.put_box(&window, shape, items)?;
             progress(window.items() * dtype.itemsize());

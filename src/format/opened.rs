@@ -16,6 +16,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
+use crate::memory;
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
@@ -284,7 +285,7 @@ fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<
     let label = source.label().to_owned();
     let selection = select(source);
     let meta = selection.meta();
-    let mut bytes = Vec::new();
+    let mut bytes = memory::zeros(meta.bytes()).context(&label)?;
     selection.fill(&Window::whole(&meta.shape), &mut bytes, &mut Scratch::default())?;
     selection.finish()?;
     Tensor::new(meta.dtype.clone(), meta.shape.clone(), bytes).context(label)

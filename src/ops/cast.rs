@@ -6,6 +6,7 @@ use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
+use crate::memory::resize;
 use crate::storage::source::Source;
 
 /// The output of another operator with its items cast.
@@ -49,10 +50,11 @@ impl Fill for CastFill {
         self.inner.prepare()
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
+        resize(items, window.items() * self.cast.from_size(), self.data().label())?;
         self.inner.fill(window, items, inner.get_or_insert_default())?;
-        self.cast.apply(items, out).map_err(|CastFailure { item, why }| {
+        self.cast.apply_to(items, out).map_err(|CastFailure { item, why }| {
             let at = window.index_of(item);
             malformed!("{}: {why} at {at:?}", self.data().label())
         })

@@ -13,7 +13,7 @@ use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 use super::fill::{Fill, Scratch, StoredWindow};
 use super::selection::{Selection, tile};
 use super::window_size::{ACROSS_WINDOWS, FILE_WINDOW, SHORT_PIECE, WINDOW};
-use crate::error::{Error, Result, Subject};
+use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -282,9 +282,8 @@ impl Fill for Concat {
         self.operands.iter().flat_map(|operand| operand.selection.in_short_pieces()).collect()
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
-        memory::resize(out, window.items() * itemsize, self.data().label())?;
         if out.is_empty() {
             return Ok(());
         }
@@ -443,7 +442,7 @@ impl Tensor {
         let joined = check(&shapes, axis, joining)?;
         let source = |(n, tensor): (usize, Self)| Source::memory(tensor, Subject::Operand(n).to_string());
         let fill = joined.link(tensors.into_iter().enumerate().map(source).collect())?;
-        let mut items = Vec::new();
+        let mut items = memory::zeros(fill.meta.bytes()).context(fill.data().label())?;
         fill.fill(&Window::whole(&fill.meta.shape), &mut items, &mut Scratch::default())?;
         Self::new(fill.meta.dtype, fill.meta.shape, items)
     }
@@ -543,7 +542,7 @@ mod tests {
                 let (low, high) = (coordinates(from, &[2, 6, 2]), coordinates(to, &[2, 6, 2]));
                 let ranges: Vec<_> = low.iter().zip(&high).map(|(&a, &b)| a.min(b)..a.max(b) + 1).collect();
                 let window = Window::new(ranges, &[2, 6, 2]);
-                let (mut out, mut scratch) = (vec![9; 7], Scratch::default());
+                let (mut out, mut scratch) = (vec![9; window.items() * size_of::<i32>()], Scratch::default());
                 fill.fill(&window, &mut out, &mut scratch).unwrap();
                 let at = |n| whole[IxDyn(&window.index_of(n))].to_ne_bytes();
                 let expected: Vec<u8> = (0..window.items()).flat_map(at).collect();

@@ -84,12 +84,13 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading.
     fn prepare(&mut self) -> Result<()>;
 
-    /// Makes `out` the items of a window, in C order; its old content is lost. The window is contiguous in C order of the
-    /// output, unless the operator [fills boxes](Self::fills_boxes).
+    /// Makes `out` the items of a window, in C order. It has as many bytes as these, all of which are made: what it held before
+    /// is of no account. The window is contiguous in C order of the output, unless the operator [fills
+    /// boxes](Self::fills_boxes).
     ///
     /// # Errors
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;
 
     /// Returns the operands that are read for the output in so many short pieces that a server had better be asked for all of
     /// their items at once.
@@ -187,6 +188,25 @@ pub trait Fill: Debug + Send + Sync {
     fn finish(&self) -> Result<()> {
         self.operands().into_iter().try_for_each(Source::finish)
     }
+}
+
+/// Makes `out` the items of some boxes of an output, one box after the other.
+///
+/// # Errors
+/// Those of [`Fill::fill`].
+pub(crate) fn fill_boxes(
+    fill: &dyn Fill,
+    boxes: impl IntoIterator<Item = Window>,
+    out: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let (itemsize, mut rest) = (fill.meta().dtype.itemsize(), out);
+    for window in boxes {
+        let (items, after) = rest.split_at_mut(window.items() * itemsize);
+        fill.fill(&window, items, scratch)?;
+        rest = after;
+    }
+    Ok(())
 }
 
 /// Where the items of a window are stored as an output has them.

@@ -109,6 +109,7 @@ impl LinkedReplace {
 
     /// Returns how many items of a window match.
     fn count(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<usize> {
+        resize(out, window.items() * self.meta().dtype.itemsize(), self.base.source().label())?;
         self.base.fill(window, out, scratch)?;
         let found = self.look(window, out, &mut scratch.items, |items| self.replacement.matcher.count(items))?;
         Ok(found.unwrap_or(0))
@@ -189,7 +190,7 @@ impl Fill for LinkedReplace {
         self.base.prepare()
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         if self.base.source().is_stream() {
             if self.replacement.counted.is_some() {
                 self.pass(window.start)?;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::arrays::{check_extent, items};
-use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow};
+use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow, fill_boxes};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -296,19 +296,8 @@ impl Fill for Reshaped {
         self.data.in_short_pieces()
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
-        if let [one] = &self.boxes(window)[..] {
-            return self.data.fill(one, out, scratch);
-        }
-        self.data.make_room(window, out)?;
-        let Scratch { items, inner, .. } = scratch;
-        let mut at = 0;
-        for one in self.boxes(window) {
-            self.data.fill(&one, items, inner.get_or_insert_default())?;
-            out[at..at + items.len()].copy_from_slice(items);
-            at += items.len();
-        }
-        Ok(())
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        fill_boxes(&self.data, self.boxes(window), out, scratch)
     }
 
     fn window_bytes(&self, threads: usize) -> usize {

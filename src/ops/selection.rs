@@ -11,7 +11,6 @@ use crate::layout::axis::Span;
 use crate::layout::gather::{GAP, LONG_PIECE};
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
-use crate::memory::resize;
 use crate::parallel::Threads;
 use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
@@ -121,14 +120,6 @@ impl Selection {
         self.source.flatten(threads)
     }
 
-    /// Makes a buffer as long as the items of a window.
-    ///
-    /// # Errors
-    /// Not enough memory.
-    pub fn make_room(&self, window: &Window, out: &mut Vec<u8>) -> Result<()> {
-        resize(out, window.items() * self.meta.dtype.itemsize(), self.source.label())
-    }
-
     /// Returns whether the order of the output crosses that of storage so soon that what follows each other in both has no more
     /// than so many bytes.
     fn crosses_within(&self, bytes: usize) -> bool {
@@ -155,8 +146,7 @@ impl Fill for Selection {
         if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
-        self.make_room(window, out)?;
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let (part, gathered) = (self.view.part(&window.ranges), &mut scratch.gathered);
         // What lies between the items of a window is of no other window where both follow each other as they are stored. Nothing
         // lies between those of a run, of which in-place edits read thousands.

@@ -136,15 +136,13 @@ impl Fill for LinkedSliceScatter {
         all
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Some((part, place)) = self.places.part(window) else { return self.base.fill(window, out, scratch) };
         let part = self.updates.view().part(&part);
         let itemsize = self.meta().dtype.itemsize();
         // data that updates cover is not read, unless it is a stream, which must be read past
         if part.items() < window.items() || self.base.source().is_stream() {
             self.base.fill(window, out, scratch)?;
-        } else {
-            self.base.make_room(window, out)?;
         }
         let Scratch { gathered, items, .. } = scratch;
         if let Some(first) = place.as_run() {

@@ -165,23 +165,30 @@ impl Cast {
     /// The first item that the dtype cannot hold, counted from 0, and why. `out` then holds nothing of use. Memory
     /// that is not there counts as an error of item 0.
     pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<(), CastFailure> {
-        if let CastPlan::Swap(swaps) = &self.plan {
-            out.clear();
-            out.extend_from_slice(items);
-            if self.from_size() > 0 {
-                Swap::apply_all(swaps, out, self.from_size());
-            }
-            return Ok(());
-        }
-        let (per, size) = (self.from_size().max(1), self.to_size());
-        let count = items.len() / per;
-        let items = &items[..count * per];
+        let (count, size) = (items.len() / self.from_size().max(1), self.to_size());
         let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
         let len =
             enough.ok_or_else(|| CastFailure::new(0, format!("no memory for {count} items of {}", self.to.name())))?;
         out.resize(len, 0);
+        self.apply_to(items, out)
+    }
+
+    /// Does what [`apply`](Self::apply) does, for an `out` that has the length of the result.
+    ///
+    /// # Errors
+    /// The first item that the dtype cannot hold, as there.
+    pub(crate) fn apply_to(&self, items: &[u8], out: &mut [u8]) -> Result<(), CastFailure> {
+        let (per, size) = (self.from_size().max(1), self.to_size());
+        let count = items.len() / per;
+        let items = &items[..count * per];
         match &self.plan {
-            CastPlan::Swap(_) => Ok(()),
+            CastPlan::Swap(swaps) => {
+                out.copy_from_slice(items);
+                if self.from_size() > 0 {
+                    Swap::apply_all(swaps, out, self.from_size());
+                }
+                Ok(())
+            }
             CastPlan::Numbers { from, to } => match &from.reader {
                 NumberReader::Float(load) => self.numbers(from, to, items, out, load),
                 NumberReader::Signed(load) => self.numbers(from, to, items, out, load),
@@ -209,7 +216,7 @@ impl Cast {
                     padding.fill(0);
                 }
                 if self.from.is_big_endian() != self.to.is_big_endian() {
-                    Swap::Units { width: *unit, count: len / unit }.apply(out);
+                    Swap::Units { width: *unit, count: out.len() / unit }.apply(out);
                 }
                 Ok(())
             }

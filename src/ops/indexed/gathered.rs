@@ -14,7 +14,6 @@ use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
 use crate::layout::window::Window;
 use crate::memory;
-use crate::memory::resize;
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::tally::Put;
 use crate::ops::window_size::{ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
@@ -491,9 +490,8 @@ impl Fill for LinkedGather {
         Ok(())
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
-        resize(out, window.items() * itemsize, self.data.label())?;
         if self.has_zeros {
             out.fill(0);
         }

@@ -226,10 +226,10 @@ impl Fill for LinkedScatter {
         self.updates.make_runs(&self.kernel, self.limits)
     }
 
-    fn fill(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         self.base.fill(window, out, scratch)?;
         self.to_kernel.swap(out);
-        let mut rest = &mut out[..];
+        let mut rest = &mut *out;
         // updates go by the numbers of items, which are neighbours in a piece
         for piece in window.pieces(&self.base.meta().shape) {
             let (items, after) = rest.split_at_mut(piece.items() * self.itemsize());
