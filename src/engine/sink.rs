@@ -93,6 +93,11 @@ impl<'a> FileSink<'a> {
         Self { packing: Some(packing), ..Self::new(to.file, to.start, meta, label) }
     }
 
+    /// Returns whether each item has bytes of its own, which lie at its [position](Self::position).
+    pub fn has_positions(&self) -> bool {
+        self.packing.is_none()
+    }
+
     /// Returns where an item lies in the file, in bytes.
     pub fn position(&self, item: usize) -> u64 {
         self.base + (item * self.itemsize) as u64
