@@ -19,7 +19,7 @@ use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::gather::GAP;
 use crate::layout::window::{Window, Windows, boxes_of_run};
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::ops::fill::{Fill, Limits, Patch, Scratch, fill_boxes};
 use crate::ops::window_size::{
     EDIT_WINDOW, FILE_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
@@ -50,7 +50,7 @@ const WINDOWS_EACH: usize = 8;
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// Does what is to be done with one window, given by a number, with the buffers of a thread.
-type WindowWork<'a> = dyn Fn(usize, &mut Vec<u8>, &mut Scratch) -> Result<()> + Sync + 'a;
+type WindowWork<'a> = dyn Fn(usize, &mut Buffer, &mut Scratch) -> Result<()> + Sync + 'a;
 
 /// How many times each byte of the data is read, on average.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +169,7 @@ impl Job {
     /// Calls `work(0..count, items, scratch)` on several threads, each of which keeps its buffers. If several calls fail,
     /// the error of the lowest number is returned, so that a message does not depend on timing.
     fn share(&self, threads: usize, count: usize, work: &WindowWork<'_>) -> Result<()> {
-        let begin = || (Vec::new(), Scratch::default());
+        let begin = || (Buffer::default(), Scratch::default());
         share(threads, count, begin, |number, (items, scratch)| work(number, items, scratch).map(|()| true)).map(drop)
     }
 
@@ -182,7 +182,7 @@ impl Job {
         take: &mut (dyn FnMut(usize, &[u8]) -> Result<()> + Send),
     ) -> Result<()> {
         let threads = if self.asks { self.threads } else { 1 };
-        let begin = || (Vec::new(), Scratch::default());
+        let begin = || (Buffer::default(), Scratch::default());
         let work = |number, (items, scratch): &mut _| work(number, items, scratch);
         share_in_order(threads, count, begin, work, |number, (items, _)| take(number, items).map(|()| true))
     }
@@ -347,7 +347,7 @@ impl Job {
             let left: Vec<Window> = left.collect();
             let blocks = Blocks::new(shape, itemsize, slab, &grid, &left)?;
             self.share(self.threads, blocks.count(), &|n, _, scratch| {
-                let mut items = Vec::new();
+                let mut items = Buffer::default();
                 self.fill_window(&blocks.window(n), &mut items, scratch)?;
                 blocks.put(n, items);
                 Ok(())
@@ -372,7 +372,7 @@ impl Job {
     }
 
     /// Makes `items` the items of any window, piece by piece where the operator fills contiguous windows alone.
-    fn fill_window(&self, window: &Window, items: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
+    fn fill_window(&self, window: &Window, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
         let shape = &self.meta().shape;
         self.make_room(window.items(), items)?;
         if self.fill.fills_boxes() || window.is_contiguous(shape) {
@@ -382,8 +382,8 @@ impl Job {
     }
 
     /// Makes a buffer as long as so many items of the output.
-    fn make_room(&self, items: usize, buffer: &mut Vec<u8>) -> Result<()> {
-        memory::resize(buffer, items * self.meta().dtype.itemsize(), self.fill.data().label())
+    fn make_room(&self, items: usize, buffer: &mut Buffer) -> Result<()> {
+        buffer.resize(items * self.meta().dtype.itemsize(), self.fill.data().label())
     }
 
     /// Fills some windows, given by their numbers, and hands them to `put`.

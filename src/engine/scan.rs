@@ -12,7 +12,7 @@ use super::job::Progress;
 use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
-use crate::memory::resize;
+use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
 use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
@@ -101,8 +101,8 @@ pub fn scan_boxes<S: Send, const N: usize>(
     let parts = sources.map(|source| ScannedPart { view: view(source), source });
     let shape = parts.first().map(|part| part.view.shape()).unwrap_or_default();
     let scanning = Scanning { limits, progress, wanted: &wanted, cut: boxes_across };
-    let visit = |state: &mut S, window: &Window, items: &[Vec<u8>]| {
-        each(state, &ScannedBox { window, shape: &shape, items: std::array::from_fn(|i| items[i].as_slice()) })
+    let visit = |state: &mut S, window: &Window, items: &[Buffer]| {
+        each(state, &ScannedBox { window, shape: &shape, items: std::array::from_fn(|i| &*items[i]) })
     };
     scan_with(&parts, &scanning, &begin, &visit)
 }
@@ -183,8 +183,8 @@ pub fn scan_parts<S: Send, const N: usize>(
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
     let scanning = Scanning { limits, progress, wanted: &wanted, cut: Windows::new };
-    let visit = |state: &mut S, window: &Window, items: &[Vec<u8>]| {
-        each(state, window.start, std::array::from_fn(|i| items[i].as_slice()))
+    let visit = |state: &mut S, window: &Window, items: &[Buffer]| {
+        each(state, window.start, std::array::from_fn(|i| &*items[i]))
     };
     scan_with(&parts, &scanning, &begin, &visit)
 }
@@ -203,7 +203,7 @@ fn scan_with<S: Send>(
     parts: &[ScannedPart<'_>],
     scanning: &Scanning<'_>,
     begin: &(impl Fn() -> S + Sync),
-    each: &(impl Fn(&mut S, &Window, &[Vec<u8>]) -> Result<bool> + Sync),
+    each: &(impl Fn(&mut S, &Window, &[Buffer]) -> Result<bool> + Sync),
 ) -> Result<Vec<S>> {
     let states = Mutex::new(Vec::new());
     let visit = || -> Visitor<'_> {
@@ -234,14 +234,14 @@ fn boxes_across(shape: &[usize], items: usize) -> Windows {
 }
 
 /// What a thread calls with each of its windows and the items of each tensor. False ends the scan.
-type Visitor<'a> = Box<dyn FnMut(&Window, &[Vec<u8>]) -> Result<bool> + Send + 'a>;
+type Visitor<'a> = Box<dyn FnMut(&Window, &[Buffer]) -> Result<bool> + Send + 'a>;
 
 /// What windows are shown to.
 enum Visits<'v, 'a> {
     /// A visitor of each thread, which this makes.
     Shared(&'v (dyn Fn() -> Visitor<'a> + Sync)),
     /// One visitor, which takes all windows in order.
-    InOrder(&'v mut (dyn FnMut(&[Vec<u8>]) -> Result<()> + Send)),
+    InOrder(&'v mut (dyn FnMut(&[Buffer]) -> Result<()> + Send)),
 }
 
 /// The state of a thread, which is handed over to `all` when the thread's [`Visitor`] is dropped.
@@ -300,14 +300,14 @@ fn scan_windows(
         }
     };
     let count = windows.count();
-    let buffers = || (vec![Vec::new(); parts.len()], Vec::new());
-    let read = |window: &Window, items: &mut [Vec<u8>], scratch: &mut Vec<u8>| -> Result<()> {
+    let buffers = || (parts.iter().map(|_| Buffer::default()).collect::<Vec<_>>(), Vec::new());
+    let read = |window: &Window, items: &mut [Buffer], scratch: &mut Vec<u8>| -> Result<()> {
         for ((ScannedPart { source, view }, conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut())
         {
-            resize(items, window.items() * conversion.itemsize(), source.label())?;
+            items.resize(window.items() * conversion.itemsize(), source.label())?;
             conversion.read(source, &view.part(&window.ranges), items, scratch)?;
         }
-        progress(items.iter().map(Vec::len).sum());
+        progress(items.iter().map(|items| items.len()).sum());
         Ok(())
     };
     let whole = AtomicBool::new(true);

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
-use crate::memory::resize;
+use crate::memory::Buffer;
 
 /// The most numbers of places that are tried for a slab along one axis.
 const SIDES: usize = 8;
@@ -192,7 +192,7 @@ pub(super) struct Blocks<'a> {
     grid: &'a Windows,
     /// The numbers of those that are wanted, in the grid.
     numbers: Vec<usize>,
-    items: Vec<OnceLock<Vec<u8>>>,
+    items: Vec<OnceLock<Buffer>>,
 }
 
 impl<'a> Blocks<'a> {
@@ -223,7 +223,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Holds the items of a block.
-    pub(super) fn put(&self, n: usize, items: Vec<u8>) {
+    pub(super) fn put(&self, n: usize, items: Buffer) {
         self.items[n].set(items).expect("each block is filled once");
     }
 
@@ -231,8 +231,8 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     /// There is not enough memory for the numbers of the blocks.
-    pub(super) fn gather(&self, window: &Window, out: &mut Vec<u8>) -> Result<()> {
-        resize(out, window.items() * self.itemsize, "a window")?;
+    pub(super) fn gather(&self, window: &Window, out: &mut Buffer) -> Result<()> {
+        out.resize(window.items() * self.itemsize, "a window")?;
         let to = View::c_order(&window.shape());
         for number in self.grid.touched_by(&window.spans().collect::<Vec<_>>())? {
             let n = self.numbers.binary_search(&number).expect("the blocks of all windows are held");
@@ -330,7 +330,8 @@ mod tests {
         let shape = [5, 7];
         let all: Vec<u8> = (0..35).collect();
         let items = |window: &Window| {
-            let mut out = vec![0; window.items()];
+            let mut out = Buffer::default();
+            out.resize(window.items(), "a block").unwrap();
             let view = View::c_order(&shape).part(&window.ranges);
             copy_bytes(&all, &view, &mut out, &View::c_order(&window.shape()), 1);
             out
@@ -343,9 +344,9 @@ mod tests {
                 let blocks = Blocks::new(&shape, 1, slab, &grid, &own).unwrap();
                 (0..blocks.count()).for_each(|n| blocks.put(n, items(&blocks.window(n))));
                 for window in own {
-                    let mut out = Vec::new();
+                    let mut out = Buffer::default();
                     blocks.gather(&window, &mut out).unwrap();
-                    assert_eq!(out, items(&window), "{window:?} from {block:?}");
+                    assert_eq!(out[..], items(&window)[..], "{window:?} from {block:?}");
                 }
             }
         }
