@@ -3,6 +3,7 @@
 use super::order::sort_by;
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
+use crate::memory::from_line;
 
 /// A gap of at most so many bytes is read through, which costs less than another system call and looking up another page of the
 /// file. Pieces of 64 bytes to 4 KiB between gaps of 4 KiB took 0.55 to 0.8 of the time so, and break even at about 7 KiB.
@@ -131,12 +132,10 @@ pub fn gather<E>(
         if lies_as_stored(steps) {
             return read(&mut out[to * itemsize..][..bytes], position);
         }
-        if scratch.len() < bytes {
-            scratch.resize(bytes, 0);
-        }
-        read(&mut scratch[..bytes], position)?;
+        let scratch = from_line(scratch, bytes);
+        read(scratch, position)?;
         let (from, to) = views(from - low, to, steps);
-        copy_bytes(&scratch[..bytes], &from, out, &to, itemsize);
+        copy_bytes(scratch, &from, out, &to, itemsize);
         Ok(())
     };
     // so many places of an axis are read together, from a place on
@@ -234,9 +233,7 @@ impl<'a> Tiles<'a> {
     ) -> Result<(), E> {
         let axis = self.along;
         let bytes = self.piece * self.itemsize;
-        if scratch.len() < self.stack * bytes {
-            scratch.resize(self.stack * bytes, 0);
-        }
+        let scratch = from_line(scratch, self.stack * bytes);
         let back = backwards(self.within);
         self.outer.rows(0, |from, to| {
             (0..axis.dim).step_by(self.stack).try_for_each(|first| {
