@@ -564,14 +564,17 @@ impl Job {
     }
 
     /// Returns the bytes of the blocks of a file by which an output is written, a power of two; `None` where it is written by
-    /// windows. They are chunks where it is made from chunks. They are longer where what is read wants long ones, each part of
-    /// which costs a sweep. A server is asked to copy windows.
+    /// windows: chunks where it is made from chunks, longer ones where what is read wants these, and rows where no item begins with
+    /// a block. A server is asked for windows, too, or to copy them: parts of rows would be requests of their own.
     fn block_of_file(&self, sink: &FileSink<'_>) -> Option<usize> {
         let items = self.items_of_file_window();
         let bytes = items.saturating_mul(self.meta().dtype.itemsize());
-        let is_any = self.fill.grid().is_none() && self.slabs(&self.windows_of(items)).is_none();
-        (is_any && (1..=FILE_WINDOW).contains(&bytes) && sink.has_positions() && !sink.copies())
-            .then(|| 1 << bytes.ilog2())
+        let is_apart = self.asks || sink.copies() || self.slabs(&self.windows_of(items)).is_some();
+        if is_apart || !(1..=FILE_WINDOW).contains(&bytes) {
+            return None;
+        }
+        let block = 1 << bytes.ilog2();
+        (self.fill.grid().is_none() && sink.begins_items_at(block)).then_some(block)
     }
 
     /// Fills the items that begin in each block of a file, and writes them by one call.
@@ -579,19 +582,19 @@ impl Job {
     /// The pages that a call writes are kept in pieces as large as the call, but a piece begins at a multiple of its own size.
     /// So calls that begin anywhere make many small pieces: 96 MiB took 23 ms by windows of whole rows, and 19 ms by blocks.
     fn run_by_blocks(&self, block: usize, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        let (Meta { shape, dtype, .. }, all) = (self.meta(), self.meta().items());
-        let (base, end, block) = (sink.position(0), sink.position(all), block as u64);
+        let itemsize = self.meta().dtype.itemsize();
+        let (base, end, block) = (sink.position(0), sink.position(self.meta().items()), block as u64);
         let blocks = base / block..end.div_ceil(block);
         let first_in = |number: u64| {
             let bytes = (number * block).clamp(base, end) - base;
-            (bytes as usize).div_ceil(dtype.itemsize())
+            (bytes as usize).div_ceil(itemsize)
         };
         let count = usize::try_from(blocks.end - blocks.start)?;
         self.share(self.threads, count, &|number, items, scratch| {
             let number = blocks.start + number as u64;
             let (first, behind) = (first_in(number), first_in(number + 1));
             self.make_room(behind - first, items)?;
-            fill_boxes(&*self.fill, boxes_of_run(shape, first, behind), items, scratch)?;
+            self.fill.fill_run(first..behind, items, scratch)?;
             sink.put_items(items, first)?;
             progress(items.len());
             Ok(())
@@ -689,9 +692,13 @@ mod tests {
     use crate::layout::axis::Span;
     use crate::ops::cast::CastFill;
     use crate::ops::concat::{self, Joining};
+    use crate::ops::indexed::{ScatterOperands, ScatterRule};
+    use crate::ops::reduction::{Reduction, Repeats};
     use crate::ops::reshape::Reshaped;
+    use crate::ops::scatter_update;
     use crate::ops::selection::Selection;
     use crate::ops::slice_scatter::SliceScatter;
+    use crate::ops::tally::Application;
     use crate::ops::updates::Updates;
     use crate::parallel::Threads;
     use crate::storage::conversion::Conversion;
@@ -831,6 +838,122 @@ mod tests {
                 crate::storage::platform::read_at(&file, &mut found, 0).unwrap();
                 assert_eq!((&found, *told.lock().unwrap()), (&expected, bytes), "{name} {limits:?}");
             }
+        }
+    }
+
+    /// So many places that a block is a few rows of them.
+    const ROWS: [usize; 3] = [7, 50, 60];
+
+    /// 0 to 250, again and again, in a file.
+    fn stored(dtype: &str) -> Source {
+        let dtype = DType::parse(dtype).unwrap();
+        let items = (0..=250_u8).cycle().take(ROWS.iter().product());
+        let items: Vec<u8> = items.flat_map(|n| [n, 0].into_iter().take(dtype.itemsize())).collect();
+        let file = tempfile::tempfile().unwrap();
+        crate::storage::platform::write_at(&file, &items, 0).unwrap();
+        Source::stored(Meta::new(dtype, ROWS.into()), Arc::new(file), 0, "DATA".to_owned()).unwrap()
+    }
+
+    /// The tensor of that dtype with the items of a box replaced.
+    fn scattered(dtype: &str, at: &str, dims: [usize; 3]) -> Box<dyn Fill> {
+        let places = SliceScatter::resolve(&ROWS, &at.parse().unwrap(), Some(&dims)).unwrap();
+        let data = stored(dtype);
+        let items = vec![200; dims.iter().product::<usize>() * data.dtype().itemsize()];
+        let updates = Tensor::new(data.dtype().clone(), dims.into(), items).unwrap();
+        let same = Conversion::identity(data.dtype());
+        let updates = Updates::new(Source::memory(updates, "UPDATES".to_owned()), same);
+        Box::new(places.link(Selection::whole(data), updates))
+    }
+
+    /// The tensor of that dtype with the places 3, 4 and 49 of its second axis replaced, or what is there added to.
+    fn updated(dtype: &str, reduction: Reduction, limits: Limits) -> Box<dyn Fill> {
+        let (base, dims) = (Selection::whole(stored(dtype)), [7, 3, 60]);
+        let dtype = base.meta().dtype.clone();
+        let shapes = scatter_update::check(&ROWS, &[3], Some(&dims), 1).unwrap();
+        let updates = (1..=200).cycle().take(dims.iter().product::<usize>() * dtype.itemsize()).collect();
+        let updates = Source::memory(Tensor::new(dtype.clone(), dims.into(), updates).unwrap(), "UPDATES".to_owned());
+        let indices = Source::memory(Tensor::from(&ndarray::array![4_u8, 3, 49]), "INDICES".to_owned());
+        let application = Application::new(&dtype, reduction, true).unwrap();
+        let repeats = if reduction == Reduction::None { Repeats::LastWins } else { Repeats::Combined };
+        let operands = ScatterOperands { base, indices, updates: Updates::new(updates, Conversion::identity(&dtype)) };
+        Box::new(shapes.link(operands, ScatterRule { repeats, application }, limits).unwrap())
+    }
+
+    #[test]
+    fn blocks_of_a_file_hold_what_windows_hold() {
+        let wide = |fill| CastFill::over(fill, DType::parse("float32").unwrap(), false).unwrap();
+        let steps = [Span { start: 6, step: -2, len: 4 }, Span { start: 0, step: 2, len: 25 }, Span::whole(60)];
+        type Make<'a> = &'a dyn Fn(Limits) -> Box<dyn Fill>;
+        let rows: [(&str, Make<'_>); 11] = [
+            ("updated", &|limits| updated("uint8", Reduction::None, limits)),
+            ("added to", &|limits| updated(">u2", Reduction::Add, limits)),
+            ("whole", &|_| Box::new(Selection::whole(stored("uint8")))),
+            ("whole, of 2 bytes", &|_| Box::new(Selection::whole(stored("uint16")))),
+            ("in memory", &|_| Box::new(Selection::whole(sixty()))),
+            ("sliced", &|_| Box::new(Selection::slice(stored("uint16"), &steps))),
+            ("replaced", &|_| scattered("uint16", "1:, ::3, 1:40", [6, 17, 39])),
+            ("rows replaced", &|_| scattered("uint8", "1:4, :49", [3, 49, 60])),
+            ("cast", &|_| wide(scattered("uint16", ":, 2:, 59:", [7, 48, 1]))),
+            ("reshaped", &|limits| Box::new(Reshaped::new(stored("uint16"), vec![70, 300], limits))),
+            ("joined", &|_| {
+                let joined = concat::check(&[&ROWS[..], &ROWS], 1, Joining::Along).unwrap();
+                Box::new(joined.link(vec![stored("uint8"), stored("uint8")]).unwrap())
+            }),
+        ];
+        for (name, make) in rows {
+            for limits in [limits(2, 64), limits(1, 5000), limits(2, 9000), limits(3, 16384), limits(2, 1 << 30)] {
+                // items begin with blocks behind the first and the last of these
+                for header in [0, 1, 6, 64] {
+                    let job = Job::new(make(limits), limits).unwrap();
+                    let (file, bytes, mut expected) =
+                        (tempfile::tempfile().unwrap(), job.meta().bytes(), vec![7; header]);
+                    job.stream(&|_| (), &mut |items| {
+                        expected.extend_from_slice(items);
+                        Ok(())
+                    })
+                    .unwrap();
+                    let told = Mutex::new(0);
+                    job.write(&file, "OUT", &vec![7; header], &|bytes| *told.lock().unwrap() += bytes).unwrap();
+                    let mut found = vec![0; header + bytes];
+                    crate::storage::platform::read_at(&file, &mut found, 0).unwrap();
+                    let length = file.metadata().unwrap().len();
+                    assert_eq!((&found, length), (&expected, expected.len() as u64), "{name} {limits:?} {header}");
+                    assert_eq!(*told.lock().unwrap(), bytes, "{name} {limits:?} {header}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_output_is_written_by() {
+        let file = tempfile::tempfile().unwrap();
+        // operator, the bytes of a window, the bytes of a header, the bytes of a block
+        type Row<'a> = (&'a dyn Fn() -> Box<dyn Fill>, usize, u64, Option<usize>);
+        let rows: [Row<'_>; 7] = [
+            (&reversed, 16, 64, Some(16)),
+            (&reversed, 37, 1, Some(32)),
+            (&reversed, 1 << 30, 0, None),
+            (&|| Box::new(Selection::whole(stored("uint16"))), 9000, 128, Some(8192)),
+            (&|| Box::new(Selection::whole(stored("uint16"))), 9000, 127, None),
+            // each of these windows would read a page
+            (&|| Box::new(Selection::whole(stored("uint16"))), 8, 128, None),
+            (&|| CastFill::over(reversed(), DType::parse("float64").unwrap(), false).unwrap(), 71, 128, Some(64)),
+        ];
+        for (make, window, base, expected) in rows {
+            let job = Job::new(make(), limits(1, window)).unwrap();
+            let sink = FileSink::new(&file, base, job.meta(), "OUT");
+            assert_eq!(job.block_of_file(&sink), expected, "{window} {base}");
+        }
+    }
+
+    #[test]
+    fn the_item_that_a_block_cannot_cast_is_told_by_its_place() {
+        for window in [64, 9000] {
+            let fill =
+                CastFill::over(Box::new(Selection::whole(stored("uint8"))), DType::parse("bool").unwrap(), false);
+            let job = Job::new(fill.unwrap(), limits(2, window)).unwrap();
+            let error = job.write(&tempfile::tempfile().unwrap(), "OUT", b"head", &|_| ()).unwrap_err();
+            assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
         }
     }
 

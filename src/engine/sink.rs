@@ -93,9 +93,10 @@ impl<'a> FileSink<'a> {
         Self { packing: Some(packing), ..Self::new(to.file, to.start, meta, label) }
     }
 
-    /// Returns whether each item has bytes of its own, which lie at its [position](Self::position).
-    pub fn has_positions(&self) -> bool {
-        self.packing.is_none()
+    /// Returns whether an item begins at each multiple of so many bytes of the file, as far as there are items.
+    pub fn begins_items_at(&self, block: usize) -> bool {
+        let (block, itemsize) = (block as u64, self.itemsize as u64);
+        self.packing.is_none() && block.is_multiple_of(itemsize) && self.base.is_multiple_of(itemsize)
     }
 
     /// Returns where an item lies in the file, in bytes.

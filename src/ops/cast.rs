@@ -1,10 +1,13 @@
 //! An operator that casts the output of another one to other values or to another byte order.
 
+use std::ops::Range;
+
 use super::fill::{Fill, Scratch};
 use crate::error::{Error, Result, malformed};
 use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
+use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::resize;
 use crate::storage::source::Source;
@@ -33,6 +36,13 @@ impl CastFill {
     }
 }
 
+impl CastFill {
+    /// Returns the error for an item that cannot be cast, whose index in the output `index` returns.
+    fn refused(&self, CastFailure { item, why }: CastFailure, index: impl FnOnce(usize) -> Vec<usize>) -> Error {
+        malformed!("{}: {why} at {:?}", self.data().label(), index(item))
+    }
+}
+
 impl Fill for CastFill {
     fn meta(&self) -> &Meta {
         &self.meta
@@ -54,9 +64,14 @@ impl Fill for CastFill {
         let Scratch { items, inner, .. } = scratch;
         resize(items, window.items() * self.cast.from_size(), self.data().label())?;
         self.inner.fill(window, items, inner.get_or_insert_default())?;
-        self.cast.apply_to(items, out).map_err(|CastFailure { item, why }| {
-            let at = window.index_of(item);
-            malformed!("{}: {why} at {at:?}", self.data().label())
-        })
+        self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, |item| window.index_of(item)))
+    }
+
+    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let Scratch { items, inner, .. } = scratch;
+        resize(items, run.len() * self.cast.from_size(), self.data().label())?;
+        self.inner.fill_run(run.clone(), items, inner.get_or_insert_default())?;
+        let index = |item| coordinates(run.start + item, &self.meta.shape);
+        self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, index))
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::window_size::{ENTRIES, FILE_WINDOW, MEMORY};
 use crate::error::Result;
 use crate::item::meta::Meta;
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::parallel::Threads;
 use crate::storage::chunked::Chunked;
 use crate::storage::source::Source;
@@ -91,6 +91,15 @@ pub trait Fill: Debug + Send + Sync {
     /// # Errors
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;
+
+    /// Makes `out` a run of items of the output, counted in C order, as [`fill`](Self::fill) makes a window. A run that is cut
+    /// into boxes has parts of rows at its ends, so an operator that needs no places along axes fills it as it is.
+    ///
+    /// # Errors
+    /// Those of [`fill`](Self::fill).
+    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        fill_boxes(self, boxes_of_run(&self.meta().shape, run.start, run.end), out, scratch)
+    }
 
     /// Returns the operands that are read for the output in so many short pieces that a server had better be asked for all of
     /// their items at once.
@@ -195,7 +204,7 @@ pub trait Fill: Debug + Send + Sync {
 /// # Errors
 /// Those of [`Fill::fill`].
 pub(crate) fn fill_boxes(
-    fill: &dyn Fill,
+    fill: &(impl Fill + ?Sized),
     boxes: impl IntoIterator<Item = Window>,
     out: &mut [u8],
     scratch: &mut Scratch,

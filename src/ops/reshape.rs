@@ -5,11 +5,12 @@
 //! whose `special_zero` is the opposite of ONNX's `allowzero`; Squeeze and Unsqueeze of both; Flatten of ONNX.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::arrays::{check_extent, items};
-use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow, fill_boxes};
+use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -297,7 +298,14 @@ impl Fill for Reshaped {
     }
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        fill_boxes(&self.data, self.boxes(window), out, scratch)
+        match &self.boxes(window)[..] {
+            [one] => self.data.fill(one, out, scratch),
+            _ => self.data.fill_run(window.start..window.start + window.items(), out, scratch),
+        }
+    }
+
+    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        self.data.fill_run(run, out, scratch)
     }
 
     fn window_bytes(&self, threads: usize) -> usize {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_updates, items, like};
-use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow};
+use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow, fill_boxes};
 use super::selection::{Selection, crosses_within, must_settle, tile};
 use super::slice::SliceArgs;
 use super::updates::Updates;
@@ -17,7 +17,7 @@ use crate::layout::axis::Span;
 use crate::layout::gather::LONG_PIECE;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::resize;
 use crate::storage::source::Source;
 
@@ -100,6 +100,19 @@ impl LinkedSliceScatter {
         self.updates.source().is_read_by_position()
             && crosses_within(self.updates.view(), self.updates.itemsize(), bytes)
     }
+
+    /// Puts a box of the updates into the places of a window that they take.
+    fn put(&self, part: &[Range<usize>], place: &View, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (part, itemsize) = (self.updates.view().part(part), self.meta().dtype.itemsize());
+        let Scratch { gathered, items, .. } = scratch;
+        if let Some(first) = place.as_run() {
+            return self.updates.read(&part, &mut out[first * itemsize..][..part.items() * itemsize], gathered);
+        }
+        resize(items, part.items() * itemsize, self.updates.source().label())?;
+        self.updates.read(&part, items, gathered)?;
+        copy_bytes(items, &View::c_order(&part.shape()), out, place, itemsize);
+        Ok(())
+    }
 }
 
 impl Fill for LinkedSliceScatter {
@@ -137,20 +150,31 @@ impl Fill for LinkedSliceScatter {
     }
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let Some((part, place)) = self.places.part(window) else { return self.base.fill(window, out, scratch) };
-        let part = self.updates.view().part(&part);
-        let itemsize = self.meta().dtype.itemsize();
+        let part = self.places.part(window);
         // data that updates cover is not read, unless it is a stream, which must be read past
-        if part.items() < window.items() || self.base.source().is_stream() {
+        let is_covered = part.as_ref().is_some_and(|(_, place)| place.items() == window.items());
+        if !is_covered || self.base.source().is_stream() {
             self.base.fill(window, out, scratch)?;
         }
-        let Scratch { gathered, items, .. } = scratch;
-        if let Some(first) = place.as_run() {
-            return self.updates.read(&part, &mut out[first * itemsize..][..part.items() * itemsize], gathered);
+        part.map_or(Ok(()), |(part, place)| self.put(&part, &place, out, scratch))
+    }
+
+    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let itemsize = self.meta().dtype.itemsize();
+        let boxes = boxes_of_run(&self.meta().shape, run.start, run.end);
+        let parts: Vec<_> = boxes.iter().map(|window| self.places.part(window)).collect();
+        let is_covered = |(window, part): (&Window, &Option<(_, View)>)| {
+            part.as_ref().is_some_and(|(_, place)| place.items() == window.items())
+        };
+        if boxes.iter().zip(&parts).any(is_covered) {
+            return fill_boxes(self, boxes, out, scratch);
         }
-        resize(items, part.items() * itemsize, self.updates.source().label())?;
-        self.updates.read(&part, items, gathered)?;
-        copy_bytes(items, &View::c_order(&part.shape()), out, &place, itemsize);
+        self.base.fill_run(run.clone(), out, scratch)?;
+        for (window, part) in boxes.iter().zip(parts) {
+            let Some((part, place)) = part else { continue };
+            let items = &mut out[(window.start - run.start) * itemsize..][..window.items() * itemsize];
+            self.put(&part, &place, items, scratch)?;
+        }
         Ok(())
     }
 

@@ -240,6 +240,15 @@ impl Fill for LinkedScatter {
         Ok(())
     }
 
+    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let whole = Window { start: run.start, ..Window::whole(&[run.len()]) };
+        self.base.fill_run(run, out, scratch)?;
+        self.to_kernel.swap(out);
+        self.apply_all(&whole, out, &mut scratch.items)?;
+        self.to_kernel.swap(out);
+        Ok(())
+    }
+
     fn window_bytes(&self, threads: usize) -> usize {
         // data that is stored across the order of the output wants large windows whatever the updates do
         match self.base.window_bytes(threads) {
