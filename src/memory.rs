@@ -175,6 +175,7 @@ pub(crate) fn from_line(bytes: &mut Vec<u8>, count: usize) -> &mut [u8] {
 }
 
 /// The bytes of a window, which begin at a line of the cache.
+#[cfg(any(test, feature = "files"))]
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     /// The bytes, behind those that lie before the first line.
@@ -182,6 +183,7 @@ pub(crate) struct Buffer {
     start: usize,
 }
 
+#[cfg(any(test, feature = "files"))]
 impl Buffer {
     /// Makes it so many bytes long; its old content is lost. `label` is what messages call the operand it is for.
     ///
@@ -197,6 +199,7 @@ impl Buffer {
     }
 }
 
+#[cfg(any(test, feature = "files"))]
 impl std::ops::Deref for Buffer {
     type Target = [u8];
 
@@ -205,6 +208,7 @@ impl std::ops::Deref for Buffer {
     }
 }
 
+#[cfg(any(test, feature = "files"))]
 impl std::ops::DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[self.start..]

@@ -16,7 +16,7 @@ use crate::layout::window::Window;
 use crate::memory;
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::tally::Put;
-use crate::ops::window_size::{ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
+use crate::ops::window_size::{ENTRIES, FILE_WINDOW, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::parallel::Threads;
 use crate::storage::read_at::LEAST_REQUEST;
 use crate::storage::source::Source;
@@ -547,7 +547,7 @@ impl Fill for LinkedGather {
         }
         // to touch a page of a large window for the first time costs more than to read one by itself
         if is_c && block >= KEPT_PIECE {
-            return WINDOW;
+            return FILE_WINDOW;
         }
         let share = SWEEP_WINDOWS / threads.max(1);
         let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(WINDOW) } else { share };
