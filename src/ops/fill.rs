@@ -98,7 +98,7 @@ pub trait Fill: Debug + Send + Sync {
     /// # Errors
     /// Those of [`fill`](Self::fill).
     fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        fill_boxes(self, boxes_of_run(&self.meta().shape, run.start, run.end), out, scratch)
+        fill_run_by_boxes(self, run, out, scratch)
     }
 
     /// Returns the operands that are read for the output in so many short pieces that a server had better be asked for all of
@@ -197,6 +197,19 @@ pub trait Fill: Debug + Send + Sync {
     fn finish(&self) -> Result<()> {
         self.operands().into_iter().try_for_each(Source::finish)
     }
+}
+
+/// Makes `out` a run of items of an output, which is cut into boxes.
+///
+/// # Errors
+/// Those of [`Fill::fill`].
+pub(crate) fn fill_run_by_boxes(
+    fill: &(impl Fill + ?Sized),
+    run: Range<usize>,
+    out: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    fill_boxes(fill, boxes_of_run(&fill.meta().shape, run.start, run.end), out, scratch)
 }
 
 /// Makes `out` the items of some boxes of an output, one box after the other.

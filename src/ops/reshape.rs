@@ -10,7 +10,7 @@ use std::ops::Range;
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::arrays::{check_extent, items};
-use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow};
+use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow, fill_boxes};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -298,9 +298,10 @@ impl Fill for Reshaped {
     }
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        match &self.boxes(window)[..] {
-            [one] => self.data.fill(one, out, scratch),
-            _ => self.data.fill_run(window.start..window.start + window.items(), out, scratch),
+        match self.same_axes {
+            // a box of the data, which need not be a run
+            Some(_) => fill_boxes(&self.data, self.boxes(window), out, scratch),
+            None => self.data.fill_run(window.start..window.start + window.items(), out, scratch),
         }
     }
 

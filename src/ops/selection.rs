@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow, fill_boxes};
+use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow, fill_run_by_boxes};
 use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, FILE_WINDOW, SHORT_PIECE, WINDOW};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
 use crate::layout::gather::{GAP, LONG_PIECE};
 use crate::layout::view::View;
-use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::layout::window::{Window, Windows};
 use crate::parallel::Threads;
 use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
@@ -160,7 +160,7 @@ impl Fill for Selection {
     fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         match self.view.as_run().filter(|_| self.source.is_read_by_position()) {
             Some(first) => self.source.read_at(out, ((first + run.start) * self.meta.dtype.itemsize()) as u64),
-            None => fill_boxes(self, boxes_of_run(&self.meta.shape, run.start, run.end), out, scratch),
+            None => fill_run_by_boxes(self, run, out, scratch),
         }
     }
 

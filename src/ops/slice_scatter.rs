@@ -66,7 +66,7 @@ impl SliceScatter {
 
     /// Returns what a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
     /// the window's own items. `None` if no update is in the window.
-    pub fn part(&self, window: &Window) -> Option<(Vec<Range<usize>>, View)> {
+    pub fn part(&self, window: &Window) -> Option<UpdatesPart> {
         let both = || self.spans.iter().zip(&window.ranges);
         let part: Vec<_> = both().map(|(span, range)| span.within(range.start, range.end)).collect();
         if part.iter().any(Range::is_empty) {
@@ -79,6 +79,14 @@ impl SliceScatter {
         let inside: Vec<Span> = inside.collect();
         Some((part, View::c_order(&window.shape()).select(&inside)))
     }
+}
+
+/// What a window takes from the updates, as [`SliceScatter::part`] returns it.
+type UpdatesPart = (Vec<Range<usize>>, View);
+
+/// Returns whether updates take all places of a window.
+fn covers(part: &Option<UpdatesPart>, window: &Window) -> bool {
+    part.as_ref().is_some_and(|(_, place)| place.items() == window.items())
 }
 
 /// Updates of at most so many bytes, and of at most one part in so many of the data, are brought into the order of the output
@@ -152,8 +160,7 @@ impl Fill for LinkedSliceScatter {
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let part = self.places.part(window);
         // data that updates cover is not read, unless it is a stream, which must be read past
-        let is_covered = part.as_ref().is_some_and(|(_, place)| place.items() == window.items());
-        if !is_covered || self.base.source().is_stream() {
+        if !covers(&part, window) || self.base.source().is_stream() {
             self.base.fill(window, out, scratch)?;
         }
         part.map_or(Ok(()), |(part, place)| self.put(&part, &place, out, scratch))
@@ -163,10 +170,8 @@ impl Fill for LinkedSliceScatter {
         let itemsize = self.meta().dtype.itemsize();
         let boxes = boxes_of_run(&self.meta().shape, run.start, run.end);
         let parts: Vec<_> = boxes.iter().map(|window| self.places.part(window)).collect();
-        let is_covered = |(window, part): (&Window, &Option<(_, View)>)| {
-            part.as_ref().is_some_and(|(_, place)| place.items() == window.items())
-        };
-        if boxes.iter().zip(&parts).any(is_covered) {
+        // then the data of some boxes is not read
+        if boxes.iter().zip(&parts).any(|(window, part)| covers(part, window)) {
             return fill_boxes(self, boxes, out, scratch);
         }
         self.base.fill_run(run.clone(), out, scratch)?;

@@ -198,6 +198,20 @@ impl LinkedScatter {
             }
         }
     }
+
+    /// Applies all updates to the items of some windows, which lie one after the other in `out`. Updates go by the numbers of
+    /// items, so each window is contiguous.
+    fn update(&self, windows: impl IntoIterator<Item = Window>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        self.to_kernel.swap(out);
+        let mut rest = &mut *out;
+        for window in windows {
+            let (items, after) = rest.split_at_mut(window.items() * self.itemsize());
+            self.apply_all(&window, items, &mut scratch.items)?;
+            rest = after;
+        }
+        self.to_kernel.swap(out);
+        Ok(())
+    }
 }
 
 impl Fill for LinkedScatter {
@@ -228,25 +242,13 @@ impl Fill for LinkedScatter {
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         self.base.fill(window, out, scratch)?;
-        self.to_kernel.swap(out);
-        let mut rest = &mut *out;
-        // updates go by the numbers of items, which are neighbours in a piece
-        for piece in window.pieces(&self.base.meta().shape) {
-            let (items, after) = rest.split_at_mut(piece.items() * self.itemsize());
-            self.apply_all(&piece, items, &mut scratch.items)?;
-            rest = after;
-        }
-        self.to_kernel.swap(out);
-        Ok(())
+        self.update(window.pieces(&self.base.meta().shape), out, scratch)
     }
 
     fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let whole = Window { start: run.start, ..Window::whole(&[run.len()]) };
         self.base.fill_run(run, out, scratch)?;
-        self.to_kernel.swap(out);
-        self.apply_all(&whole, out, &mut scratch.items)?;
-        self.to_kernel.swap(out);
-        Ok(())
+        self.update([whole], out, scratch)
     }
 
     fn window_bytes(&self, threads: usize) -> usize {
