@@ -9,16 +9,19 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use flate2::write::GzEncoder;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::blosc::{Blosc, Compressor, Shuffle};
-use super::sharding::{SHARDING, Sharding};
+use super::extension::Extension;
+use super::sharding::{SHARDING, ShardWriter, Shards, without_checksum};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind};
+use crate::layout::shape::coordinates;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::memory;
 use crate::storage::conversion::Conversion;
+use crate::storage::source::{fill, is_filled};
 
 /// The most bytes that a chunk is unpacked to, since a few bytes could ask for any memory.
 const MOST_UNPACKED: usize = 1 << 32;
@@ -187,6 +190,88 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     sorted.into_iter().eq(0..rank)
 }
 
+/// Shards as a codec among others, which are packed and unpacked as a whole.
+#[derive(Debug)]
+pub(super) struct Sharding {
+    shards: Shards,
+    /// The number of places of each axis in a shard.
+    sides: Vec<usize>,
+    /// The codecs of a chunk.
+    chain: Chain,
+    /// The item that stands at every place of a chunk that is not stored.
+    fill: Vec<u8>,
+}
+
+impl Sharding {
+    /// Reads the codec of shards of these sides.
+    ///
+    /// # Errors
+    /// Those of [`Shards::new`] and [`Chain::new`].
+    pub(super) fn new(codec: Extension<'_>, dtype: &DType, sides: Vec<usize>, fill: &[u8]) -> Result<Self> {
+        let shards = Shards::new(codec, &sides, dtype.itemsize())?;
+        let chain = Chain::new(codec.list("codecs")?, dtype, &shards.chunk, fill)?;
+        Ok(Self { shards, sides, chain, fill: fill.to_vec() })
+    }
+
+    /// Returns the most bytes that a shard can have.
+    pub(super) fn most_packed(&self) -> usize {
+        let chunk = self.chain.most_packed(self.chunk_bytes());
+        chunk.saturating_mul(self.shards.count()).saturating_add(self.shards.index_bytes())
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        self.shards.chunk.iter().product::<usize>() * self.fill.len()
+    }
+
+    /// Returns the places of a chunk among those of the shard.
+    fn place(&self, number: usize) -> View {
+        let at = coordinates(number, &self.shards.counts);
+        let place: Vec<_> = at.iter().zip(&self.shards.chunk).map(|(at, side)| at * side..(at + 1) * side).collect();
+        View::c_order(&self.sides).part(&place)
+    }
+
+    /// Unpacks a shard into all of its items in C order.
+    ///
+    /// # Errors
+    /// A shard or a chunk that is damaged; not enough memory.
+    pub(super) fn unpack(&self, packed: &[u8]) -> Result<Vec<u8>> {
+        let start = self.shards.index_start(packed.len() as u64)? as usize;
+        let index = self.shards.index(&packed[start..][..self.shards.index_bytes()])?;
+        let itemsize = self.fill.len();
+        let mut out = memory::zeros(self.sides.iter().product::<usize>() * itemsize)?;
+        // Memory that is not written to is not taken: a few bytes may say that they are a large shard of zeros.
+        if self.fill.iter().any(|&byte| byte != 0) {
+            fill(&mut out, &self.fill);
+        }
+        for (number, &[offset, len]) in index.iter().enumerate().filter(|(_, place)| **place != [u64::MAX; 2]) {
+            let bytes = usize::try_from(offset).ok().zip(usize::try_from(len).ok());
+            let bytes = bytes.and_then(|(offset, len)| packed.get(offset..offset.checked_add(len)?));
+            let bytes = bytes.ok_or_else(|| {
+                malformed!("{} bytes, and something is said to be at {offset} of {len} bytes", packed.len())
+            })?;
+            let items = self.chain.unpack(bytes.to_vec(), self.chunk_bytes())?;
+            copy_bytes(&items, &self.chain.view(&self.shards.chunk), &mut out, &self.place(number), itemsize);
+        }
+        Ok(out)
+    }
+
+    /// Packs all items of a shard, which are in C order. A chunk that holds only the fill value is not stored.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub(super) fn pack(&self, items: &[u8]) -> Result<Vec<u8>> {
+        let mut writer = ShardWriter::new(&self.shards);
+        let (mut chunk, to) = (memory::zeros(self.chunk_bytes())?, View::c_order(&self.shards.chunk));
+        for number in 0..self.shards.count() {
+            copy_bytes(items, &self.place(number), &mut chunk, &to, self.fill.len());
+            let is_stored = !is_filled(&chunk, &self.fill);
+            let packed = is_stored.then(|| self.chain.pack(&chunk, &self.shards.chunk)).transpose()?;
+            writer.push(packed.as_deref())?;
+        }
+        Ok(writer.finish())
+    }
+}
+
 /// A codec, as it is configured for packing. Unpacking needs no configuration. Version 3 has zlib only as an extension.
 #[derive(Debug)]
 enum Codec {
@@ -293,78 +378,6 @@ fn read_all(stream: &mut dyn Read, most: usize) -> Result<Vec<u8>> {
     stream.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| malformed!("cannot be unpacked: {error}"))?;
     ensure!(bytes.len() <= most, "more than {most} bytes when it is unpacked");
     Ok(bytes)
-}
-
-/// Returns the bytes before the check sum at their end.
-///
-/// # Errors
-/// Fewer bytes than a check sum has, and one that is not theirs.
-pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
-    let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
-    ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");
-    Ok(rest)
-}
-
-/// A codec, a dtype or a grid as the metadata names it. The configuration may be missing.
-#[derive(Clone, Copy)]
-pub(super) struct Extension<'a> {
-    pub(super) name: &'a str,
-    configuration: Option<&'a Map<String, Value>>,
-}
-
-impl<'a> Extension<'a> {
-    /// Takes an extension of version 3.
-    ///
-    /// # Errors
-    /// A value that names none.
-    pub(super) fn new(value: &'a Value) -> Result<Self> {
-        let name = value.as_str().or_else(|| value.get("name")?.as_str());
-        let name = name.ok_or_else(|| malformed!("an extension without a name"))?;
-        match value.get("configuration") {
-            None | Some(Value::Null) => Ok(Self { name, configuration: None }),
-            Some(Value::Object(configuration)) => Ok(Self { name, configuration: Some(configuration) }),
-            Some(_) => bail!("{name:?}: its configuration is no object"),
-        }
-    }
-
-    /// Returns a field of the configuration.
-    pub(super) fn get(self, key: &str) -> Option<&'a Value> {
-        self.configuration?.get(key)
-    }
-
-    /// Returns a field as what `read` makes of it, which messages call `kind`. Null stands for a field that is not there.
-    fn field<T>(self, key: &str, kind: &str, read: fn(&'a Value) -> Option<T>) -> Result<Option<T>> {
-        let value = self.get(key).filter(|value| !value.is_null());
-        let refuse = || malformed!("codec {}: its {key} is no {kind}", self.name);
-        value.map(|value| read(value).ok_or_else(refuse)).transpose()
-    }
-
-    fn text(self, key: &str) -> Result<Option<&'a str>> {
-        self.field(key, "text", Value::as_str)
-    }
-
-    fn integer(self, key: &str, default: i64) -> Result<i64> {
-        Ok(self.field(key, "integer", Value::as_i64)?.unwrap_or(default))
-    }
-
-    fn flag(self, key: &str) -> Result<bool> {
-        Ok(self.field(key, "boolean", Value::as_bool)?.unwrap_or(false))
-    }
-
-    /// Returns a list of codecs.
-    pub(super) fn list(self, key: &str) -> Result<&'a [Value]> {
-        let list = self.get(key).and_then(Value::as_array);
-        list.map(Vec::as_slice).ok_or_else(|| malformed!("codec {}: no list {key}", self.name))
-    }
-
-    /// Returns whether a field has the second of two values, of which the first is the usual one.
-    pub(super) fn has_second(self, key: &str, [usual, second]: [&str; 2]) -> Result<bool> {
-        match self.get(key).map(Value::as_str) {
-            None => Ok(false),
-            Some(Some(text)) if text == usual || text == second => Ok(text == second),
-            Some(_) => bail!("codec {}: {key} is neither {usual} nor {second}", self.name),
-        }
-    }
 }
 
 /// Returns the compressor of version 2 as a codec of version 3.

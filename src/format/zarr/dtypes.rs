@@ -3,7 +3,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::codecs::{Extension, swapped};
+use super::codecs::swapped;
+use super::extension::{Extension, shortened};
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::format::values::parse_item;
 use crate::item::dtype::{DType, Kind};
@@ -63,12 +64,6 @@ fn parsed(name: &str) -> Option<DType> {
 pub(super) fn from_v2(descr: &str) -> Result<DType> {
     let refuse = || Error::of(ErrorKind::Unsupported, format!("dtype {descr:?} is not read"));
     parsed(descr).filter(is_held).ok_or_else(refuse)
-}
-
-/// Returns the text of a value for a message, cut off after `most` characters.
-pub(super) fn shortened(value: &Value, most: usize) -> String {
-    let text = value.to_string();
-    if text.chars().count() > most { format!("{}...", text.chars().take(most).collect::<String>()) } else { text }
 }
 
 /// Returns whether Zarr has a name for a dtype.

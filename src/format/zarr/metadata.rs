@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::codecs::{self, Chain, Extension};
-use super::dtypes::{self, shortened};
+use super::codecs::{self, Chain};
+use super::dtypes;
+use super::extension::{Extension, dims, shortened, sides};
 use super::sharding::{SHARDING, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
-use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::layout::window::Window;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::key_store::{ReadableStore, join};
@@ -197,14 +197,6 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Parses the dims of a shape or of a chunk.
-fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
-    let Some(value @ Value::Array(list)) = value else { bail!("no list {what}") };
-    ensure!(list.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", list.len());
-    let dims = list.iter().map(|dim| usize::try_from(dim.as_u64()?).ok()).collect::<Option<Vec<_>>>();
-    dims.ok_or_else(|| malformed!("{what} {}: not all whole numbers that can be counted", shortened(value, 60)))
-}
-
 /// Parses the text between the numbers of a key.
 fn separator(value: Option<&Value>, default: &'static str, what: &str) -> Result<&'static str> {
     match value.map(Value::as_str) {
@@ -213,15 +205,6 @@ fn separator(value: Option<&Value>, default: &'static str, what: &str) -> Result
         Some(Some(".")) => Ok("."),
         Some(_) => bail!("{what} is neither / nor ."),
     }
-}
-
-/// Parses the sides of the chunks of a tensor of that rank.
-pub(super) fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Result<Vec<usize>> {
-    let sides = dims(value, "chunk_shape")?;
-    ensure!(sides.len() == rank, "chunk_shape {sides:?}, expected {rank} axes");
-    ensure!(!sides.contains(&0), "chunk_shape {sides:?}: a side of 0");
-    ensure!(bytes_of(&sides, itemsize.max(1)).is_some(), "chunk_shape {sides:?} is more than memory can address");
-    Ok(sides)
 }
 
 fn tensor(dtype: DType, shape: Vec<usize>) -> Result<Meta> {

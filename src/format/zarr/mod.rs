@@ -5,6 +5,7 @@ mod blosc;
 mod codecs;
 mod describe;
 mod dtypes;
+mod extension;
 mod known;
 mod metadata;
 mod read;

@@ -1,17 +1,12 @@
 //! Shards: values that hold several chunks, and an index of them.
 //!
 //! A shard that is the whole of an array's chain is read chunk by chunk, by way of [`Shards`]. One that other codecs
-//! follow or precede, or that lies in a shard, is unpacked as a whole, as any other codec is: that is [`Sharding`].
+//! follow or precede, or that lies in a shard, is unpacked as a whole, as any other codec is: that is `Sharding` of the codecs.
 
-use super::codecs::{Chain, Extension, without_checksum};
-use super::metadata::sides;
+use super::extension::{Extension, sides};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
-use crate::item::dtype::DType;
-use crate::layout::shape::{bytes_of, coordinates};
-use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
+use crate::layout::shape::bytes_of;
 use crate::memory;
-use crate::storage::source::{fill, is_filled};
 
 /// The name of the codec.
 pub(super) const SHARDING: &str = "sharding_indexed";
@@ -146,84 +141,12 @@ impl<'a> ShardWriter<'a> {
     }
 }
 
-/// Shards as a codec among others, which are packed and unpacked as a whole.
-#[derive(Debug)]
-pub(super) struct Sharding {
-    shards: Shards,
-    /// The number of places of each axis in a shard.
-    sides: Vec<usize>,
-    /// The codecs of a chunk.
-    chain: Chain,
-    /// The item that stands at every place of a chunk that is not stored.
-    fill: Vec<u8>,
-}
-
-impl Sharding {
-    /// Reads the codec of shards of these sides.
-    ///
-    /// # Errors
-    /// Those of [`Shards::new`] and [`Chain::new`].
-    pub(super) fn new(codec: Extension<'_>, dtype: &DType, sides: Vec<usize>, fill: &[u8]) -> Result<Self> {
-        let shards = Shards::new(codec, &sides, dtype.itemsize())?;
-        let chain = Chain::new(codec.list("codecs")?, dtype, &shards.chunk, fill)?;
-        Ok(Self { shards, sides, chain, fill: fill.to_vec() })
-    }
-
-    /// Returns the most bytes that a shard can have.
-    pub(super) fn most_packed(&self) -> usize {
-        let chunk = self.chain.most_packed(self.chunk_bytes());
-        chunk.saturating_mul(self.shards.count()).saturating_add(self.shards.index_bytes())
-    }
-
-    fn chunk_bytes(&self) -> usize {
-        self.shards.chunk.iter().product::<usize>() * self.fill.len()
-    }
-
-    /// Returns the places of a chunk among those of the shard.
-    fn place(&self, number: usize) -> View {
-        let at = coordinates(number, &self.shards.counts);
-        let place: Vec<_> = at.iter().zip(&self.shards.chunk).map(|(at, side)| at * side..(at + 1) * side).collect();
-        View::c_order(&self.sides).part(&place)
-    }
-
-    /// Unpacks a shard into all of its items in C order.
-    ///
-    /// # Errors
-    /// A shard or a chunk that is damaged; not enough memory.
-    pub(super) fn unpack(&self, packed: &[u8]) -> Result<Vec<u8>> {
-        let start = self.shards.index_start(packed.len() as u64)? as usize;
-        let index = self.shards.index(&packed[start..][..self.shards.index_bytes()])?;
-        let itemsize = self.fill.len();
-        let mut out = memory::zeros(self.sides.iter().product::<usize>() * itemsize)?;
-        // Memory that is not written to is not taken: a few bytes may say that they are a large shard of zeros.
-        if self.fill.iter().any(|&byte| byte != 0) {
-            fill(&mut out, &self.fill);
-        }
-        for (number, &[offset, len]) in index.iter().enumerate().filter(|(_, place)| **place != [u64::MAX; 2]) {
-            let bytes = usize::try_from(offset).ok().zip(usize::try_from(len).ok());
-            let bytes = bytes.and_then(|(offset, len)| packed.get(offset..offset.checked_add(len)?));
-            let bytes = bytes.ok_or_else(|| {
-                malformed!("{} bytes, and something is said to be at {offset} of {len} bytes", packed.len())
-            })?;
-            let items = self.chain.unpack(bytes.to_vec(), self.chunk_bytes())?;
-            copy_bytes(&items, &self.chain.view(&self.shards.chunk), &mut out, &self.place(number), itemsize);
-        }
-        Ok(out)
-    }
-
-    /// Packs all items of a shard, which are in C order. A chunk that holds only the fill value is not stored.
-    ///
-    /// # Errors
-    /// Not enough memory.
-    pub(super) fn pack(&self, items: &[u8]) -> Result<Vec<u8>> {
-        let mut writer = ShardWriter::new(&self.shards);
-        let (mut chunk, to) = (memory::zeros(self.chunk_bytes())?, View::c_order(&self.shards.chunk));
-        for number in 0..self.shards.count() {
-            copy_bytes(items, &self.place(number), &mut chunk, &to, self.fill.len());
-            let is_stored = !is_filled(&chunk, &self.fill);
-            let packed = is_stored.then(|| self.chain.pack(&chunk, &self.shards.chunk)).transpose()?;
-            writer.push(packed.as_deref())?;
-        }
-        Ok(writer.finish())
-    }
+/// Returns the bytes before the check sum at their end.
+///
+/// # Errors
+/// Fewer bytes than a check sum has, and one that is not theirs.
+pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
+    let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
+    ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");
+    Ok(rest)
 }
