@@ -5,6 +5,7 @@
 
 use half::{bf16, f16};
 
+use super::close::{CloseSums, close_sums};
 use crate::engine::quantiles::Key;
 use crate::item::datetime::NAT;
 use crate::item::dtype::{Kind, Narrow};
@@ -305,9 +306,9 @@ integers! {
 /// Implements [`CountedItem`] for floats. Mantissas and their squares are summed for each exponent, in integers and so
 /// exactly; before one of these sums could overflow, all are moved to the total. Most items have one of few exponents, so there
 /// are `lanes` sums for each, which neighbours take in turn: an item need not wait until the sum of the one before is stored.
-/// (The sums of the many exponents of float64 fill the nearest cache already.)
+/// (The sums of the many exponents of float64 fill the nearest cache already.) A block that `close` can sum takes less time.
 macro_rules! floats {
-    ($($float:ty, $sums:ident, $bits:ty, $rank:ty, $mantissa:literal, $exponents:literal, $lanes:literal, $sum:ty, $square:ty, $most:expr;)*) => {$(
+    ($($float:ty, $sums:ident, $bits:ty, $rank:ty, $mantissa:literal, $exponents:literal, $lanes:literal, $sum:ty, $square:ty, $most:expr, $close:expr;)*) => {$(
         impl CountedItem for $float {
             type Rank = $rank;
             const ENDS: ($rank, $rank) = (<$rank>::MIN, <$rank>::MAX);
@@ -329,24 +330,20 @@ macro_rules! floats {
             }
         }
 
+        #[derive(Default)]
         pub(super) struct $sums {
-            /// The sums of mantissas and of their squares, by the bits of the exponent.
-            bins: Box<[[($sum, $square); $lanes]; $exponents]>,
+            /// The sums of mantissas and of their squares, by the bits of the exponent; `None` until a block needs them.
+            bins: Option<Box<[[($sum, $square); $lanes]; $exponents]>>,
             /// Items since the bins were emptied.
             items: usize,
             total: SumOfSquares,
         }
 
-        impl Default for $sums {
-            fn default() -> Self {
-                Self { bins: Box::new([[(0, 0); $lanes]; $exponents]), items: 0, total: SumOfSquares::default() }
-            }
-        }
-
         impl $sums {
             fn empty_bins(&mut self) {
+                let Some(bins) = &mut self.bins else { return };
                 // what is not finite has the last exponent
-                let finite = self.bins.iter().take($exponents - 1);
+                let finite = bins.iter().take($exponents - 1);
                 let joined = finite.map(|lanes| lanes.iter().fold((0, 0), |all, lane| (all.0 + lane.0, all.1 + lane.1)));
                 let sums = joined.enumerate().filter(|(_, (_, square))| *square != 0);
                 for (exponent, (sum, square)) in sums {
@@ -355,19 +352,24 @@ macro_rules! floats {
                     self.total.sum.add_wide(sum < 0, sum.unsigned_abs().into(), power);
                     self.total.squares.add_wide(false, square.into(), 2 * power);
                 }
-                self.bins.fill([(0, 0); $lanes]);
+                bins.fill([(0, 0); $lanes]);
                 self.items = 0;
             }
         }
 
         impl ItemSums<$float> for $sums {
             fn add(&mut self, block: &[$float]) {
+                if let Some(CloseSums { sum, squares }) = $close(block) {
+                    self.total.sum.add(sum);
+                    squares.iter().for_each(|&part| self.total.squares.add(part));
+                    return;
+                }
                 for block in block.chunks($most) {
                     if self.items + block.len() > $most {
                         self.empty_bins();
                     }
                     self.items += block.len();
-                    let bins = &mut *self.bins;
+                    let bins = &mut **self.bins.get_or_insert_with(|| Box::new([[(0, 0); $lanes]; $exponents]));
                     let mut put = |lane: usize, item: $float| {
                         let bits = item.to_bits();
                         let exponent = (bits >> $mantissa) as usize & ($exponents - 1);
@@ -397,6 +399,39 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, Float32Sums, u32, i32, 23, 256, 2, i64, u64, 1 << 16;
-    f64, Float64Sums, u64, i64, 52, 2048, 1, i128, u128, 1 << 21;
+    f32, Float32Sums, u32, i32, 23, 256, 2, i64, u64, 1 << 16, close_sums;
+    f64, Float64Sums, u64, i64, 52, 2048, 1, i128, u128, 1 << 21, |_| None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::exact::Binary;
+
+    /// Asserts that the sums of some blocks are those of their numbers one by one.
+    fn assert_exact<T: Copy + Into<f64>>(sums: impl ItemSums<T>, blocks: &[Vec<T>], name: &str) {
+        let mut sums = sums;
+        blocks.iter().for_each(|block| sums.add(block));
+        let mut left = sums.total().expect("floats have sums");
+        for item in blocks.iter().flatten().map(|&item| item.into()).filter(|item| item.is_finite()) {
+            left.sum.add(Binary::from(-item));
+            left.squares.add_product(Binary::from(-item), item);
+        }
+        assert!(left.sum.is_zero() && left.squares.is_zero(), "{name}");
+    }
+
+    #[test]
+    fn sums_of_floats_are_exact() {
+        let random = |n: usize| (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let block = |count: usize, item: &dyn Fn(u64) -> f32| (0..count).map(|n| item(random(n))).collect::<Vec<f32>>();
+        // blocks that are summed by exponents, among others
+        let any = block(BLOCK, &|r| f32::from_bits((r >> 32) as u32));
+        let close = block(BLOCK - 1, &|r| (r >> 40) as f32);
+        let with_nan = block(99, &|r| if r % 7 == 0 { f32::NAN } else { -(r as f32) });
+        let most = block(BLOCK, &|_| f32::MAX);
+        assert_exact(Float32Sums::default(), &[], "none");
+        assert_exact(Float32Sums::default(), &[close.clone(), any.clone(), with_nan, close, any, most], "float32");
+        let doubles = |bits: fn(u64) -> u64| (0..BLOCK).map(|n| f64::from_bits(bits(random(n)))).collect::<Vec<f64>>();
+        assert_exact(Float64Sums::default(), &[doubles(|r| r), doubles(|r| r >> 2 | 1 << 61)], "float64");
+    }
 }

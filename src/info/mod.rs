@@ -18,6 +18,7 @@
 
 mod by_axis;
 mod bytes;
+mod close;
 mod figures;
 mod firsts;
 #[cfg(feature = "npy")]

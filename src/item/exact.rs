@@ -5,8 +5,9 @@
 //! of threads gets the same bits, and one pass over a file is enough.
 //!
 //! `info` and `diff` share it. Adding one number takes some 20 instructions, too many for each item of a large tensor, so
-//! both first sum blocks of items in machine words: `info` without rounding, in one integer for each exponent
-//! (`info::items`); `diff` in float64, whose error per block is bounded (`diff::sums`).
+//! both first sum blocks of items in machine words: `info` without rounding, in float64 where that holds all of a block's sums
+//! (`info::close`), or in one integer for each exponent (`info::items`); `diff` in float64, whose error per block is bounded
+//! (`diff::sums`).
 
 /// Bits of a digit.
 const DIGIT: usize = 32;

@@ -1,0 +1,136 @@
+//! Sums of float32s and of their squares that float64 holds without rounding, because the numbers are of similar magnitude.
+//!
+//! Most blocks of real data are like that, and to add them up is vectorised, which to sum by exponents is not.
+
+use super::items::BLOCK;
+use crate::item::exact::power_of_two;
+
+/// The most that the exponents of numbers other than 0 may differ by.
+///
+/// Let the largest exponent be E and the smallest e, so that all numbers are multiples of 2^(e-23) and less than 2^(E+1). Then any
+/// sum of 2^11 of them is a multiple of 2^(e-23) below 2^(E+12), which has 53 bits if E-e is at most 18. What of squares is cut off
+/// below 2^(2E-39) is at most half of that, and a multiple of 2^(2e-46): any sum of 2^11 of these parts is at most 2^(2E-29), which
+/// has 53 bits if E-e is at most 18, too.
+const CLOSE: i32 = 18;
+
+/// Numbers that are added to sums of their own, since the sum of the one before is not known at once.
+const LANES: usize = 4;
+
+/// The exact sums of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct CloseSums {
+    pub sum: f64,
+    /// The sum of the upper parts of squares, and that of what is below them.
+    pub squares: [f64; 2],
+}
+
+/// Returns the sums of at most [`BLOCK`] numbers; `None` if one is not finite, or if they are not close enough together.
+pub(super) fn close_sums(block: &[f32]) -> Option<CloseSums> {
+    const { assert!(BLOCK <= 1 << 11) };
+    assert!(block.len() <= BLOCK, "sums of more numbers may be rounded");
+    // The sum with this wraps for every magnitude but 0, which so is larger than all others.
+    const ZERO_LAST: i32 = i32::MAX;
+    let (mut least, mut most) = (ZERO_LAST, 0);
+    for item in block {
+        let size = (item.to_bits() & i32::MAX as u32) as i32;
+        least = least.min(size.wrapping_add(ZERO_LAST));
+        most = most.max(size);
+    }
+    if most == 0 {
+        return Some(CloseSums::default());
+    }
+    // subnormals are multiples of what the smallest normal numbers are multiples of
+    let exponent = |size: i32| (size >> 23).max(1);
+    if most >= f32::INFINITY.to_bits() as i32 || exponent(most) - exponent(least.wrapping_sub(ZERO_LAST)) > CLOSE {
+        return None;
+    }
+    // a sum with this is rounded to a multiple of 2^(2E-39): that is its last bit, since a square has 41 bits above
+    let rounds = 1.5 * power_of_two(i64::from(2 * (exponent(most) - 127) - 39 + 52));
+    let (mut sums, mut upper, mut lower) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+    let (groups, rest) = block.as_chunks::<LANES>();
+    let mut last = [0.0; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    for group in groups.iter().chain([&last]) {
+        for lane in 0..LANES {
+            let item = f64::from(group[lane]);
+            let square = item * item;
+            let top = (square + rounds) - rounds;
+            sums[lane] += item;
+            upper[lane] += top;
+            lower[lane] += square - top;
+        }
+    }
+    let [sum, upper, lower] = [sums, upper, lower].map(|lanes| lanes.iter().sum());
+    Some(CloseSums { sum, squares: [upper, lower] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::exact::{Binary, Exact};
+
+    /// Asserts that the sums of a block are those that its numbers have one by one.
+    fn assert_exact(block: &[f32], name: &str) {
+        let CloseSums { sum, squares } = close_sums(block).unwrap_or_else(|| panic!("{name}: not close enough"));
+        let (mut sum_left, mut squares_left) = (Exact::default(), Exact::default());
+        sum_left.add(Binary::from(-sum));
+        squares.iter().for_each(|&part| squares_left.add(Binary::from(-part)));
+        for item in block.iter().map(|&item| f64::from(item)) {
+            sum_left.add(item);
+            squares_left.add_product(item, item);
+        }
+        assert!(sum_left.is_zero() && squares_left.is_zero(), "{name}");
+    }
+
+    /// Returns numbers with fields of the exponent from `low` to `high`, both of which occur, and last bits that are set.
+    fn numbers(count: usize, low: u32, high: u32, sign: u32) -> Vec<f32> {
+        let bits = |i: usize| {
+            let random = (i as u32 + 1).wrapping_mul(2_654_435_761);
+            let field = match i {
+                0 => high,
+                1 => low,
+                _ => low + (random >> 8) % (high - low + 1),
+            };
+            (random & sign) << 31 | field << 23 | random >> 9 | 1
+        };
+        (0..count).map(|i| f32::from_bits(bits(i))).collect()
+    }
+
+    #[test]
+    fn nothing_is_rounded() {
+        for high in [0, 1, 2, 19, 127, 254] {
+            for range in [0, 1, 7, CLOSE as u32] {
+                for count in [1, 2, 3, 5, 64, BLOCK - 1, BLOCK] {
+                    for sign in [0, 1] {
+                        let low = u32::saturating_sub(high, range);
+                        let block = numbers(count, low, high, sign);
+                        assert_exact(&block, &format!("{count} numbers of exponents {low} to {high}"));
+                        let zeros: Vec<f32> = block.iter().skip(1).flat_map(|&item| [0.0, item, -0.0]).collect();
+                        assert_exact(&zeros[..zeros.len().min(BLOCK)], "with zeros");
+                    }
+                }
+            }
+        }
+        // all of the largest magnitude that there is, beside the smallest that is close to it
+        let mut block = vec![f32::MAX; BLOCK];
+        assert_exact(&block, "the largest");
+        block[BLOCK / 2] = f32::from_bits((254 - CLOSE as u32) << 23 | 1);
+        assert_exact(&block, "the largest and a small one");
+        block.iter_mut().for_each(|item| *item = -*item);
+        assert_exact(&block, "the most negative");
+    }
+
+    #[test]
+    fn what_is_not_close() {
+        let sums = |block: &[f32]| close_sums(block).is_some();
+        let at = |field: u32| f32::from_bits(field << 23);
+        assert!(sums(&[]) && sums(&[0.0, -0.0]) && sums(&[at(100), at(100 - CLOSE as u32)]));
+        assert!(!sums(&[at(100), at(100 - CLOSE as u32 - 1)]));
+        assert!(!sums(&[at(100), 0.0, f32::from_bits(1)]));
+        // the smallest normal numbers and subnormals are multiples of the same number
+        assert!(sums(&[at(CLOSE as u32 + 1), f32::from_bits(1)]) && !sums(&[at(CLOSE as u32 + 2), f32::from_bits(1)]));
+        for odd in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            assert!(!sums(&[1.0, odd, 1.0]), "{odd}");
+        }
+    }
+}
