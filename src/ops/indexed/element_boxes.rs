@@ -1,14 +1,18 @@
-//! Elements along an axis that is not the last: boxes of the output that take few places of the other axes, and all of that
-//! axis, so that each is picked from a box of `data` that is read at once.
+//! Elements along an axis that is not the last, or is the first one of data in Fortran order: boxes of the output that take few
+//! places of the other axes, and all of that axis, so that each is picked from a box of `data` that is read at once.
+
+use std::ops::Range;
 
 use super::places::PlacesOnDemand;
 use super::resolve::Shapes;
 use crate::error::{Context, Result};
+use crate::item::meta::Order;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
 use crate::ops::fill::Scratch;
+use crate::ops::selection::tile;
 use crate::storage::source::Source;
 
 /// The numbers that are resolved at once, beside what is picked by them.
@@ -21,14 +25,16 @@ pub(super) struct ElementBoxes {
     axis: usize,
     /// The places of that axis in `data`.
     dim: usize,
+    /// The order in which `data` is stored, and boxes of it are held.
+    order: Order,
     /// The sides of a box of the output.
     sides: Vec<usize>,
 }
 
 impl ElementBoxes {
-    /// Returns the boxes of which each takes about `slab` bytes of `data`, whose items have `itemsize` bytes. `None` where the
-    /// pieces of these would be short, and where tuples are no elements.
-    pub(super) fn new(shapes: &Shapes, itemsize: usize, slab: usize) -> Option<Self> {
+    /// Returns the boxes of which each takes about `slab` bytes of `data`, which is stored in `order` and whose items have `itemsize`
+    /// bytes. `None` where the pieces of these would be short, and where tuples are no elements.
+    pub(super) fn new(shapes: &Shapes, order: Order, itemsize: usize, slab: usize) -> Option<Self> {
         /// A piece of a box is one part of so many of a slab, 2 KiB, where four slabs have room for that, and a quarter at least.
         const PIECES: usize = 1 << 9;
         let Shapes { data, axes, updates, is_implied: true, .. } = shapes else { return None };
@@ -45,17 +51,35 @@ impl ElementBoxes {
             return None;
         }
         let mut sides = vec![1; data.len()];
-        for axis in inner.rev() {
-            let taken = sides.iter().product::<usize>();
-            sides[axis] = (row / taken).clamp(1, data[axis]);
+        match order {
+            Order::C => {
+                for axis in inner.rev() {
+                    let taken = sides.iter().product::<usize>();
+                    sides[axis] = (row / taken).clamp(1, data[axis]);
+                }
+                if sides.iter().product::<usize>() < least {
+                    return None;
+                }
+            }
+            Order::Fortran => {
+                // places of an axis before it would lie between those of this one
+                if data[..axis].iter().any(|&dim| dim > 1) {
+                    return None;
+                }
+                let shape = &data[inner.clone()];
+                let stored: Vec<usize> = (0..shape.len()).collect();
+                sides[inner].copy_from_slice(&tile(shape, &stored, row));
+                let inner = || sides[axis + 1..].iter().zip(shape);
+                let (read, written) = (dim.saturating_mul(run(inner())), run(inner().rev()));
+                if read.min(written) < least {
+                    return None;
+                }
+            }
         }
         let row = sides.iter().product::<usize>();
-        if row < least {
-            return None;
-        }
         // what is picked is no more than a few times what it is picked from, however often places are named
         sides[axis] = (slab.saturating_mul(8) / (row * (itemsize + size_of::<u64>()))).clamp(1, count);
-        Some(Self { axis, dim, sides })
+        Some(Self { axis, dim, order, sides })
     }
 
     /// Returns the sides of a box.
@@ -63,7 +87,23 @@ impl ElementBoxes {
         &self.sides
     }
 
-    /// Makes `out` the items of a window of the output, box by box, from `data` in C order.
+    /// Returns where the items of a box of `data` lie that is held in its order of storage.
+    fn layout(&self, inner: &[Range<usize>]) -> BoxLayout {
+        let sides = || inner.iter().map(ExactSizeIterator::len);
+        match self.order {
+            Order::C => BoxLayout::Rows(sides().product()),
+            Order::Fortran => {
+                let (mut columns, mut step) = (vec![0], self.dim);
+                for side in sides() {
+                    columns = columns.iter().flat_map(|column| (0..side).map(move |at| column + at * step)).collect();
+                    step *= side;
+                }
+                BoxLayout::Columns(columns)
+            }
+        }
+    }
+
+    /// Makes `out` the items of a window of the output, box by box.
     ///
     /// # Errors
     /// Of reading; not enough memory; a number that has become one out of range.
@@ -82,12 +122,16 @@ impl ElementBoxes {
             let begins = window.ranges.iter().map(|range| range.start);
             let shifted = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
             let mut ranges: Vec<_> = shifted.collect();
-            let row = ranges[self.axis + 1..].iter().map(ExactSizeIterator::len).product::<usize>();
+            let layout = self.layout(&ranges[self.axis + 1..]);
+            let row = layout.row();
             places.read_box(&ranges, &mut numbers, &mut scratch.gathered)?;
             ranges[self.axis] = 0..self.dim;
             let slab = &mut scratch.items;
             resize(slab, self.dim * row * itemsize, data.label())?;
-            data.read(&data.view().part(&ranges), slab, &mut scratch.gathered)?;
+            let box_of_data = data.view().part(&ranges);
+            let as_stored: Vec<usize> = (0..ranges.len()).rev().collect();
+            let box_of_data = if self.order == Order::C { box_of_data } else { box_of_data.with_axes(&as_stored) };
+            data.read(&box_of_data, slab, &mut scratch.gathered)?;
             let here = match boxes.count() {
                 1 => &mut out[..],
                 _ => {
@@ -100,7 +144,7 @@ impl ElementBoxes {
             let number = numbers.len() / part.items();
             for (numbers, here) in numbers.chunks(rows * number).zip(here.chunks_mut(rows * itemsize)) {
                 places.on_axis(numbers, &mut on_axis).with_context(|| data.label())?;
-                pick(&on_axis, slab, here, itemsize, row);
+                pick(&on_axis, slab, here, itemsize, &layout);
             }
             if boxes.count() > 1 {
                 copy_bytes(&picked, &View::c_order(&part.shape()), out, &whole.part(&part.ranges), itemsize);
@@ -110,25 +154,69 @@ impl ElementBoxes {
     }
 }
 
+/// Returns how many items follow each other in a box, whose sides come with the dims of which they are parts, first those of the axis
+/// along which items lie side by side.
+fn run<'a>(sides: impl Iterator<Item = (&'a usize, &'a usize)>) -> usize {
+    let (mut items, mut is_whole) = (1, true);
+    for (&side, &dim) in sides {
+        items *= if is_whole { side } else { 1 };
+        is_whole &= side == dim;
+    }
+    items
+}
+
+/// Where the items of a box of `data` lie.
+enum BoxLayout {
+    /// The items of one place of the axis, so many, lie side by side.
+    Rows(usize),
+    /// The places of the axis lie side by side, from these items on: one for each item of a row of the output.
+    Columns(Vec<usize>),
+}
+
+impl BoxLayout {
+    /// Returns the items of one place of the axis.
+    fn row(&self) -> usize {
+        match self {
+            Self::Rows(row) => *row,
+            Self::Columns(columns) => columns.len(),
+        }
+    }
+}
+
 /// Makes each item of the rows of `out` that of `slab` at its place on the axis and its own place in the row.
-fn pick(places: &[u64], slab: &[u8], out: &mut [u8], itemsize: usize, row: usize) {
-    fn words<const N: usize>(places: &[u64], slab: &[u8], out: &mut [u8], row: usize) {
-        let (slab, out) = (slab.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
+fn pick(places: &[u64], slab: &[u8], out: &mut [u8], itemsize: usize, layout: &BoxLayout) {
+    fn words<const N: usize>(places: &[u64], slab: &[u8], out: &mut [u8], layout: &BoxLayout) {
+        let (slab, out, row) = (slab.as_chunks::<N>().0, out.as_chunks_mut::<N>().0, layout.row());
         for (places, out) in places.chunks(row).zip(out.chunks_mut(row)) {
-            for (n, (out, &place)) in out.iter_mut().zip(places).enumerate() {
-                *out = slab[place as usize * row + n];
+            match layout {
+                BoxLayout::Rows(_) => {
+                    for (n, (out, &place)) in out.iter_mut().zip(places).enumerate() {
+                        *out = slab[place as usize * row + n];
+                    }
+                }
+                BoxLayout::Columns(columns) => {
+                    for ((out, &place), column) in out.iter_mut().zip(places).zip(columns) {
+                        *out = slab[place as usize + column];
+                    }
+                }
             }
         }
     }
     match itemsize {
-        1 => words::<1>(places, slab, out, row),
-        2 => words::<2>(places, slab, out, row),
-        4 => words::<4>(places, slab, out, row),
-        8 => words::<8>(places, slab, out, row),
-        16 => words::<16>(places, slab, out, row),
+        1 => words::<1>(places, slab, out, layout),
+        2 => words::<2>(places, slab, out, layout),
+        3 => words::<3>(places, slab, out, layout),
+        4 => words::<4>(places, slab, out, layout),
+        8 => words::<8>(places, slab, out, layout),
+        12 => words::<12>(places, slab, out, layout),
+        16 => words::<16>(places, slab, out, layout),
         _ => {
+            let row = layout.row();
             for (n, (out, &place)) in out.chunks_exact_mut(itemsize).zip(places).enumerate() {
-                let item = place as usize * row + n % row;
+                let item = match layout {
+                    BoxLayout::Rows(_) => place as usize * row + n % row,
+                    BoxLayout::Columns(columns) => place as usize + columns[n % row],
+                };
                 out.copy_from_slice(&slab[item * itemsize..][..itemsize]);
             }
         }
@@ -141,10 +229,13 @@ mod tests {
 
     #[test]
     fn sides_of_boxes() {
-        let sides = |data: &[usize], indices: &[usize], axis, itemsize, slab| {
-            let shapes = crate::ops::gather_elements::check(data, indices, axis).unwrap();
-            ElementBoxes::new(&shapes, itemsize, slab).map(|boxes| boxes.sides)
+        let stored = |order| {
+            move |data: &[usize], indices: &[usize], axis, itemsize, slab| {
+                let shapes = crate::ops::gather_elements::check(data, indices, axis).unwrap();
+                ElementBoxes::new(&shapes, order, itemsize, slab).map(|boxes| boxes.sides)
+            }
         };
+        let sides = stored(Order::C);
         let slab = 1 << 20;
         assert_eq!(sides(&[10, 29959, 7], &[5, 29959, 7], 0, 16, slab), Some(vec![5, 936, 7]));
         assert_eq!(sides(&[3, 1000, 4000], &[2, 10, 4000], 1, 4, slab), Some(vec![1, 10, 512]));
@@ -159,5 +250,12 @@ mod tests {
         assert_eq!(sides(&[2, 500_000], &[2, 10], 1, 4, slab), None);
         assert_eq!(sides(&[10, 0], &[5, 0], 0, 4, slab), None);
         assert_eq!(sides(&[10, 300_000], &[0, 300_000], 0, 4, slab), None);
+        // in Fortran order the axis is the first of those that have several places, and pieces are read and written
+        let sides = stored(Order::Fortran);
+        assert_eq!(sides(&[47, 713_924], &[4, 713_924], 0, 3, slab), Some(vec![4, 7361]));
+        assert_eq!(sides(&[1, 47, 713_924], &[1, 4, 713_924], 1, 3, slab), Some(vec![1, 4, 7361]));
+        assert_eq!(sides(&[4, 1000, 4000], &[4, 1000, 4000], 0, 4, slab), Some(vec![4, 125, 500]));
+        assert_eq!(sides(&[4, 1000, 4000], &[4, 1000, 4000], 1, 4, slab), None);
+        assert_eq!(sides(&[400_000, 40], &[40, 40], 0, 4, slab), None);
     }
 }

@@ -465,21 +465,20 @@ impl Fill for LinkedGather {
 
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
-        let is_c = self.data.meta().order == Order::C;
-        if self.blocks.is_flat {
-            self.data.reverse_to_c_order();
-        }
         self.data.flatten(self.threads)?;
         // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
         let itemsize = self.meta.dtype.itemsize();
-        if let (TuplePlaces::OnDemand(places), true) = (&self.places, is_file && is_c)
+        if let (TuplePlaces::OnDemand(places), true) = (&self.places, is_file)
             && self.blocks.reach.saturating_mul(itemsize) > self.slab
         {
-            self.boxes = ElementBoxes::new(places.shapes(), itemsize, self.slab);
+            self.boxes = ElementBoxes::new(places.shapes(), self.data.meta().order, itemsize, self.slab);
             if self.boxes.is_some() {
                 return Ok(());
             }
+        }
+        if self.blocks.is_flat {
+            self.data.reverse_to_c_order();
         }
         let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
         let most = if is_file && is_long { self.slab } else { self.resident };
