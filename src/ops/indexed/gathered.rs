@@ -236,6 +236,8 @@ pub struct LinkedGather {
     /// So many bytes of data may be read for a window at once.
     slab: usize,
     threads: Threads,
+    /// The bytes of a window, if tests have set them.
+    window: Option<usize>,
     /// The boxes by which elements are read, where few of them lie side by side.
     boxes: Option<ElementBoxes>,
 }
@@ -274,7 +276,18 @@ impl LinkedGather {
         let slab = limits.window.map_or(SLAB, |window| window.saturating_mul(4));
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
-        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, threads: limits.threads, boxes: None })
+        Ok(Self {
+            data,
+            places,
+            blocks,
+            meta,
+            has_zeros,
+            resident,
+            slab,
+            threads: limits.threads,
+            window: limits.window,
+            boxes: None,
+        })
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -445,6 +458,22 @@ impl LinkedGather {
         reads.flush()
     }
 
+    /// Returns whether elements are rather read by boxes than by windows that each sweep through the data for their own. What a
+    /// server is asked for, and data that would be kept in memory for such windows, is read once only.
+    fn are_better(&self, boxes: &ElementBoxes) -> bool {
+        let (data, out) = (self.data.bytes(), self.meta.bytes());
+        if self.data.costs_requests() || data <= self.resident {
+            return true;
+        }
+        let threads = self.threads.for_bytes(self.effort());
+        let window = self.window.unwrap_or_else(|| self.window_bytes(threads)).max(1);
+        // a thread that has no window any more waits for the sweep of another
+        let swept = out.div_ceil(window).next_multiple_of(threads).saturating_mul(data);
+        // a read takes as long as to copy a GAP; where tests make slabs small, the pieces of boxes are as much shorter
+        let (picked, piece) = (self.meta.items().saturating_mul(GAP), (GAP.saturating_mul(self.slab) / SLAB).max(1));
+        boxes.effort(data, out, piece) <= swept.min(picked).saturating_add(out)
+    }
+
     /// Returns whether a server is rather asked for each piece that is wanted than for all of the data, where a request is
     /// worth some bytes. A piece is a block; the items of a block of what is in Fortran order lie here and there.
     fn is_cheaper_in_pieces(&self) -> bool {
@@ -469,10 +498,11 @@ impl Fill for LinkedGather {
         // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
         let itemsize = self.meta.dtype.itemsize();
-        if let (TuplePlaces::OnDemand(places), true) = (&self.places, is_file)
+        if let (TuplePlaces::OnDemand(places), true) = (&self.places, is_file && !self.is_cheaper_in_pieces())
             && self.blocks.reach.saturating_mul(itemsize) > self.slab
         {
-            self.boxes = ElementBoxes::new(places.shapes(), self.data.meta().order, itemsize, self.slab);
+            let boxes = ElementBoxes::new(places.shapes(), self.data.meta().order, itemsize, self.slab);
+            self.boxes = boxes.filter(|boxes| self.are_better(boxes));
             if self.boxes.is_some() {
                 return Ok(());
             }
