@@ -2,13 +2,15 @@
 //!
 //! Most blocks of real data are like that, and to add them up is vectorised, which to sum by exponents is not.
 
-use super::items::BLOCK;
 use crate::item::exact::power_of_two;
+
+/// The most numbers of which any sum is exact.
+pub(super) const MOST: usize = 1 << 11;
 
 /// The most that the exponents of numbers other than 0 may differ by.
 ///
 /// Let the largest exponent be E and the smallest e, so that all numbers are multiples of 2^(e-23) and less than 2^(E+1). Then any
-/// sum of 2^11 of them is a multiple of 2^(e-23) below 2^(E+12), which has 53 bits if E-e is at most 18. What of squares is cut off
+/// sum of 2^11 of them, which are [`MOST`], is a multiple of 2^(e-23) below 2^(E+12), which has 53 bits if E-e is at most 18. What of squares is cut off
 /// below 2^(2E-39) is at most half of that, and a multiple of 2^(2e-46): any sum of 2^11 of these parts is at most 2^(2E-29), which
 /// has 53 bits if E-e is at most 18, too.
 const CLOSE: i32 = 18;
@@ -24,10 +26,9 @@ pub(super) struct CloseSums {
     pub squares: [f64; 2],
 }
 
-/// Returns the sums of at most [`BLOCK`] numbers; `None` if one is not finite, or if they are not close enough together.
+/// Returns the sums of at most [`MOST`] numbers; `None` if one is not finite, or if they are not close enough together.
 pub(super) fn close_sums(block: &[f32]) -> Option<CloseSums> {
-    const { assert!(BLOCK <= 1 << 11) };
-    assert!(block.len() <= BLOCK, "sums of more numbers may be rounded");
+    assert!(block.len() <= MOST, "sums of more numbers may be rounded");
     // The sum with this wraps for every magnitude but 0, which so is larger than all others.
     const ZERO_LAST: i32 = i32::MAX;
     let (mut least, mut most) = (ZERO_LAST, 0);
@@ -100,21 +101,21 @@ mod tests {
     fn nothing_is_rounded() {
         for high in [0, 1, 2, 19, 127, 254] {
             for range in [0, 1, 7, CLOSE as u32] {
-                for count in [1, 2, 3, 5, 64, BLOCK - 1, BLOCK] {
+                for count in [1, 2, 3, 5, 64, MOST - 1, MOST] {
                     for sign in [0, 1] {
                         let low = u32::saturating_sub(high, range);
                         let block = numbers(count, low, high, sign);
                         assert_exact(&block, &format!("{count} numbers of exponents {low} to {high}"));
                         let zeros: Vec<f32> = block.iter().skip(1).flat_map(|&item| [0.0, item, -0.0]).collect();
-                        assert_exact(&zeros[..zeros.len().min(BLOCK)], "with zeros");
+                        assert_exact(&zeros[..zeros.len().min(MOST)], "with zeros");
                     }
                 }
             }
         }
         // all of the largest magnitude that there is, beside the smallest that is close to it
-        let mut block = vec![f32::MAX; BLOCK];
+        let mut block = vec![f32::MAX; MOST];
         assert_exact(&block, "the largest");
-        block[BLOCK / 2] = f32::from_bits((254 - CLOSE as u32) << 23 | 1);
+        block[MOST / 2] = f32::from_bits((254 - CLOSE as u32) << 23 | 1);
         assert_exact(&block, "the largest and a small one");
         block.iter_mut().for_each(|item| *item = -*item);
         assert_exact(&block, "the most negative");

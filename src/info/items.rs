@@ -5,7 +5,7 @@
 
 use half::{bf16, f16};
 
-use super::close::{CloseSums, close_sums};
+use super::close::{self, CloseSums, close_sums};
 use crate::engine::quantiles::Key;
 use crate::item::datetime::NAT;
 use crate::item::dtype::{Kind, Narrow};
@@ -16,6 +16,7 @@ use crate::item::float16::{bf16_to_f32, f16_to_f32};
 /// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them, one
 /// for each question, are each vectorised and read no memory again.
 pub(super) const BLOCK: usize = 2048;
+const _: () = assert!(BLOCK <= close::MOST, "sums of a block are exact");
 
 /// The dtypes of one byte.
 #[derive(Clone, Copy, Debug)]

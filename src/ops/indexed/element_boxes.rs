@@ -63,13 +63,16 @@ impl ElementBoxes {
             // places of an axis before it would lie between those of this one
             Order::Fortran if data[..axis].iter().any(|&dim| dim > 1) => return None,
             Order::Fortran => {
-                let stored: Vec<usize> = (0..shape.len()).collect();
+                let stored = View::fortran_order(shape).axes_as_stored();
                 sides[inner].copy_from_slice(&tile(shape, &stored, row));
             }
         }
-        let inner = || sides[axis + 1..].iter().zip(shape);
-        let written = run(inner().rev());
-        let read = if order == Order::C { written } else { dim.saturating_mul(run(inner())) };
+        let taken = &sides[axis + 1..];
+        let written = View::c_order(shape).piece(taken);
+        let read = match order {
+            Order::C => written,
+            Order::Fortran => dim.saturating_mul(View::fortran_order(shape).piece(taken)),
+        };
         if read.min(written) < least {
             return None;
         }
@@ -161,17 +164,6 @@ impl ElementBoxes {
         }
         Ok(())
     }
-}
-
-/// Returns how many items follow each other in a box, whose sides come with the dims of which they are parts, first those of the axis
-/// along which items lie side by side.
-fn run<'a>(sides: impl Iterator<Item = (&'a usize, &'a usize)>) -> usize {
-    let (mut items, mut is_whole) = (1, true);
-    for (&side, &dim) in sides {
-        items *= if is_whole { side } else { 1 };
-        is_whole &= side == dim;
-    }
-    items
 }
 
 /// Where the items of a box of `data` lie.

@@ -17,7 +17,6 @@ use crate::memory;
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::tally::Put;
 use crate::ops::window_size::{ENTRIES, FILE_WINDOW, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
-use crate::parallel::Threads;
 use crate::storage::read_at::LEAST_REQUEST;
 use crate::storage::source::Source;
 
@@ -235,9 +234,7 @@ pub struct LinkedGather {
     resident: usize,
     /// So many bytes of data may be read for a window at once.
     slab: usize,
-    threads: Threads,
-    /// The bytes of a window, if tests have set them.
-    window: Option<usize>,
+    limits: Limits,
     /// The boxes by which elements are read, where few of them lie side by side.
     boxes: Option<ElementBoxes>,
 }
@@ -276,18 +273,7 @@ impl LinkedGather {
         let slab = limits.window.map_or(SLAB, |window| window.saturating_mul(4));
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
-        Ok(Self {
-            data,
-            places,
-            blocks,
-            meta,
-            has_zeros,
-            resident,
-            slab,
-            threads: limits.threads,
-            window: limits.window,
-            boxes: None,
-        })
+        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, limits, boxes: None })
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -465,8 +451,8 @@ impl LinkedGather {
         if self.data.costs_requests() || data <= self.resident {
             return true;
         }
-        let threads = self.threads.for_bytes(self.effort());
-        let window = self.window.unwrap_or_else(|| self.window_bytes(threads)).max(1);
+        let threads = self.limits.threads.for_bytes(self.effort());
+        let window = self.limits.window.unwrap_or_else(|| self.window_bytes(threads)).max(1);
         // a thread that has no window any more waits for the sweep of another
         let swept = out.div_ceil(window).next_multiple_of(threads).saturating_mul(data);
         // a read takes as long as to copy a GAP; where tests make slabs small, the pieces of boxes are as much shorter
@@ -494,7 +480,7 @@ impl Fill for LinkedGather {
 
     fn prepare(&mut self) -> Result<()> {
         self.data.settle()?;
-        self.data.flatten(self.threads)?;
+        self.data.flatten(self.limits.threads)?;
         // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
         let itemsize = self.meta.dtype.itemsize();
@@ -510,11 +496,11 @@ impl Fill for LinkedGather {
         if self.blocks.is_flat {
             self.data.reverse_to_c_order();
         }
-        let is_long = self.blocks.block * self.meta.dtype.itemsize() >= SHORT_PIECE;
+        let is_long = self.blocks.block * itemsize >= SHORT_PIECE;
         let most = if is_file && is_long { self.slab } else { self.resident };
         let is_small = self.data.bytes() <= most && !self.is_cheaper_in_pieces();
         if (is_file || self.data.as_chunks().is_some()) && is_small {
-            self.data.make_resident(self.threads)?;
+            self.data.make_resident(self.limits.threads)?;
         }
         Ok(())
     }
