@@ -17,9 +17,23 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`tensor_eq`] is a predicate, too: in a test with assert_cmd it stands where text would,
-//! `.stdout(tensor_eq("golden.npy").rtol(1e-5))`. What is compared may be in any format that is read, and in another one
-//! than the golden file.
+//! [`tensor_eq`] is a predicate for bytes, too, which stands in a test with assert_cmd where text would, and goes together
+//! with other predicates. A predicate for paths is [`for_path`](TensorEq::for_path).
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use predicates::prelude::*;
+//! use tensorop::golden::tensor_eq;
+//!
+//! let output = assert_cmd::Command::new("program").arg("in.npy").assert();
+//! let output = output.stdout(tensor_eq("golden.npy").rtol(1e-5)).get_output().clone();
+//! assert!(tensor_eq("golden.npy").ulp(2).eval(&output.stdout));
+//! assert!(tensor_eq("golden.npy").ulp(2).eval(Path::new("out.npy")));
+//! assert!(tensor_eq("golden.npy").ulp(2).and(tensor_eq("other.npy").not()).eval(&output.stdout));
+//! ```
+//!
+//! What is compared may be in any format that is read, and in another one than the golden file.
 //!
 //! # New golden files
 //!
@@ -72,18 +86,23 @@ pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A) {
     }
 }
 
-/// Returns a predicate for bytes or a file that hold the same tensor as the golden file. The path is relative to the folder
+/// Returns a predicate for bytes that hold the same tensor as the golden file. The path is relative to the folder
 /// in which the test runs (that of the crate, under `cargo test`) and may name a member, as `golden.npz:member`.
 pub fn tensor_eq(golden: impl Into<PathBuf>) -> TensorEq {
     TensorEq { golden: golden.into(), options: Options::default() }
 }
 
-/// The predicate that [`tensor_eq`] returns, for bytes (what a program printed) and for paths (what it wrote).
+/// What [`tensor_eq`] returns: a predicate for bytes, such as what a program printed. [`eval`](Self::eval) takes paths and
+/// arrays, too, and [`for_path`](Self::for_path) makes it a predicate for paths.
 #[derive(Clone, Debug)]
 pub struct TensorEq {
     golden: PathBuf,
     options: Options,
 }
+
+/// The predicate for paths that [`TensorEq::for_path`] returns.
+#[derive(Clone, Debug)]
+pub struct PathTensorEq(TensorEq);
 
 impl TensorEq {
     /// Lets elements pass that differ by no more than this, plus [`rtol`](Self::rtol) times the golden value.
@@ -114,6 +133,19 @@ impl TensorEq {
     #[must_use]
     pub fn ignore_dtype(self) -> Self {
         Self { options: self.options.with_ignore_dtype(true), ..self }
+    }
+
+    /// Returns whether bytes, a file or an array hold the tensor of the golden file. With [`UPDATE`] what does not becomes the
+    /// golden file.
+    pub fn eval<A: Compared + ?Sized>(&self, actual: &A) -> bool {
+        self.check(&actual.compared()).is_none()
+    }
+
+    /// Returns the same predicate for the path of a file, which stands where other predicates for paths do:
+    /// `predicates::path::exists().and(tensor_eq("golden.npy").for_path())`.
+    #[must_use]
+    pub fn for_path(self) -> PathTensorEq {
+        PathTensorEq(self)
     }
 
     /// Returns `None`, or why the tensor is not that of the golden file.
@@ -242,17 +274,31 @@ impl<P: Into<PathBuf>> From<P> for TensorEq {
     }
 }
 
-impl<A: Compared + ?Sized> Predicate<A> for TensorEq {
-    fn eval(&self, variable: &A) -> bool {
-        self.check(&variable.compared()).is_none()
+/// The predicate for bytes alone: where it would be one for paths, too, nothing would tell assert_cmd's `.stdout(...)` and
+/// `.and(...)` of predicates which of the two is meant.
+impl Predicate<[u8]> for TensorEq {
+    fn eval(&self, bytes: &[u8]) -> bool {
+        self.eval(bytes)
     }
 
-    fn find_case<'a>(&'a self, expected: bool, variable: &A) -> Option<Case<'a>> {
-        self.case(expected, &variable.compared())
+    fn find_case<'a>(&'a self, expected: bool, bytes: &[u8]) -> Option<Case<'a>> {
+        self.case(expected, &bytes.compared())
+    }
+}
+
+impl Predicate<Path> for PathTensorEq {
+    fn eval(&self, path: &Path) -> bool {
+        self.0.eval(path)
+    }
+
+    fn find_case<'a>(&'a self, expected: bool, path: &Path) -> Option<Case<'a>> {
+        self.0.case(expected, &path.compared())
     }
 }
 
 impl PredicateReflection for TensorEq {}
+
+impl PredicateReflection for PathTensorEq {}
 
 impl fmt::Display for TensorEq {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -261,5 +307,11 @@ impl fmt::Display for TensorEq {
         atol.map_or(Ok(()), |atol| write!(f, ", atol {atol:e}"))?;
         rtol.map_or(Ok(()), |rtol| write!(f, ", rtol {rtol:e}"))?;
         ulp.map_or(Ok(()), |ulp| write!(f, ", {ulp} ulp"))
+    }
+}
+
+impl fmt::Display for PathTensorEq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }

@@ -182,8 +182,9 @@ pub mod dtype {
     pub use crate::item::time_unit::{TimeBase, TimeUnit};
 }
 
-/// README and the page on the library, so that their Rust examples are compiled and run.
-#[cfg(all(doctest, feature = "formats"))]
+/// README and the pages on the library and on golden files, so that their Rust examples are compiled and run.
+#[cfg(all(doctest, feature = "predicates"))]
 #[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/golden.md")]
 #[doc = include_str!("../docs/library.md")]
 pub struct Pages;

@@ -1,6 +1,6 @@
 //! What README.md and the pages in docs/ show is true: their commands print what they say, the Rust test of docs/golden.md is
-//! a test here, their links lead somewhere. The other Rust examples, README's and those of docs/library.md, are
-//! documentation tests of the library.
+//! a test here, their links lead somewhere. The Rust examples of README, docs/golden.md and docs/library.md are documentation
+//! tests of the library, too.
 //!
 //! What is run, in the order of the page, in a folder of the page's own that holds a copy of samples/:
 //!

@@ -2,12 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Output};
 
+use assert_cmd::assert::OutputAssertExt;
 use half::{bf16, f16};
 use ndarray::{ArrayD, ArrayView1, Axis, AxisDescription, ShapeBuilder, Slice, arr0, array};
 use num_complex::Complex;
-use predicates::prelude::Predicate;
+use predicates::prelude::*;
+use predicates::reflection::Case;
 use tempfile::TempDir;
 use tensorop::golden::{Compared, TensorEq, UPDATE, tensor_eq};
 use tensorop::{Element, Tensor, assert_tensor_eq, read, write};
@@ -47,15 +49,45 @@ fn paths_and_bytes() {
     let archive = folder.path().join("c.npz");
     tensorop::write_all(&archive, [("one", &one), ("other", &other)]).expect("written");
     assert_tensor_eq!(format!("{}:one", archive.display()), text);
-    // as a predicate
-    assert!(tensor_eq(&path).eval(&bytes[..]) && tensor_eq(&path).eval(Path::new(text)));
+}
+
+/// What is asserted as assert_cmd and predicates do it; that this compiles as it is written is a part of the test.
+#[test]
+fn predicates_need_no_type_annotation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (Tensor::from(&array![1.0_f32, 2.0]), Tensor::from(&array![1.0_f32, 2.5]));
+    let path = golden(&folder, "one.npy", &one);
     let wrong = golden(&folder, "other.npy", &other);
-    assert!(!tensor_eq(&path).eval(wrong.as_path()) && tensor_eq(&path).atol(0.5).eval(wrong.as_path()));
-    assert!(tensor_eq(&path).find_case(true, wrong.as_path()).is_none());
-    let case = tensor_eq(&path).find_case(false, wrong.as_path()).map(|case| {
+    let bytes = std::fs::read(&path).expect("the golden file");
+    let printed = |path: &Path| {
+        let stdout = std::fs::read(path).expect("a golden file");
+        Output { status: ExitStatus::default(), stdout, stderr: Vec::new() }.assert().success()
+    };
+    // what a program prints
+    printed(&path).stdout(tensor_eq(&path).ulp(2)).stdout(tensor_eq(&wrong).rtol(0.5).and(tensor_eq(&wrong).not()));
+    let refused = printed(&wrong).try_stdout(tensor_eq(&path).ulp(2)).expect_err("another tensor");
+    assert!(refused.to_string().contains("different: 1 of 2 items"), "{refused}");
+    // bytes, as a slice and as what owns it, paths, and arrays
+    assert!(tensor_eq(&path).eval(&bytes) && tensor_eq(&path).eval(&bytes[..]) && !tensor_eq(&wrong).eval(&bytes));
+    assert!(tensor_eq(&path).eval(Path::new(&path)) && tensor_eq(&path).eval(&path));
+    assert!(!tensor_eq(&path).eval(wrong.as_path()) && tensor_eq(&path).atol(0.5).eval(&wrong));
+    assert!(tensor_eq(&path).eval(&array![1.0_f32, 2.0]) && !tensor_eq(&path).eval(&array![1.0_f32, 2.5].view()));
+    // together with others, for bytes and for paths
+    assert!(tensor_eq(&path).and(predicate::always()).eval(&bytes) && tensor_eq(&wrong).not().eval(&bytes));
+    assert!(tensor_eq(&wrong).or(tensor_eq(&path)).boxed().eval(&bytes));
+    let file = predicate::path::is_file().and(tensor_eq(&path).for_path());
+    assert!(file.eval(&path) && !file.eval(&wrong) && !file.eval(folder.path()));
+    // what a failure says of either
+    let told = |case: Case<'_>| {
         case.products().map(|product| format!("{}: {}", product.name(), product.value())).collect::<String>()
-    });
-    assert!(case.as_ref().is_some_and(|told| told.starts_with("diff: \ndifferent: 1 of 2 items")), "{case:?}");
+    };
+    let (of_bytes, of_path) = (tensor_eq(&wrong), tensor_eq(&wrong).for_path());
+    assert_eq!(of_path.to_string(), format!("the tensor of {}", wrong.display()));
+    assert!(of_bytes.find_case(true, &bytes).is_none() && of_path.find_case(true, &path).is_none());
+    for case in [of_bytes.find_case(false, &bytes), of_path.find_case(false, &path)] {
+        let case = case.map(told);
+        assert!(case.as_ref().is_some_and(|told| told.starts_with("diff: \ndifferent: 1 of 2 items")), "{case:?}");
+    }
 }
 
 #[test]

@@ -19,8 +19,8 @@ fn a_file_by_tensorop_diff() {
 /// The program prints a tensor; the predicate compares it, and the test fails with the report of `tensorop diff`.
 #[test]
 fn standard_output_by_a_predicate() {
-    let output = cargo_bin_cmd!("softmax").arg("tests/golden/logits.npy").unwrap();
-    assert_tensor_eq!(tensor_eq("tests/golden/softmax.npy").rtol(1e-5), &output.stdout);
+    let output = cargo_bin_cmd!("softmax").arg("tests/golden/logits.npy").assert();
+    output.success().stdout(tensor_eq("tests/golden/softmax.npy").rtol(1e-5));
 }
 
 /// The same for a file.
