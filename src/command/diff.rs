@@ -125,7 +125,8 @@ Examples:
   tensorop diff golden_bits.npy out.npy --dtype bfloat16     # bfloat16 that was saved as uint16
 
 The report says how much of what would have passed. With --json: equal, reason (null, dtype, shape, values), expected \
-and actual (dtype and shape), items, mismatches, max_abs, max_rel and max_ulp (over all items that are neither NaN nor \
+and actual (dtype and shape), items, mismatches, nonfinite_mismatches and first_nonfinite (how many of them have an item that is NaN, NaT or infinite on \
+either side, and the index of the first; null where the items are no numbers), max_abs, max_rel and max_ulp (over all items that are neither NaN nor \
 infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alone would have passed), first (or, with \
 --worst, worst: rows of index, expected, actual, abs, rel, ulp), metrics (mean_abs, rmse, cosine, snr_db, psnr_db, pearson), \
 quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999) and axes (of each axis how many places hold a mismatch, and \

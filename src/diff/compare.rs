@@ -424,6 +424,8 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
     Findings {
         differing: tally.differing,
         mismatches: tally.mismatches,
+        nonfinite_mismatches: is_number.then_some(tally.nonfinite_mismatches),
+        first_nonfinite: tally.first_nonfinite.map(index),
         max_abs: extreme(tally.max_abs, shape, |value| value.shown(integers)),
         max_rel: extreme(tally.max_rel, shape, |value| value),
         max_ulp: extreme(tally.max_ulp, shape, |value| value),

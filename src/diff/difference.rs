@@ -94,6 +94,9 @@ pub struct Difference {
 pub(super) struct Findings {
     pub differing: usize,
     pub mismatches: usize,
+    /// `None` if the items are no numbers.
+    pub nonfinite_mismatches: Option<usize>,
+    pub first_nonfinite: Option<Vec<usize>>,
     pub max_abs: Option<Extreme<Number>>,
     pub max_rel: Option<Extreme<f64>>,
     pub max_ulp: Option<Extreme<u64>>,
@@ -183,6 +186,11 @@ findings! {
     differing(found) -> usize = Some(found.differing);
     /// Returns how many elements no tolerance accepts.
     mismatches(found) -> usize = Some(found.mismatches);
+    /// Returns how many of these are NaN, NaT or infinite on either side, or `None` if the elements are no numbers. A complex
+    /// number is not finite if either of its parts is not.
+    nonfinite_mismatches(found) -> usize = found.nonfinite_mismatches;
+    /// Returns the index of the first of these in C order, in whatever order the tensors are stored.
+    first_nonfinite(found) -> &[usize] = found.first_nonfinite.as_deref();
     /// Returns the largest absolute error of the elements that are neither NaN nor infinite on either side.
     max_abs(found) -> &Extreme<Number> = found.max_abs.as_ref();
     /// Returns the largest relative error of these elements, except those where zero was expected and something else found.

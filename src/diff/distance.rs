@@ -28,6 +28,15 @@ impl Number {
         }
     }
 
+    /// Returns the largest finite float for an infinite distance, which two finite items can have, too: beyond it lie the
+    /// distances of all items that are not finite.
+    pub(super) fn at_most_finite(self) -> Self {
+        match self {
+            Self::Float(number) => Self::Float(number.min(f64::MAX)),
+            Self::Integer(_) => self,
+        }
+    }
+
     pub(super) fn is_zero(self) -> bool {
         self.near() == 0.0
     }

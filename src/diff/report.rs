@@ -167,6 +167,9 @@ impl Difference {
         for failure in &found.failures {
             writeln!(out, "  {}", failure.text(style))?;
         }
+        if let (Some(count), Some(first)) = (found.nonfinite_mismatches, &found.first_nonfinite) {
+            writeln!(out, "  {}", found.nonfinite_text(count, first))?;
+        }
         let listed = &found.listed;
         if found.limits_not_applicable {
             let one = listed.iter().find(|found| found.abs.is_none());
@@ -265,6 +268,16 @@ pub(super) fn mismatch_columns() -> Vec<Column> {
 }
 
 impl Findings {
+    /// Returns how many mismatches are not finite, and where the first of them is.
+    fn nonfinite_text(&self, count: usize, first: &[usize]) -> String {
+        let all = self.mismatches;
+        let mismatches = if all == 1 { "mismatch" } else { "mismatches" };
+        let (have, place) = if count == 1 { ("has", "at") } else { ("have", "the first at") };
+        // of what differs by integers only dates are not always finite
+        let what = if self.integers { "NaT" } else { "NaN or infinite" };
+        format!("{count} of {all} {mismatches} {have} an item that is {what}, {place} {}", list(first))
+    }
+
     /// Returns the smallest absolute tolerance: as an integer if differences are.
     fn tolerance(&self, least: f64) -> String {
         let exact = self.integers && least <= (1_u64 << 53) as f64;
@@ -358,7 +371,7 @@ pub(super) fn json_members(
     expected: Option<&Outline>,
     actual: Option<&Outline>,
     found: Option<&Difference>,
-) -> [(&'static str, String); 16] {
+) -> [(&'static str, String); 18] {
     let items = expected.or(actual).map(|outline| outline.shape.iter().product::<usize>());
     let listed = if found.is_some_and(|found| found.options.worst.is_some()) { "worst" } else { "first" };
     let findings = found.and_then(|found| found.found.as_ref());
@@ -371,6 +384,8 @@ pub(super) fn json_members(
         ("actual", or_null(actual, outline)),
         ("items", or_null(items, |n| n.to_string())),
         ("mismatches", or_null(findings, |found| found.mismatches.to_string())),
+        ("nonfinite_mismatches", or_null(findings.and_then(|found| found.nonfinite_mismatches), |n| n.to_string())),
+        ("first_nonfinite", or_null(findings.and_then(|found| found.first_nonfinite.as_ref()), |index| list(index))),
         ("max_abs", extreme(findings.and_then(|found| found.max_abs.as_ref()), |value| number(*value))),
         ("max_rel", extreme(findings.and_then(|found| found.max_rel.as_ref()), |value| float(*value))),
         ("max_ulp", extreme(findings.and_then(|found| found.max_ulp.as_ref()), u64::to_string)),

@@ -124,6 +124,10 @@ pub(super) struct DifferenceTally {
     pub differing: usize,
     /// Those of them that fail.
     pub mismatches: usize,
+    /// Those of them that are NaN, NaT or infinite on either side.
+    pub nonfinite_mismatches: usize,
+    /// The number in C order of the first of these.
+    pub first_nonfinite: Option<usize>,
     /// The first mismatches, in order.
     pub first: Vec<FoundMismatch>,
     /// The mismatches that are farthest apart.
@@ -149,6 +153,7 @@ impl DifferenceTally {
         self.has_non_finite_mismatch |= other.has_non_finite_mismatch;
         self.differing += other.differing;
         self.mismatches += other.mismatches;
+        self.count_nonfinite(other.nonfinite_mismatches, other.first_nonfinite);
         match memory::reserve(&mut self.first, other.first.len()) {
             Ok(()) => self.first.extend(other.first),
             Err(refused) => self.out_of_memory = Some(refused),
@@ -231,7 +236,7 @@ impl DifferenceTally {
         let max_rel = self.max_rel.map(|most| most.exceeded(lowest, below_float).ok_or(()));
         let worst = self.worst.floor().map(|least| least.exceeded(lowest, Number::below).ok_or(()));
         let thresholds = Thresholds {
-            max_abs: self.max_abs?.exceeded(lowest, Number::below)?,
+            max_abs: self.max_abs?.exceeded(lowest, Number::below)?.at_most_finite(),
             max_rel: max_rel.transpose().ok()?,
             rtol: self.rtol,
             lists_next: self.lists(lowest, rule) || self.worst.takes_all(rule.worst),
@@ -264,8 +269,17 @@ impl DifferenceTally {
             self.has_non_finite_mismatch |= errors.is_none() && !facts.equals;
         }
         if facts.fails {
+            if errors.is_none() {
+                self.count_nonfinite(1, Some(stored.start));
+            }
             self.mismatch(rule, stored, errors);
         }
+    }
+
+    /// Counts mismatches with an item that is not finite, of which `first` is the first in C order.
+    fn count_nonfinite(&mut self, count: usize, first: Option<usize>) {
+        self.nonfinite_mismatches += count;
+        self.first_nonfinite = self.first_nonfinite.into_iter().chain(first).min();
     }
 
     /// Counts a mismatch, and keeps it if it is to be listed.

@@ -425,13 +425,14 @@ fn json() {
         let outline = format!("{{\"dtype\": \"{dtype}\", \"shape\": {shape}}}");
         format!("\"expected\": {outline}, \"actual\": {outline}")
     };
-    let nothing = "\"mismatches\": null, \"max_abs\": null, \"max_rel\": null, \"max_ulp\": null, \"min_atol\": null, \
-                   \"min_rtol\": null, \"min_ulp\": null, \"first\": []}\n";
+    let nothing = "\"mismatches\": null, \"nonfinite_mismatches\": null, \"first_nonfinite\": null, \"max_abs\": null, \
+                   \"max_rel\": null, \"max_ulp\": null, \"min_atol\": null, \"min_rtol\": null, \"min_ulp\": null, \"first\": []}\n";
     let rows = [
         (
             compared(typed("float32", "[[1, 2], [0, 4]]"), typed("float32", "[[1, 2.5], [\"NaN\", 4]]"), ""),
             format!(
                 "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 4, \"mismatches\": 2, \
+                 \"nonfinite_mismatches\": 1, \"first_nonfinite\": [1, 0], \
                  \"max_abs\": {{\"value\": 0.5, \"index\": [0, 1]}}, \
                  \"max_rel\": {{\"value\": 0.25, \"index\": [0, 1]}}, \
                  \"max_ulp\": {{\"value\": 2097152, \"index\": [0, 1]}}, \
@@ -446,6 +447,7 @@ fn json() {
             compared(typed("int64", "5"), typed("int64", "5"), ""),
             format!(
                 "{{\"equal\": true, \"reason\": null, {}, \"items\": 1, \"mismatches\": 0, \
+                 \"nonfinite_mismatches\": 0, \"first_nonfinite\": null, \
                  \"max_abs\": {{\"value\": 0, \"index\": []}}, \"max_rel\": {{\"value\": 0.0, \"index\": []}}, \
                  \"max_ulp\": {{\"value\": 0, \"index\": []}}, \"min_atol\": 0, \"min_rtol\": 0.0, \"min_ulp\": 0, \
                  \"first\": []}}\n",
@@ -455,7 +457,8 @@ fn json() {
         (
             compared(words("|V2", &[0x0102, 7]), words("|V2", &[0x0a02, 7]), ""),
             format!(
-                "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, \"mismatches\": 1, \"max_abs\": null, \
+                "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, \"mismatches\": 1, \
+                 \"nonfinite_mismatches\": null, \"first_nonfinite\": null, \"max_abs\": null, \
                  \"max_rel\": null, \"max_ulp\": null, \"min_atol\": null, \"min_rtol\": null, \"min_ulp\": null, \
                  \"first\": [{{\"index\": [0], \"expected\": \"0201\", \"actual\": \"020a\", \"abs\": null, \
                  \"rel\": null, \"ulp\": null}}]}}\n",
@@ -508,7 +511,8 @@ fn report() {
                 typed("float32", "[[1, 2.5, 3], [1, 1e-20, 6.00001]]"),
                 "--max-mismatch 3",
             ),
-            "different: 4 of 6 items (66.7 %) of float32 [2, 3]\n\
+            "different: 4 of 6 items (66.7 %) of float32 [2, 3]\n  \
+               1 of 4 mismatches has an item that is NaN or infinite, at [0, 2]\n\
              \n  \
                index   expected  actual  abs   rel         ulp\n  \
                [0, 1]       2.0     2.5  0.5  0.25     2097152\n  \
@@ -563,6 +567,51 @@ fn report() {
     let long = "x".repeat(100);
     let found = compared(typed("<U100", &format!("[\"{long}\"]")), typed("<U100", "[\"\"]"), "");
     assert!(report_of(&found, false).contains(&format!("\"{}…", &long[..39])));
+}
+
+#[test]
+fn mismatches_that_are_not_finite() {
+    let rows = [
+        // a NaN or an infinity on one side, on the other, and on both; what is the same or passes is no mismatch
+        ("float32", "[1, 2, 3]", "[1, \"NaN\", 4]", "", "1 [1]"),
+        ("float32", "[\"NaN\", \"Infinity\", 3]", "[1, \"-Infinity\", 3]", "--atol 1e9 --rtol 9", "2 [0]"),
+        ("float16", "[\"NaN\", \"Infinity\", 3]", "[\"NaN\", \"Infinity\", 4]", "", "0 -"),
+        ("float64", "[\"Infinity\"]", "[1e308]", "--atol 1e308", "1 [0]"),
+        ("complex64", "[[1, 2], [3, 4]]", "[[1, 2], [3, \"NaN\"]]", "", "1 [1]"),
+        // finite items that are infinitely far apart
+        ("float64", "[1e308, 1]", "[-1e308, 1]", "", "0 -"),
+        ("<M8[D]", "[\"2026-01-03\", \"NaT\"]", "[\"NaT\", \"2026-01-03\"]", "--atol 5", "2 [0]"),
+        ("int8", "[1, 2]", "[1, 3]", "", "0 -"),
+        ("<U3", "[\"NaN\"]", "[\"1\"]", "", "- -"),
+        ("float8_e8m0fnu", "[1, 2]", "[\"NaN\", 2]", "", "1 [0]"),
+    ];
+    let text = |found: &Difference| {
+        let count = found.nonfinite_mismatches().map_or("-".to_owned(), |count| count.to_string());
+        let first = found.first_nonfinite().map_or("-".to_owned(), |first| format!("{first:?}"));
+        format!("{count} {first}")
+    };
+    check(rows.map(|(dtype, expected, actual, args, wanted)| {
+        let found = compared(typed(dtype, expected), typed(dtype, actual), args);
+        (format!("{dtype} {expected} {actual} {args}"), text(&found), wanted.to_owned())
+    }));
+    let nans = |bits: &[u64]| words("<f4", bits);
+    let args = "--nan-differs --atol 9";
+    assert_eq!(text(&compared(nans(&[0, 0x7fc0_0000]), nans(&[0, 0x7fc0_0001]), args)), "1 [1]");
+    assert_eq!(text(&compared(typed("int8", "[1]"), typed("int8", "[[1]]"), "")), "- -");
+    // an infinity where items before it are infinitely far apart, though finite, and no relative tolerance is left to find: no
+    // distance tells it from the rest of its block, which is counted as a whole
+    let mut expected = vec![1.0; 5000];
+    let mut actual = expected.clone();
+    (expected[3], actual[3], expected[5], actual[4321], actual[4400]) = (1e308, -1e308, 0.0, f64::INFINITY, f64::NAN);
+    let of = |items: &[f64]| source("<f8", &[50, 100], bytes_of(items));
+    let found = compared(of(&expected), of(&actual), "--max-mismatch 1");
+    assert_eq!(text(&found), "2 [43, 21]");
+    let told = "different: 4 of 5000 items (0.08 %) of float64 [50, 100]\n  \
+                2 of 4 mismatches have an item that is NaN or infinite, the first at [43, 21]\n";
+    assert!(report_of(&found, false).starts_with(told), "{}", report_of(&found, false));
+    let date = compared(typed("<M8[D]", "[\"2026-01-03\"]"), typed("<M8[D]", "[\"NaT\"]"), "");
+    let told = "\n  1 of 1 mismatch has an item that is NaT, at [0]\n";
+    assert!(report_of(&date, false).contains(told), "{}", report_of(&date, false));
 }
 
 #[test]
@@ -798,6 +847,10 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> DifferenceTally {
             continue;
         }
         tally.mismatches += 1;
+        if !finite {
+            tally.nonfinite_mismatches += 1;
+            tally.first_nonfinite.get_or_insert(item);
+        }
         if tally.first.len() < rule.shown {
             let errors = finite.then_some(MismatchErrors { abs: Number::Float(d), rel, ulp: steps });
             let (expected, actual) = (e.to_le_bytes().to_vec(), a.to_le_bytes().to_vec());

@@ -333,6 +333,11 @@ fn check(
     };
     expect("items", found["items"] == count, count.to_string())?;
     expect("mismatches", found["mismatches"] == failing.len(), failing.len().to_string())?;
+    let is_finite = |n: usize| numbers[n].0.is_finite() && numbers[n].1.is_finite();
+    let nonfinite: Vec<_> = failing.iter().copied().filter(|&n| !is_finite(n)).collect();
+    expect("nonfinite_mismatches", found["nonfinite_mismatches"] == nonfinite.len(), nonfinite.len().to_string())?;
+    let first = nonfinite.first().map_or(Value::Null, |&n| index(&pair.shape, n).into());
+    expect("first_nonfinite", found["first_nonfinite"] == first, first.to_string())?;
     let equal = match allow {
         None => failing.is_empty(),
         Some((most, false)) => failing.len() as f64 <= most,

@@ -243,6 +243,8 @@ struct Plain {
     differing: usize,
     mismatches: usize,
     first: Option<usize>,
+    /// How many of these are not finite on either side, and the first of them.
+    nonfinite: (usize, Option<usize>),
     hopeless: bool,
     /// Of finite items: the largest errors, and the first item that has each.
     abs: Option<(f64, usize)>,
@@ -283,6 +285,9 @@ fn plain(dtype: &DType, expected: &[u8], actual: &[u8], options: &Options) -> Pl
         if !near && !close {
             found.mismatches += 1;
             found.first.get_or_insert(n);
+            if abs.is_none() {
+                found.nonfinite = (found.nonfinite.0 + 1, found.nonfinite.1.or(Some(n)));
+            }
         }
     }
     found
@@ -334,6 +339,13 @@ pub(crate) fn difference(bytes: &[u8]) {
         what()
     );
     assert_eq!(found.equal(), plainly.mismatches == 0, "{}", what());
+    let first = plainly.nonfinite.1.map(|n| vec![n]);
+    assert_eq!(
+        (found.nonfinite_mismatches(), found.first_nonfinite()),
+        (Some(plainly.nonfinite.0), first.as_deref()),
+        "{}",
+        what()
+    );
     assert_eq!(found.first().len(), plainly.mismatches.min(options.shown), "{}", what());
     assert_eq!(found.first().first().map(|first| first.index.clone()), plainly.first.map(|n| vec![n]), "{}", what());
     let abs = found.max_abs().map(|most| match most.value {
