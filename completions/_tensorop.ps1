@@ -585,6 +585,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             [CompletionResult]::new('--rename', '--rename', [CompletionResultType]::ParameterName, 'Give EXPECTED''s tensors the names that they have in ACTUAL, such as ''model.*=*''')
             [CompletionResult]::new('--nan-differs', '--nan-differs', [CompletionResultType]::ParameterName, 'NaNs of different bits differ')
             [CompletionResult]::new('--ignore-dtype', '--ignore-dtype', [CompletionResultType]::ParameterName, 'Compare values, whatever the dtypes')
+            [CompletionResult]::new('--metadata', '--metadata', [CompletionResultType]::ParameterName, 'Metadata that differ are a difference, too: attributes, fill values, names of dimensions, what files say of themselves')
             [CompletionResult]::new('--map', '--map', [CompletionResultType]::ParameterName, 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)')
             [CompletionResult]::new('--accept', '--accept', [CompletionResultType]::ParameterName, 'Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)')

@@ -568,6 +568,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --rename 'Give EXPECTED''s tensors the names that they have in ACTUAL, such as ''model.*=*'''
             cand --nan-differs 'NaNs of different bits differ'
             cand --ignore-dtype 'Compare values, whatever the dtypes'
+            cand --metadata 'Metadata that differ are a difference, too: attributes, fill values, names of dimensions, what files say of themselves'
             cand --map 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)'
             cand --accept 'Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew'
             cand -q 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'

@@ -1204,6 +1204,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'T
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give EXPECTED\'s tensors the names that they have in ACTUAL, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l metadata -d 'Metadata that differ are a difference, too: attributes, fill values, names of dimensions, what files say of themselves'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'

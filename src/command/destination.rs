@@ -136,7 +136,7 @@ impl<'a> Destination<'a> {
     pub(super) fn put(self, fill: Box<dyn Fill>, limits: Limits, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
         let name = fill.data().member().filter(|_| has_names).map(str::to_owned);
-        let notes = merged(fill.operands().into_iter().filter_map(Source::container).map(|container| &container.notes));
+        let notes = merged(fill.operands().into_iter().filter_map(|source| source.container()?.notes.as_ref()));
         let mut work = Work::new(fill, limits);
         (work.name, work.recast.big_endian) = (name, self.options.big_endian);
         self.write(vec![work], Origin { is_named: false, notes, left_out: &|_| false }, report)

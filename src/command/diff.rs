@@ -38,7 +38,8 @@ use crate::storage::target::Target;
 /// no more than so many steps from one representable value to the next lie between them. Infinities are the same only
 /// as themselves. Differences of integers, bools and dates are exact. Without a tolerance +0 and -0 differ.
 ///
-/// Another dtype or shape is a difference. Byte order, C or Fortran order and the format of the file are none.
+/// Another dtype or shape is a difference. Byte order, C or Fortran order and the format of the file are none. Metadata that
+/// differ are named, and are a difference only with --metadata.
 ///
 /// Containers of several tensors, an index of shards and folders are compared tensor by tensor, by name; a tensor that
 /// only one side has is a difference. In a folder the name of a tensor is the path of its file there, without the
@@ -124,14 +125,15 @@ Examples:
   tensorop diff old.safetensors:head.weight new.safetensors:head.weight --json
   tensorop diff golden_bits.npy out.npy --dtype bfloat16     # bfloat16 that was saved as uint16
 
-The report says how much of what would have passed. With --json: equal, reason (null, dtype, shape, values), expected \
+The report says how much of what would have passed. With --json: equal, reason (null, dtype, shape, values, metadata), expected \
 and actual (dtype and shape), items, mismatches, nonfinite_mismatches and first_nonfinite (how many of them have an item that is NaN, NaT or infinite on \
 either side, and the index of the first; null where the items are no numbers), max_abs, max_rel and max_ulp (over all items that are neither NaN nor \
 infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alone would have passed), first (or, with \
 --worst, worst: rows of index, expected, actual, abs, rel, ulp), metrics (mean_abs, rmse, cosine, snr_db, psnr_db, pearson), \
 quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999) and axes (of each axis how many places hold a mismatch, and \
-which). Of several tensors: equal, counts (same, within, different, missing, extra, unreadable), tensors, each with name, \
-verdict and these keys, and error where it is unreadable, and left_alone (the paths of files that hold no tensors).
+which), metadata (the names of what describes the tensors and differs). Of several tensors: equal, counts (same, within, different, missing, extra, unreadable), tensors, each with name, \
+verdict and these keys, and error where it is unreadable, left_alone (the paths of files that hold no tensors), and metadata (the names of what files say \
+of themselves and differs).
 
 Metrics are over the items that are finite on both sides, and null where undefined: all where there is no such item, \
 pearson where either side is constant, psnr_db and pearson of complex numbers. Where the range or the sum of squares of \
@@ -184,6 +186,9 @@ impl Diff {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reader = OperandReader::new(io, &self.input, &self.threads)?.quiet(self.summary);
         let limits = reader.limits;
+        if self.passing.metadata && self.accepts(io) {
+            bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, and no metadata: leave one of the two out");
+        }
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;
         let expected = find(&reader, &operands[0], self.accepts(io)).map_err(|error| self.offer_to_make(error))?;
@@ -264,7 +269,7 @@ impl Diff {
     }
 
     fn effort(&self, limits: Limits) -> Effort {
-        Effort { limits, quantiles: self.json }
+        Effort { limits, quantiles: self.json, of_files: false }
     }
 
     /// Compares two tensors.
@@ -274,7 +279,7 @@ impl Diff {
         let [mut expected, mut actual] = open_two(tensors(), &asked)?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
-        let (options, effort) = (self.options(&name), self.effort(limits));
+        let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
         if self.accepts(io) || self.map || self.heatmap.is_some() {
             // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
             for source in [&mut expected, &mut actual] {
@@ -318,7 +323,7 @@ impl Diff {
                 })
             }
         })?;
-        if self.map && difference.reason().is_none_or(|reason| reason == Reason::Values) {
+        if self.map && !matches!(difference.reason(), Some(Reason::Dtype | Reason::Shape)) {
             let cells = [MAP_LINES, MAP_COLUMNS];
             let map = maps::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
             let lines = map.as_ref().map_or_else(Vec::new, Density::lines);

@@ -12,6 +12,7 @@ use super::asked::{Asked, Reinterpret};
 use super::messages::told;
 use super::options::{MemberOptions, OperandArg};
 use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
+use crate::diff::metadata::FilePairs;
 use crate::diff::models::{Models, NamedResult, Verdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
@@ -371,10 +372,16 @@ impl Comparing<'_> {
     /// The report cannot be kept.
     pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<String>> {
         let (mut batch, mut failed) = (Vec::new(), Vec::new());
+        let mut files = FilePairs::default();
         for (name, places) in &self.pairs.named {
             let mut state = match places {
                 [Some(expected), Some(actual)] => match self.pairs.open([*expected, *actual], self.asked) {
-                    Ok(sources) => PairState::Open(Box::new(OpenPair { sources, options: (self.options)(name) })),
+                    Ok(sources) => {
+                        let options = (self.options)(name);
+                        let differing = self.file_metadata([expected, actual], &sources, &mut files);
+                        models.add_file_metadata(differing, options.metadata);
+                        PairState::Open(Box::new(OpenPair { sources, options }))
+                    }
                     Err(error) => PairState::Found(unreadable(&error)),
                 },
                 [expected, actual] => {
@@ -393,6 +400,14 @@ impl Comparing<'_> {
         }
         self.flush(&mut batch, models, &mut failed, progress)?;
         Ok(failed)
+    }
+
+    /// Returns what differs of what the files of a pair say of themselves. In a folder the name of the file stands before each
+    /// name, as before those of its tensors.
+    fn file_metadata(&self, places: [&TensorPlace; 2], sources: &[Source; 2], files: &mut FilePairs) -> Vec<String> {
+        let stem = [0, 1].into_iter().find_map(|side: usize| self.pairs.sides[side].stem(places[side].file));
+        let before = stem.map_or_else(String::new, |stem| format!("{stem}:"));
+        files.differing(sources).into_iter().map(|name| before.clone() + &name).collect()
     }
 
     /// Compares the pairs of a batch, each by one thread.

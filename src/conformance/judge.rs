@@ -133,6 +133,7 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Verdict {
         None => return Verdict::Passed,
         Some(Reason::Dtype) => format!("dtype {}, expected {}", found.actual().dtype, found.expected().dtype),
         Some(Reason::Shape) => format!("shape {:?}, expected {:?}", found.actual().shape, found.expected().shape),
+        Some(Reason::Metadata) => format!("metadata {}", found.metadata().join(", ")),
         Some(Reason::Values) => {
             let (mismatches, items) = (found.mismatches().unwrap_or(0), found.items());
             let first = found.first().first().map_or(String::new(), |first| {

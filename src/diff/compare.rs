@@ -6,6 +6,7 @@ use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason
 use super::distance::Number;
 use super::item::{ItemClass, RealItem};
 use super::kernel::{Rows, Variety};
+use super::metadata::{differing_of_files, differing_of_tensors};
 use super::metrics::Metrics;
 use super::most::Most;
 use super::options::{Effort, Options};
@@ -68,12 +69,17 @@ pub fn compare_sources(
     if options.ulp.is_some() && options.ignore_dtype && one != other {
         return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
     }
+    let mut metadata = differing_of_tensors(expected, actual)?;
+    if effort.of_files {
+        metadata.append(&mut differing_of_files(expected, actual));
+    }
     let mut difference = Difference {
         reason: None,
         expected: Outline::new(&one, expected.shape()),
         actual: Outline::new(&other, actual.shape()),
         items: expected.shape().iter().product(),
         options: options.clone(),
+        metadata: metadata.into_iter().collect(),
         found: None,
     };
     let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
@@ -105,7 +111,10 @@ pub fn compare_sources(
     let failures = if is_limited { overall.metrics.failures(&options.limits) } else { Vec::new() };
     let limits_not_applicable = options.limits.any() && overall.tally.has_non_finite_mismatch;
     let passes = !fails(options, &overall.tally, difference.items) && failures.is_empty();
-    difference.reason = (!passes).then_some(Reason::Values);
+    difference.reason = match passes {
+        false => Some(Reason::Values),
+        true => (options.metadata && !difference.metadata.is_empty()).then_some(Reason::Metadata),
+    };
     let findings = findings(&how, [&one, &other], &shape, overall);
     difference.found = Some(Findings { failures, limits_not_applicable, ..findings });
     Ok(difference)

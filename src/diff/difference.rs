@@ -18,6 +18,8 @@ pub enum Reason {
     Shape,
     /// Elements fail, or metrics are outside their limits.
     Values,
+    /// Only what describes them differs, and that [counts](super::Options::metadata).
+    Metadata,
 }
 
 impl Reason {
@@ -27,6 +29,7 @@ impl Reason {
             Reason::Dtype => "dtype",
             Reason::Shape => "shape",
             Reason::Values => "values",
+            Reason::Metadata => "metadata",
         }
     }
 }
@@ -85,6 +88,8 @@ pub struct Difference {
     pub(super) actual: Outline,
     pub(super) items: usize,
     pub(super) options: Options,
+    /// The names of what describes the tensors and differs, in alphabetical order.
+    pub(super) metadata: Vec<String>,
     /// What is known of the items, if they were compared.
     pub(super) found: Option<Findings>,
 }
@@ -141,6 +146,13 @@ impl Difference {
     /// Returns the number of elements of the expected tensor.
     pub fn items(&self) -> usize {
         self.items
+    }
+
+    /// Returns the names of what describes the tensors and differs, in alphabetical order: of two tensors of Zarr stores the
+    /// keys of their attributes, `fill_value` and `dimension_names`. It is a difference only with
+    /// [`Options::metadata`](super::Options::metadata).
+    pub fn metadata(&self) -> &[String] {
+        &self.metadata
     }
 
     /// Returns the first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::difference::{Difference, Outline, Reason};
+use super::metadata::names_text;
 use super::report::{NOT_FINITE, axes_of, mismatch_columns};
 use super::verdict::{NamedResult, Verdict};
 use crate::layout::order::sort_by;
@@ -80,17 +81,20 @@ impl ReportLine {
         let verdict = if found.equal() { Verdict::Within } else { Verdict::Different };
         let reason = match (found.reason, &found.found) {
             (Some(reason @ (Reason::Dtype | Reason::Shape)), _) => reason,
-            (Some(Reason::Values) | None, None) => unreachable!("only another dtype or shape is not compared"),
-            (Some(Reason::Values) | None, Some(findings)) => {
+            (Some(Reason::Values | Reason::Metadata) | None, None) => {
+                unreachable!("only another dtype or shape is not compared")
+            }
+            (reason @ (Some(Reason::Values | Reason::Metadata) | None), Some(findings)) => {
                 let mismatches = findings.mismatches;
-                let count = match verdict {
+                let count = match reason {
                     // items that differ in bits may all pass
-                    Verdict::Within if mismatches == 0 => String::new(),
+                    None | Some(Reason::Metadata) if mismatches == 0 => String::new(),
                     _ => format!("{mismatches} of {} ({})", found.items, found.share(mismatches)),
                 };
                 let failures: Vec<_> = findings.failures.iter().map(|failure| failure.metric_text()).collect();
                 let more = match verdict {
                     _ if !failures.is_empty() => format!(": {}", failures.join(", ")),
+                    _ if reason == Some(Reason::Metadata) => format!(": metadata {}", names_text(&found.metadata)),
                     Verdict::Different => axes_of(found),
                     _ => String::new(),
                 };

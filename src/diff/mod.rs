@@ -23,7 +23,7 @@
 //! Inside, a comparison ([`compare`](compare_sources)) scans both tensors window by window. A `reading` converts their
 //! items to one of a few types, a `kernel` has the loops over pairs of these, and everything else is compiled once: the
 //! `tally` counts and lists what differs, `sums` and `search` gather metrics and quantiles, `places` marks where
-//! mismatches are, and `report` writes what was found.
+//! mismatches are, `metadata` compares what describes the tensors, and `report` writes what was found.
 
 mod compare;
 mod difference;
@@ -34,6 +34,8 @@ mod lanes;
 mod lines;
 #[cfg(feature = "cli")]
 pub(crate) mod maps;
+#[doc(hidden)]
+pub mod metadata;
 mod metrics;
 #[doc(hidden)]
 pub mod models;

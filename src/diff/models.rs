@@ -5,11 +5,13 @@
 //! is long.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Seek, Write};
 
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
-use super::report::json_members;
+use super::metadata::metadata_text;
+use super::report::{json_members, json_names};
 pub use super::verdict::{NamedResult, Verdict};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
@@ -51,6 +53,12 @@ pub struct Models {
     json: Spool,
     /// The files that were not looked into, for JSON.
     left_alone: Vec<String>,
+    /// The names of what files say of themselves and differs.
+    file_metadata: BTreeSet<String>,
+    /// Whether that is a difference.
+    metadata_counts: bool,
+    /// Tensors whose metadata differ: how many, and the first of them, by the names of what differs.
+    tensor_metadata: BTreeMap<Vec<String>, (usize, String)>,
 }
 
 impl Models {
@@ -65,6 +73,9 @@ impl Models {
             worst: None,
             json: spool(MEMORY),
             left_alone: Vec::new(),
+            file_metadata: BTreeSet::new(),
+            metadata_counts: false,
+            tensor_metadata: BTreeMap::new(),
         }
     }
 
@@ -73,9 +84,20 @@ impl Models {
         paths.clone_into(&mut self.left_alone);
     }
 
+    /// Takes the names of what the files of some tensors say of themselves and differs, and whether that is a difference.
+    pub fn add_file_metadata(&mut self, names: impl IntoIterator<Item = String>, counts: bool) {
+        self.file_metadata.extend(names);
+        self.metadata_counts = counts;
+    }
+
     /// Returns whether all tensors are on both sides, and pass.
     pub fn equal(&self) -> bool {
-        self.counts(Verdict::passes) == self.counts(|_| true)
+        self.counts(Verdict::passes) == self.counts(|_| true) && !self.differs_by_files()
+    }
+
+    /// Returns whether what files say of themselves is a difference.
+    fn differs_by_files(&self) -> bool {
+        self.metadata_counts && !self.file_metadata.is_empty()
     }
 
     /// Returns how many tensors have a verdict for which `of` is true.
@@ -92,6 +114,12 @@ impl Models {
         self.counts[verdict as usize] += 1;
         if let NamedResult::Unreadable(why) = found {
             self.unreadable.get_or_insert_with(|| why.clone());
+        }
+        if let NamedResult::Both(found) = found
+            && !found.metadata.is_empty()
+            && self.form != ReportForm::Json
+        {
+            self.tensor_metadata.entry(found.metadata.clone()).or_insert_with(|| (0, name.to_owned())).0 += 1;
         }
         match self.form {
             ReportForm::Json => {
@@ -132,6 +160,7 @@ impl Models {
         let counts = counts.filter(|(verdict, count)| *verdict != Verdict::Unreadable || *count > 0);
         let counts: Vec<_> = counts.map(|(verdict, count)| format!("{count} {}", verdict.name())).collect();
         let word = match self.counts(|verdict| !verdict.passes() && verdict != Verdict::Unreadable) {
+            0 if self.differs_by_files() => "different",
             0 if self.unreadable.is_none() => "equal",
             0 => "unreadable",
             _ => "different",
@@ -147,17 +176,33 @@ impl Models {
         let (verdict, style) = (self.verdict(), self.style);
         match self.form {
             ReportForm::Json => self.write_json(out),
-            ReportForm::Line => match &self.worst {
-                Some((_, worst)) => writeln!(out, "{verdict}; worst {worst}"),
-                None => writeln!(out, "{verdict}"),
-            },
+            ReportForm::Line => {
+                let worst = self.worst.as_ref().map(|(_, worst)| format!("worst {worst}"));
+                let of_tensors = self.tensor_metadata.keys().flatten().cloned();
+                let names: BTreeSet<String> = self.file_metadata.iter().cloned().chain(of_tensors).collect();
+                let metadata = metadata_text(&Vec::from_iter(names));
+                let parts: Vec<_> = std::iter::once(verdict).chain(worst).chain(metadata).collect();
+                writeln!(out, "{}", parts.join("; "))
+            }
             ReportForm::Table { sort, limit } => {
                 let (word, rest) = verdict.split_at(verdict.find(':').unwrap_or(verdict.len()));
                 let colour = if self.equal() { Colour::Green } else { Colour::Red };
                 writeln!(out, "{}{rest}", style.paint(colour, word))?;
-                lines::write(&mut self.lines, sort, limit, out, style)
+                lines::write(&mut self.lines, sort, limit, out, style)?;
+                self.write_metadata(out)
             }
         }
+    }
+
+    /// Writes a line for what files say of themselves and differs, and one for each choice of names by which tensors differ.
+    fn write_metadata(&self, out: &mut dyn Write) -> io::Result<()> {
+        let of_files: Vec<_> = self.file_metadata.iter().cloned().collect();
+        metadata_text(&of_files).map_or(Ok(()), |text| writeln!(out, "  {text}"))?;
+        self.tensor_metadata.iter().try_for_each(|(names, (count, first))| {
+            let more = if *count == 1 { String::new() } else { format!(" and {} more", count - 1) };
+            let text = metadata_text(names).unwrap_or_default();
+            writeln!(out, "  {text} (of {}{more})", printable(first))
+        })
     }
 
     /// Writes everything as one JSON object on one line.
@@ -168,7 +213,8 @@ impl Models {
         self.json.rewind()?;
         io::copy(&mut self.json, out)?;
         let left_alone: Vec<_> = self.left_alone.iter().map(|path| json::string(path, Escapes::Short)).collect();
-        writeln!(out, "], \"left_alone\": [{}]}}", left_alone.join(", "))
+        let metadata: Vec<_> = self.file_metadata.iter().cloned().collect();
+        writeln!(out, "], \"left_alone\": [{}], \"metadata\": {}}}", left_alone.join(", "), json_names(&metadata))
     }
 }
 

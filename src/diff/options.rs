@@ -37,6 +37,8 @@ pub struct Options {
     /// Whether tensors of two dtypes are compared by their values: as integers if both are, else as complex128 if either is
     /// complex, else as float64; strings as text.
     pub ignore_dtype: bool,
+    /// Whether metadata that differ are a difference.
+    pub metadata: bool,
 }
 
 impl Default for Options {
@@ -51,6 +53,7 @@ impl Default for Options {
             limits: MetricLimits::default(),
             nan_differs: false,
             ignore_dtype: false,
+            metadata: false,
         }
     }
 }
@@ -107,6 +110,8 @@ setters! { Options {
     with_nan_differs: nan_differs = nan_differs, bool;
     /// Sets whether tensors of two dtypes are compared by their values.
     with_ignore_dtype: ignore_dtype = ignore_dtype, bool;
+    /// Sets whether metadata that differ are a difference.
+    with_metadata: metadata = metadata, bool;
 } }
 
 setters! { MetricLimits {
@@ -130,6 +135,8 @@ pub struct Effort {
     pub limits: Limits,
     /// Whether to find the quantiles of errors, for which tensors may be read again.
     pub quantiles: bool,
+    /// Whether the metadata of the files of both tensors belong to them, as where there is only one pair.
+    pub of_files: bool,
 }
 
 /// Limits on metrics within which a tensor passes.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
 use super::distance::Number;
+use super::metadata::{metadata_text, names_text};
 use super::metrics::Metrics;
 use super::options::{Allowed, Failure};
 use super::places::AxisPlaces;
@@ -37,6 +38,7 @@ impl Difference {
         match (self.reason, self.mismatches(), self.differing()) {
             (Some(Reason::Dtype), ..) => format!("different: dtype {}, expected {}", actual.dtype, expected.dtype),
             (Some(Reason::Shape), ..) => format!("different: shape {:?}, expected {:?}", actual.shape, expected.shape),
+            (Some(Reason::Metadata), ..) => format!("different: metadata {}", names_text(&self.metadata)),
             (Some(Reason::Values), Some(0), _) => {
                 let metrics = self.failures().iter().map(|failure| failure.metric_text());
                 format!("different: {} of {of}", metrics.collect::<Vec<_>>().join(", "))
@@ -62,8 +64,18 @@ impl Difference {
     /// tolerances and limits that failed.
     pub fn summary(&self, style: Style) -> String {
         let verdict = self.verdict();
-        let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) else { return verdict };
         let mut parts = Vec::new();
+        if let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) {
+            self.summarise(found, style, &mut parts);
+        }
+        if self.reason != Some(Reason::Metadata) {
+            parts.extend(metadata_text(&self.metadata));
+        }
+        if parts.is_empty() { verdict } else { format!("{verdict}; {}", parts.join(", ")) }
+    }
+
+    /// Adds the largest error, rmse and cosine to `parts`, and what failed.
+    fn summarise(&self, found: &Findings, style: Style, parts: &mut Vec<String>) {
         if found.has_non_finite_mismatch {
             parts.push(format!("largest |a - e| {NOT_FINITE}"));
         } else if let Some(most) = &found.max_abs {
@@ -96,7 +108,6 @@ impl Difference {
                 parts.push(format!("more than {}", style.option("allow", &allowed.to_string())));
             }
         }
-        if parts.is_empty() { verdict } else { format!("{verdict}; {}", parts.join(", ")) }
     }
 
     /// Returns whether more items fail than may.
@@ -152,7 +163,7 @@ impl Difference {
         writeln!(out, "{}", json::object(members))
     }
 
-    /// Writes the verdict, and if elements differ the limits that do not hold, a table of the first (or worst) mismatches,
+    /// Writes the verdict, what differs of the metadata, and if elements differ the limits that do not hold, a table of the first (or worst) mismatches,
     /// one of the largest errors with the tolerances that they need, named as fields of [`Options`](super::Options), the
     /// metrics, and of each axis the places that hold mismatches.
     ///
@@ -163,6 +174,9 @@ impl Difference {
         let word = verdict.find([' ', ':']).unwrap_or(verdict.len());
         let (word, rest) = verdict.split_at(word);
         writeln!(out, "{}{rest}", style.paint(if self.equal() { Colour::Green } else { Colour::Red }, word))?;
+        if let Some(text) = metadata_text(&self.metadata) {
+            writeln!(out, "  {text}")?;
+        }
         let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) else { return Ok(()) };
         for failure in &found.failures {
             writeln!(out, "  {}", failure.text(style))?;
@@ -371,7 +385,7 @@ pub(super) fn json_members(
     expected: Option<&Outline>,
     actual: Option<&Outline>,
     found: Option<&Difference>,
-) -> [(&'static str, String); 18] {
+) -> [(&'static str, String); 19] {
     let items = expected.or(actual).map(|outline| outline.shape.iter().product::<usize>());
     let listed = if found.is_some_and(|found| found.options.worst.is_some()) { "worst" } else { "first" };
     let findings = found.and_then(|found| found.found.as_ref());
@@ -396,6 +410,7 @@ pub(super) fn json_members(
         ("metrics", or_null(findings.map(|found| &found.metrics), metrics)),
         ("quantiles", or_null(findings.and_then(|found| found.quantiles.as_ref()), quantiles)),
         ("axes", array(found.map_or(&[], Difference::axes), axis)),
+        ("metadata", json_names(found.map_or(&[], Difference::metadata))),
     ]
 }
 
@@ -443,6 +458,11 @@ fn mismatch(found: &Mismatch) -> String {
         ("rel", or_null(found.rel, float)),
         ("ulp", or_null(found.ulp, |ulp| ulp.to_string())),
     ])
+}
+
+/// Returns a JSON array of names.
+pub(super) fn json_names(names: &[String]) -> String {
+    array(names, |name| json::string(name, Escapes::Short))
 }
 
 fn outline(outline: &Outline) -> String {

@@ -448,7 +448,7 @@ impl SafetensorsReader {
         let header = HeaderIndex::read(&*file)?;
         let names = header.members.iter().map(|member| member.name.clone()).collect();
         let container =
-            Container { notes: Arc::clone(&header.notes), index, ..Container::new(file.identity()?, names) };
+            Container { notes: Some(Arc::clone(&header.notes)), index, ..Container::new(file.identity()?, names) };
         Ok(Self { file, index: header, container: container.into() })
     }
 }

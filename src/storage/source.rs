@@ -73,16 +73,16 @@ pub struct Container {
     pub file: Identity,
     /// The names of all tensors in it.
     pub names: Vec<String>,
-    /// The metadata of the file as a whole.
-    pub notes: Arc<Notes>,
+    /// The metadata of the file as a whole; `None` if its format has no place for any.
+    pub notes: Option<Arc<Notes>>,
     /// The index file by which this one was opened, if it was.
     pub index: Option<Identity>,
 }
 
 impl Container {
-    /// Describes a file or a store that holds tensors of these names and has no metadata of its own.
+    /// Describes a file or a store that holds tensors of these names and has no place for metadata of its own.
     pub fn new(file: Identity, names: Vec<String>) -> Self {
-        Self { file, names, notes: Arc::default(), index: None }
+        Self { file, names, notes: None, index: None }
     }
 }
 

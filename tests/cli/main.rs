@@ -15,6 +15,8 @@ mod gather_elements;
 mod gather_nd;
 mod info;
 mod man;
+#[cfg(feature = "zarr")]
+mod metadata;
 mod model_reports;
 mod models;
 mod moving;

@@ -72,6 +72,21 @@ fn the_worst_comes_first() {
 }
 
 #[test]
+fn json_tells_what_is_not_finite() {
+    let run = models().run(words("diff e.npz a.npz --json"));
+    let found: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    let of = |tensor: &serde_json::Value| {
+        let name = tensor["name"].as_str().expect("a name");
+        format!("{name} {} {}", tensor["nonfinite_mismatches"], tensor["first_nonfinite"])
+    };
+    let told: Vec<_> = found["tensors"].as_array().expect("a list").iter().map(of).collect();
+    let none = ["close", "far", "few"].map(|name| format!("{name} 0 null"));
+    let rest = ["gone null null", "nan 1 [2]", "new null null", "same 0 null", "shape null null"].map(str::to_owned);
+    let last = ["zero", "zeros"].map(|name| format!("{name} 0 null"));
+    assert_eq!(told, [&none[..], &rest, &last].concat());
+}
+
+#[test]
 fn as_many_lines_as_are_wanted() {
     let folder = models();
     let (all, _) = printed(&folder, "e.npz a.npz");

@@ -186,7 +186,10 @@ fn what_is_not_looked_into() {
         },
     );
     let run = folder.run(words("diff e/sub a/sub --json")).printed().unwrap();
-    assert!(run.ends_with("], \"left_alone\": [\"e/sub/config.json\", \"a/sub/config.json\"]}\n"), "{run}");
+    assert!(
+        run.ends_with("], \"left_alone\": [\"e/sub/config.json\", \"a/sub/config.json\"], \"metadata\": []}\n"),
+        "{run}"
+    );
     folder.refuses(words("diff e a -q -v"), &["-v"]).unwrap();
     // a shard of which nothing is wanted may be missing
     let index = |y: &str| format!(r#"{{"weight_map": {{"x": "1.safetensors", "y": "{y}"}}}}"#);

@@ -7,7 +7,7 @@ Of each of N pairs (default 10000), three in four of them floats (some of two dt
 others integers, bools, complex and dates:
   verdict      that of np.testing.assert_allclose(actual, expected, rtol, atol, equal_nan=True) on float64 (floats), of
                Python's integers (integers, bools, dates), of np.isclose (complex); of NaN bits, of --ulp
-  mismatches   their number, and the index of each of the first five
+  mismatches   their number, the index of each of the first five, and how many and the first are not finite
   max_*        value and index, of differences that NumPy computes in float64, and of ordinals made from the bits
   min_*        passes, and the float64 (or integer) below it does not
   metrics      those of fractions, rounded once, to 1e-9 (of pairs of up to 300 items)
@@ -359,6 +359,9 @@ def case(job):
     check("one dtype", said["expected"]["dtype"] == said["actual"]["dtype"], not mixed)
     check("items", said["items"], n)
     check("mismatches", said["mismatches"], len(bad))
+    odd = [i for i in bad if not known.finite[i]]
+    check("nonfinite_mismatches", said["nonfinite_mismatches"], len(odd))
+    check("first_nonfinite", said["first_nonfinite"], index(odd[0]) if odd else None)
     check("first", [f["index"] for f in said["first"]], [index(i) for i in bad[:5]])
     for f, i in zip(said["first"], bad):
         check("first abs", number(f["abs"]), known.abs[i] if known.finite[i] else None)

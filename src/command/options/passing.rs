@@ -35,6 +35,13 @@ pub(crate) struct PassOptions {
     /// meaning (strings and numbers, structured dtypes) still differs.
     #[arg(long)]
     pub ignore_dtype: bool,
+    /// Metadata that differ are a difference, too: attributes, fill values, names of dimensions, what files say of themselves
+    ///
+    /// What is compared are attributes, fill values and names of dimensions of Zarr arrays, the attributes of their groups, and
+    /// the metadata of .safetensors files. What the format of one side has no place for is no difference. Without this option
+    /// what differs is named, and the status does not depend on it. --accept writes no metadata, so they exclude each other.
+    #[arg(long, conflicts_with = "accept")]
+    pub metadata: bool,
     /// How many items of a tensor may fail: a number, or a share in per cent such as 0.1%
     ///
     /// The tensor passes if 100 x mismatches <= P x items, exactly as P is typed.
@@ -127,6 +134,7 @@ impl PassOptions {
             },
             nan_differs: self.nan_differs,
             ignore_dtype: self.ignore_dtype,
+            metadata: self.metadata,
             ..Options::default()
         }
     }

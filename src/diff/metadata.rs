@@ -1,0 +1,218 @@
+//! Compares what describes tensors beside their items: attributes, fill values and names of dimensions of tensors in chunks,
+//! and what files say of themselves. Each has a name, and the names of what differs are told.
+//!
+//! A format that has no place for something is not asked for it: beside a `.npy` file nothing of a store differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::compare::compare;
+use super::options::Options;
+use crate::error::Result;
+use crate::item::dtype::DType;
+use crate::item::tensor::Tensor;
+use crate::report::printable;
+use crate::storage::chunked::ChunkStyle;
+use crate::storage::source::{Notes, Source};
+
+/// The name of the item that chunks hold which are not stored.
+const FILL_VALUE: &str = "fill_value";
+
+/// The name of the names of the axes.
+const DIMENSION_NAMES: &str = "dimension_names";
+
+/// Returns the names of what describes two tensors and differs, in alphabetical order.
+///
+/// # Errors
+/// There is not enough memory.
+pub(super) fn differing_of_tensors(expected: &Source, actual: &Source) -> Result<BTreeSet<String>> {
+    let [Some(one), Some(other)] = [expected, actual].map(|source| source.as_chunks().map(|chunks| chunks.style()))
+    else {
+        return Ok(BTreeSet::new());
+    };
+    let attributes = [one, other].map(|style| style.attributes.as_deref().unwrap_or("{}"));
+    let mut names = differing_keys(attributes);
+    if axes_of(one) != axes_of(other) {
+        names.insert(DIMENSION_NAMES.to_owned());
+    }
+    if !have_one_fill([expected, actual], [&one.fill, &other.fill])? {
+        names.insert(FILL_VALUE.to_owned());
+    }
+    Ok(names)
+}
+
+/// Returns the names of the axes; `None` if no axis has one.
+fn axes_of(style: &ChunkStyle) -> Option<Vec<Option<String>>> {
+    let names: Vec<Option<String>> = serde_json::from_str(style.dimension_names.as_deref()?).ok()?;
+    names.iter().any(Option::is_some).then_some(names)
+}
+
+/// Returns whether the fill values of two tensors are the same item, which those of two dtypes can be.
+fn have_one_fill(sources: [&Source; 2], fills: [&[u8]; 2]) -> Result<bool> {
+    let [one, other] = sources.map(Source::dtype);
+    if one == other && fills[0] == fills[1] {
+        return Ok(true);
+    }
+    let item = |dtype: &DType, fill: &[u8]| Tensor::new(dtype.clone(), Vec::new(), fill.to_vec());
+    match (item(one, fills[0]), item(other, fills[1])) {
+        (Ok(one), Ok(other)) => Ok(compare(&one, &other, &Options::default().with_ignore_dtype(true))?.equal()),
+        // where `--dtype` has made other items of the bytes
+        (Err(_), _) | (_, Err(_)) => Ok(fills[0] == fills[1]),
+    }
+}
+
+/// Returns the keys whose values differ in two objects of JSON, or that only one of them has.
+fn differing_keys(objects: [&str; 2]) -> BTreeSet<String> {
+    let [one, other] =
+        objects.map(|text| serde_json::from_str::<BTreeMap<String, &RawValue>>(text).unwrap_or_default());
+    let is_same = |key: &str| match (one.get(key), other.get(key)) {
+        (Some(one), Some(other)) => is_same_json(one.get(), other.get()),
+        (_, _) => false,
+    };
+    let keys = one.keys().chain(other.keys());
+    keys.filter(|key| !is_same(key)).cloned().collect()
+}
+
+/// Returns whether two texts of JSON say the same, whatever their spaces, the order of their keys and the notation of
+/// numbers.
+fn is_same_json(one: &str, other: &str) -> bool {
+    fn is_same(one: &Value, other: &Value) -> bool {
+        match (one, other) {
+            (Value::Number(one), Value::Number(other)) => {
+                one == other || (one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64()
+            }
+            (Value::Array(one), Value::Array(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+            }
+            (Value::Object(one), Value::Object(other)) => {
+                let same = |(key, one)| other.get(key).is_some_and(|other| is_same(one, other));
+                one.len() == other.len() && one.iter().all(same)
+            }
+            (one, other) => one == other,
+        }
+    }
+    let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
+    one == other || parse(one).zip(parse(other)).is_some_and(|(one, other)| is_same(&one, &other))
+}
+
+/// What the file of a tensor says of itself as a whole.
+#[derive(Debug)]
+enum FileMetadata {
+    /// Texts by their keys.
+    Notes(Arc<Notes>),
+    /// The attributes of the groups of a store, by the paths of the groups.
+    Groups(Arc<BTreeMap<String, String>>),
+}
+
+impl FileMetadata {
+    /// Returns the metadata of the file of a tensor, if that holds several and has a place for metadata.
+    fn of(source: &Source) -> Option<Self> {
+        let container = source.container()?;
+        match (&container.notes, source.as_chunks()) {
+            (Some(notes), _) => Some(Self::Notes(Arc::clone(notes))),
+            (None, Some(chunks)) => Some(Self::Groups(Arc::clone(&chunks.style().groups))),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns whether both are the metadata of one file.
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Notes(one), Self::Notes(other)) => Arc::ptr_eq(one, other),
+            (Self::Groups(one), Self::Groups(other)) => Arc::ptr_eq(one, other),
+            (Self::Notes(_), Self::Groups(_)) | (Self::Groups(_), Self::Notes(_)) => false,
+        }
+    }
+
+    /// Returns the names of what differs: keys, those of a group within a store behind its path. Groups are compared whose
+    /// paths are `wanted`. Metadata of two kinds have nothing in common.
+    fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
+        match (self, other) {
+            (Self::Notes(one), Self::Notes(other)) => {
+                let keys = one.keys().chain(other.keys());
+                keys.filter(|key| one.get(*key) != other.get(*key)).cloned().collect()
+            }
+            (Self::Groups(one), Self::Groups(other)) => {
+                let paths: BTreeSet<&String> = one.keys().chain(other.keys()).filter(|path| wanted(path)).collect();
+                let of = |path: &String| {
+                    let attributes = [one, other].map(|groups| groups.get(path).map_or("{}", |text| text));
+                    let before = if path.is_empty() { String::new() } else { format!("{path}/") };
+                    differing_keys(attributes).into_iter().map(move |key| format!("{before}{key}"))
+                };
+                paths.into_iter().flat_map(of).collect()
+            }
+            (Self::Notes(_), Self::Groups(_)) | (Self::Groups(_), Self::Notes(_)) => BTreeSet::new(),
+        }
+    }
+}
+
+/// Returns the names of what the files of two tensors say of themselves and differs. Of a store the groups count in which
+/// one of the tensors lies.
+pub(super) fn differing_of_files(expected: &Source, actual: &Source) -> BTreeSet<String> {
+    let members = [expected.member(), actual.member()];
+    let is_around = |path: &str| {
+        let within = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        path.is_empty() || members.iter().flatten().any(|name| within(name))
+    };
+    match [expected, actual].map(FileMetadata::of) {
+        [Some(one), Some(other)] => one.differing(&other, &is_around),
+        [_, None] | [None, _] => BTreeSet::new(),
+    }
+}
+
+/// The files of one pair of tensors after the other.
+#[derive(Debug, Default)]
+pub struct FilePairs {
+    last: Option<[FileMetadata; 2]>,
+}
+
+impl FilePairs {
+    /// Returns the names of what the files of two tensors say of themselves and differs, once for all pairs that follow each
+    /// other and are of the same files.
+    pub fn differing(&mut self, [expected, actual]: &[Source; 2]) -> BTreeSet<String> {
+        let [Some(one), Some(other)] = [expected, actual].map(FileMetadata::of) else { return BTreeSet::new() };
+        let is_known = self.last.as_ref().is_some_and(|last| last[0].is(&one) && last[1].is(&other));
+        let names = if is_known { BTreeSet::new() } else { one.differing(&other, &|_| true) };
+        self.last = Some([one, other]);
+        names
+    }
+}
+
+/// Returns what is said of metadata that differ, if any do.
+pub(super) fn metadata_text(names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| format!("metadata differs: {}", names_text(names)))
+}
+
+/// Returns names as a list for people.
+pub(super) fn names_text(names: &[String]) -> String {
+    printable(&names.join(", ")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_json_are_compared_by_what_they_say() {
+        let rows = [
+            (r#"{"a": 1, "b": [1, {"c": "x"}]}"#, r#"{"b":[1,{"c":"\u0078"}],"a":1.0}"#, ""),
+            (r#"{"a": 1e3, "b": 1000}"#, r#"{"a": 1000, "b": 1001}"#, "b"),
+            (r#"{"a": {"x": 1, "y": 2}}"#, r#"{"a": {"y": 2, "x": 1}}"#, ""),
+            (r#"{"a": [1, 2], "b": null, "c": 0}"#, r#"{"a": [2, 1], "c": false}"#, "a b c"),
+            (r#"{"a": {"x": 1}}"#, r#"{"a": {"x": 1, "y": 1}}"#, "a"),
+            (r#"{"a": 9007199254740993}"#, r#"{"a": 9007199254740992}"#, "a"),
+            ("{}", "{}", ""),
+        ];
+        for (one, other, wanted) in rows {
+            let wanted: BTreeSet<String> = wanted.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(differing_keys([one, other]), wanted, "{one} {other}");
+            assert_eq!(differing_keys([other, one]), wanted, "{other} {one}");
+        }
+        // deeper than what is parsed: only the same text is the same
+        let deep = |spaces: &str| format!("{{\"a\":{spaces}{}{}}}", "[".repeat(5000), "]".repeat(5000));
+        assert!(differing_keys([&deep(""), &deep("")]).is_empty());
+    }
+}
