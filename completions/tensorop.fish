@@ -1149,7 +1149,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l sort -d 'What
 cosine\t'Items that differ by NaN or infinity, then the lowest cosine'
 abs\t'Items that differ by NaN or infinity, then the largest |ACTUAL - EXPECTED|'
 share\t'The largest share of mismatches'
-name\t'The name, whatever the verdict'"
+name\t'The name, whatever the verdict: layers.2 before layers.10'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l limit -d 'How many lines the report on several tensors has at most [default: 40 on a terminal, else all]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'Of whole containers take only tensors whose names match' -r -f

@@ -25,6 +25,7 @@ use crate::format::open::Input;
 use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
 use crate::format::write::Work;
 use crate::item::dtype::DType;
+use crate::layout::order::{by_numbers, sort_by};
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::requests::as_address;
@@ -35,7 +36,7 @@ use crate::storage::source::Source;
 pub(super) struct Changes {
     files: BTreeMap<PathBuf, FileChange>,
     indices: BTreeMap<PathBuf, IndexChange>,
-    /// What only EXPECTED has, which stays, in alphabetical order.
+    /// What only EXPECTED has, which stays, in natural order.
     left: Vec<String>,
 }
 
@@ -135,7 +136,7 @@ impl Changes {
                 [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
             }
         }
-        changes.left.sort();
+        sort_by(&mut changes.left, |a, b| by_numbers(a, b));
         Ok(changes)
     }
 

@@ -161,7 +161,7 @@ fn sort_keys() -> Vec<Word<SortKey>> {
         word("cosine", "Items that differ by NaN or infinity, then the lowest cosine", SortKey::Cosine),
         word("abs", "Items that differ by NaN or infinity, then the largest |ACTUAL - EXPECTED|", SortKey::Abs),
         word("share", "The largest share of mismatches", SortKey::Share),
-        word("name", "The name, whatever the verdict", SortKey::Name),
+        word("name", "The name, whatever the verdict: layers.2 before layers.10", SortKey::Name),
     ]
 }
 

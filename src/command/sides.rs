@@ -22,7 +22,7 @@ use crate::format::colon::{files_before_colons, folder_of_files, folders_before_
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
-use crate::layout::order::sort_by;
+use crate::layout::order::{by_numbers, sort_by};
 use crate::parallel::{Threads, locked, share};
 use crate::storage::requests::as_address;
 use crate::storage::source::Source;
@@ -65,7 +65,7 @@ pub(super) enum ComparedSides {
 /// Tensors of both sides, by the names that they are compared under.
 pub(super) struct NamedPairs {
     pub sides: [Collection; 2],
-    /// In alphabetical order, the names and where the tensors of each name are, on one side or both. The names are those of
+    /// In natural order, the names and where the tensors of each name are, on one side or both. The names are those of
     /// EXPECTED after `--rename`.
     pub named: Vec<(String, [Option<TensorPlace>; 2])>,
 }
@@ -273,7 +273,7 @@ impl NamedPairs {
         }
         unite_broken(&mut named, &sides);
         let mut named: Vec<_> = named.into_iter().collect();
-        sort_by(&mut named, |(a, _), (b, _)| a.cmp(b));
+        sort_by(&mut named, |(a, _), (b, _)| by_numbers(a, b));
         members.taken.check_names(&named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         if named.is_empty() {
             // to compare nothing says nothing, and least of all that the sides are equal
@@ -294,7 +294,7 @@ impl NamedPairs {
 
     /// Returns where the tensors of one of the names are.
     pub(super) fn places(&self, name: &str) -> [Option<TensorPlace>; 2] {
-        let found = self.named.binary_search_by(|(other, _)| other.as_str().cmp(name));
+        let found = self.named.binary_search_by(|(other, _)| by_numbers(other, name));
         self.named[found.expect("one of the names that were compared")].1
     }
 

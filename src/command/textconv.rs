@@ -15,7 +15,7 @@ use super::show::ShownItems;
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
 use crate::info;
-use crate::layout::order::sort_by;
+use crate::layout::order::{by_numbers, sort_by};
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::report::printable;
@@ -24,7 +24,7 @@ use crate::storage::source::Source;
 
 /// Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items
 ///
-/// Tensors come in the order of their names. What says nothing about the tensors is left out: file name, format, offsets,
+/// Tensors come in the order of their names, `layers.2` before `layers.10`. What says nothing about the tensors is left out: file name, format, offsets,
 /// times, order and byte order. So the same tensors print the same text in every file, and git shows what has changed. What
 /// is no tensor, or cannot be read, is one line: not read, with the reason, its size and SHA-256.
 #[derive(Args)]
@@ -86,7 +86,8 @@ impl Textconv {
             }
         };
         let mut selected = input.select()?;
-        sort_by(&mut selected, |a, b| input.name(*a).cmp(&input.name(*b)));
+        let name = |n: &usize| input.name(*n).unwrap_or_default();
+        sort_by(&mut selected, |a, b| by_numbers(name(a), name(b)));
         if selected.is_empty() {
             writeln!(out, "holds no tensors").context("standard output")?;
         }

@@ -17,7 +17,7 @@ use super::interface::Reader;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Error, Result, bail, malformed};
-use crate::layout::order::sort_by;
+use crate::layout::order::{by_numbers, sort_by};
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
 use crate::storage::source::{Notes, Source};
@@ -228,10 +228,10 @@ impl Collection {
         self.files.push(Listed { path, label, stem, input: None, is_broken: true, refused });
     }
 
-    /// Returns the names in alphabetical order, and where the tensors are.
+    /// Returns the names in natural order, and where the tensors are.
     pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
         let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
-        sort_by(&mut tensors, |(a, _), (b, _)| a.cmp(b));
+        sort_by(&mut tensors, |(a, _), (b, _)| by_numbers(a, b));
         tensors
     }
 

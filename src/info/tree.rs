@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::{Info, OfFile, Totals, Unread, WIDEST, of_files, size};
-use crate::layout::order::sort_by;
+use crate::layout::order::{by_numbers, sort_by};
 use crate::report::json::list;
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
@@ -77,11 +77,12 @@ impl<'a> Entry<'a> {
         Self { segments: segments.collect(), info }
     }
 
-    /// Compares by segments, numbers among them by their values and before all else.
+    /// Compares by segments in natural order, those that are numbers before all else.
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |segment: &'a str| (number(segment).is_none(), number(segment), segment);
-        let by_key = self.segments.iter().map(|one| key(one)).cmp(other.segments.iter().map(|one| key(one)));
-        by_key.then(self.segments.len().cmp(&other.segments.len()))
+        let key = |segment: &'a str| (number(segment).is_none(), number(segment));
+        let compare = |(a, b): (&&'a str, &&'a str)| key(a).cmp(&key(b)).then_with(|| by_numbers(a, b));
+        let first = self.segments.iter().zip(&other.segments).map(compare).find(|order| order.is_ne());
+        first.unwrap_or_else(|| self.segments.len().cmp(&other.segments.len()))
     }
 
     /// Returns whether another tensor has the same names from segment `depth` on, and the same dtype and shape.

@@ -306,7 +306,7 @@ fn names() {
         ],
     );
     let rows: &[Refusal] = &[
-        ("slice s.npz --at :", &["DATA s.npz", "holds 8 tensors", "\"data\", \"starts\"", "and 3 more"]),
+        ("slice s.npz --at :", &["DATA s.npz", "holds 8 tensors", "\"axis\", \"data\"", "and 3 more"]),
         ("slice s.npz:Data --at :", &["DATA s.npz:Data", "did you mean \"data\"?"]),
         ("slice s.npz:start --at :", &["did you mean \"starts\"?"]),
         ("slice s.npz:data.npy --at :", &["no tensor \"data.npy\"", "\"data\""]),

@@ -393,7 +393,7 @@ fn refused() {
         ("d.npy empty", &["ACTUAL empty", "empty"]),
         ("d.npy text", &["ACTUAL text", "not JSON"]),
         ("d.npy -", &["ACTUAL (standard input)", "empty"]),
-        ("d.npy two.npz", &["ACTUAL two.npz", "holds 2 tensors", "\"x\", \"d\""]),
+        ("d.npy two.npz", &["ACTUAL two.npz", "holds 2 tensors", "\"d\", \"x\""]),
         ("d.npy two.npz:D", &["ACTUAL two.npz:D", "no tensor \"D\"", "did you mean \"d\"?"]),
         ("d.npy d.npy:d", &["ACTUAL d.npy:d", "npy", "no members"]),
         ("d.npy [[1],[2,3]]", &["ACTUAL [[1],[2,3]]", "length"]),

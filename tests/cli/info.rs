@@ -358,7 +358,7 @@ fn refused() {
         ("d.npy:x", &["FILE d.npy:x", "no members"]),
         ("d.pb:w", &["FILE d.pb:w", "onnx", "no members"]),
         ("d.npz:A/b", &["FILE d.npz:A/b", "did you mean \"a/b\"?"]),
-        ("d.npz:nothing", &["no tensor \"nothing\", but \"a/b\", \"f\", \"big\""]),
+        ("d.npz:nothing", &["no tensor \"nothing\", but \"a/b\", \"big\", \"f\""]),
         ("m.safetensors:bias", &["did you mean \"layer.0.bias\"?"]),
         ("d.npz:", &["FILE d.npz:", "\"\""]),
         ("d.npz:f.npy", &["FILE d.npz:f.npy"]),

@@ -47,6 +47,7 @@ mod containers;
 mod csv;
 mod hints;
 mod in_place;
+mod names;
 mod operands;
 mod output;
 #[cfg(feature = "zarr")]

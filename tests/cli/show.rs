@@ -83,7 +83,7 @@ fn goes_on_after_what_cannot_be_shown() {
     assert_eq!(String::from_utf8_lossy(&run.stdout), "d.npy: float32 [2, 3] at :1 -> [1, 3]\n[[ 0.   1.5 -2. ]]\n");
     let said: Vec<_> = run.stderr.lines().collect();
     let expected =
-        ["missing.npy: ", "text.txt: ", "|V3 cannot be printed", "no tensor that \"x*\" matches, but \"conv/weight\""];
+        ["missing.npy: ", "text.txt: ", "|V3 cannot be printed", "no tensor that \"x*\" matches, but \"conv/bias\""];
     assert_eq!(said.len(), expected.len(), "{said:?}");
     for (line, text) in said.iter().zip(expected) {
         assert!(line.starts_with("error: FILE ") && line.contains(text), "{line}, expected {text}");

@@ -24,6 +24,7 @@ use self::read::ZarrChunks;
 use super::content::{ChunkDescription, Content, ContentSource, Description};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::layout::order::{by_numbers, sort_by};
 use crate::parallel::locked;
 use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
@@ -74,7 +75,7 @@ struct ZarrReader {
 }
 
 impl ZarrReader {
-    /// Looks for all arrays in the group that the store is, and in the groups in it. They are sorted by their paths.
+    /// Looks for all arrays in the group that the store is, and in the groups in it. They are in the natural order of their paths.
     ///
     /// # Errors
     /// There are more folders than are looked at; listing or reading fails.
@@ -105,7 +106,7 @@ impl ZarrReader {
                 }
             }
         }
-        names.sort();
+        sort_by(&mut names, |a, b| by_numbers(a, b));
         self.members = Some(Arc::new(Container::new(self.store.identity()?, names)));
         self.groups = groups.into();
         Ok(())
