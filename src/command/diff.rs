@@ -148,9 +148,10 @@ const RENAME: &str = "Give EXPECTED's tensors the names that they have in ACTUAL
 const LONG_RENAME: &str = "\
 Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'
 
-OLD is a name in EXPECTED, and NEW the one in ACTUAL; the names of ACTUAL stay. At most one * on each side; that of NEW is what \
-that of OLD stood for. Can be given several times: the first that matches a name changes it. --only, --exclude and GLOB= are \
-matched with the new names.";
+OLD is a name in EXPECTED, and NEW the one in ACTUAL; the names of ACTUAL stay. Each * of NEW is what the * of the same number in \
+OLD stood for, as in 'encoder.*.attn.*.weight=enc.*.a.*.w': NEW has as many as OLD, or none. The first * of OLD stands for as \
+little as it can, then the next; the last takes the rest. Can be given several times: the first that matches a name changes \
+it. --only, --exclude and GLOB= are matched with the new names.";
 
 /// The lines of a report on several tensors that a terminal gets.
 const TERMINAL_LINES: usize = 40;

@@ -121,35 +121,37 @@ fn set(text: &str) -> Option<(Token, &str)> {
     Some((Token::Set { not, ranges }, &text[end + 1..]))
 }
 
-/// A rule that makes a name from another: `OLD=NEW`, where the `*` in NEW is replaced by what the `*` in OLD matched.
+/// A rule that makes a name from another: `OLD=NEW`, where each `*` in NEW is replaced by what the `*` of the same number in
+/// OLD matched.
+///
+/// A `*` of OLD stands for as few letters as lead to a match, the first `*` before the others; so the last one stands for all
+/// that is left over. `*` also matches `.` and `/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rename {
     text: String,
-    old: (String, Option<String>),
-    new: (String, Option<String>),
+    /// What stands before the first `*` of OLD, between two of them, and after the last.
+    old: Vec<String>,
+    /// The same of NEW, which has as many parts as OLD, or one.
+    new: Vec<String>,
 }
 
 impl Rename {
     /// Parses `OLD=NEW`.
     ///
     /// # Errors
-    /// There is no `=` or nothing before it, more than one `*` on a side, or one in NEW and none in OLD.
+    /// There is no `=` or nothing before it; NEW has `*`, but not as many as OLD.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let halves = |text: &str| match text.split_once('*') {
-            None => (text.to_owned(), None),
-            Some((before, after)) => (before.to_owned(), Some(after.to_owned())),
-        };
         let (old, new) = text.split_once('=').ok_or("expected OLD=NEW")?;
         if old.is_empty() {
             return Err("expected OLD=NEW, and OLD is empty".to_owned());
         }
-        if [old, new].iter().any(|side| side.matches('*').count() > 1) {
-            return Err("at most one * on each side of =".to_owned());
+        let [old, new] = [old, new].map(|side| side.split('*').map(str::to_owned).collect::<Vec<_>>());
+        let [of_old, of_new] = [&old, &new].map(|parts| parts.len() - 1);
+        if of_new != 0 && of_new != of_old {
+            let expected = if of_old == 0 { "none".to_owned() } else { format!("{of_old} or none") };
+            return Err(format!("NEW has {of_new} * and OLD has {of_old}: expected {expected} in NEW"));
         }
-        if new.contains('*') && !old.contains('*') {
-            return Err("the * of NEW stands for what that of OLD does, and OLD has none".to_owned());
-        }
-        Ok(Self { text: text.to_owned(), old: halves(old), new: halves(new) })
+        Ok(Self { text: text.to_owned(), old, new })
     }
 
     /// Returns the rule as it was written.
@@ -159,20 +161,34 @@ impl Rename {
 
     /// Returns whether OLD may match a name that begins with `prefix`.
     pub fn applies_within(&self, prefix: &str) -> bool {
-        let (before, after) = &self.old;
-        before.starts_with(prefix) || after.is_some() && prefix.starts_with(before.as_str())
+        let before = &self.old[0];
+        before.starts_with(prefix) || self.old.len() > 1 && prefix.starts_with(before.as_str())
     }
 
     /// Returns the new name if OLD matches the whole of `name`.
     pub fn apply(&self, name: &str) -> Option<String> {
-        let kept = match &self.old {
-            (whole, None) => (name == whole).then_some("")?,
-            (before, Some(after)) => name.strip_prefix(before.as_str())?.strip_suffix(after.as_str())?,
-        };
-        Some(match &self.new {
-            (whole, None) => whole.clone(),
-            (before, Some(after)) => format!("{before}{kept}{after}"),
-        })
+        let kept = self.kept(name)?;
+        if self.new.len() == 1 {
+            return Some(self.new[0].clone());
+        }
+        let behind = kept.iter().zip(&self.new[1..]).map(|(kept, after)| format!("{kept}{after}"));
+        Some(std::iter::once(self.new[0].clone()).chain(behind).collect())
+    }
+
+    /// Returns what each `*` of OLD stands for in `name`, if OLD matches all of it.
+    fn kept<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
+        let [before, after @ ..] = &self.old[..] else { return None };
+        let Some((last, between)) = after.split_last() else { return (name == before).then(Vec::new) };
+        let mut rest = name.strip_prefix(before.as_str())?.strip_suffix(last.as_str())?;
+        // no earlier * needs to be tried with more letters: what follows it is found in what is left, or nowhere
+        let mut kept = Vec::with_capacity(after.len());
+        for part in between {
+            let (own, behind) = rest.split_once(part.as_str())?;
+            kept.push(own);
+            rest = behind;
+        }
+        kept.push(rest);
+        Some(kept)
     }
 }
 
@@ -225,7 +241,15 @@ mod tests {
             let glob = Glob::new(text);
             assert_eq!((glob.matches_some_within("m:"), glob.matches_all_within("m:")), (some, all), "{text}");
         }
-        for (text, applies) in [("m:*=*", true), ("*.w=*", true), ("m:w=x", true), ("n:*=*", false), ("m=x", false)] {
+        for (text, applies) in [
+            ("m:*=*", true),
+            ("*.w=*", true),
+            ("m:w=x", true),
+            ("n:*=*", false),
+            ("m=x", false),
+            ("m*x*=*/*", true),
+            ("n*x*=y", false),
+        ] {
             assert_eq!(Rename::parse(text).expect(text).applies_within("m:"), applies, "{text}");
         }
     }
@@ -248,13 +272,31 @@ mod tests {
             ("*.w=same", "q.w", Some("same")),
             ("a?[b]=c", "a?[b]", Some("c")),
             ("a=b=c", "a", Some("b=c")),
+            ("encoder.*.attn.*.weight=enc.*.a.*.w", "encoder.11.attn.q.weight", Some("enc.11.a.q.w")),
+            ("encoder.*.attn.*.weight=enc.*.a.*.w", "encoder.11.attn.weight", None),
+            ("encoder.*.attn.*.weight=one", "encoder.0.attn.k.weight", Some("one")),
+            // the first stands for as little as it can, the last for the rest
+            ("*.*=*/*", "a.b.c", Some("a/b.c")),
+            ("*.*.*=*/*/*", "a.b.c.d", Some("a/b/c.d")),
+            ("x*a*b*=*-*-*", "xaab.b", Some("-a-.b")),
+            ("x*aa*aa=*-*", "xaaa", None),
+            ("x*aa*aa=*-*", "xaaaaa", Some("-a")),
+            ("**.w=*-*", "ab.w", Some("-ab")),
+            ("\u{e9}*\u{e9}*=*|*", "\u{e9}\u{e8}\u{e9}\u{e8}", Some("\u{e8}|\u{e8}")),
         ];
         for (text, name, expected) in rows {
             let rename = Rename::parse(text).expect(text);
             assert_eq!(rename.apply(name).as_deref(), expected, "{text} of {name}");
         }
-        for text in ["a", "=b", "a**=b", "*=**", "a=*"] {
-            assert!(Rename::parse(text).is_err(), "{text}");
+        let refused = [
+            ("a", "expected OLD=NEW"),
+            ("=b", "expected OLD=NEW, and OLD is empty"),
+            ("*=**", "NEW has 2 * and OLD has 1: expected 1 or none in NEW"),
+            ("*.*.*=*.*", "NEW has 2 * and OLD has 3: expected 3 or none in NEW"),
+            ("a=*", "NEW has 1 * and OLD has 0: expected none in NEW"),
+        ];
+        for (text, expected) in refused {
+            assert_eq!(Rename::parse(text), Err(expected.to_owned()), "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Names of tensors, whatever the sub-command: their order, how they are chosen, and what they are called after `--rename`.
 
-use crate::common::{Folder, each, member, npz, safetensors, tensor, words};
+use crate::common::{Folder, each, member, npy, npz, safetensors, tensor, words};
 
 /// The numbers of layers in natural order, whose alphabetical order is another one.
 const LAYERS: [u8; 5] = [0, 1, 2, 10, 11];
@@ -85,4 +85,49 @@ fn natural_order() {
     let tree = folder.run(words("info words.npz --tree")).printed().expect("a tree");
     let names: Vec<_> = tree.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, ["a_2", "a_10", "b"], "{tree}");
+}
+
+/// Each `*` of NEW is what that of the same number in OLD stood for, in `convert` and in `diff`.
+#[test]
+fn renames_with_several_stars() {
+    let folder = Folder::new();
+    let named = |names: &[&str]| npz(&names.iter().map(|name| (*name, npy("|u1", &[1], &[1]))).collect::<Vec<_>>());
+    folder.put("old.npz", named(&["encoder.2.attn.q.weight", "encoder.10.attn.k.weight", "head"]));
+    folder.put("new.npz", named(&["enc.2.a.q.w", "enc.10.a.k.w", "head"]));
+    let rule = "encoder.*.attn.*.weight=enc.*.a.*.w";
+    let rows = [
+        (format!("convert old.npz --rename {rule} -o made.npz"), 0, ""),
+        ("info made.npz --members".into(), 0, "enc.10.a.k.w\nenc.2.a.q.w\nhead\n"),
+        (
+            format!("diff old.npz new.npz --rename {rule}"),
+            0,
+            "equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n",
+        ),
+        // the first * stands for as little as it can
+        ("convert new.npz --exclude head --rename *.*=*/* -o made.npz".into(), 0, ""),
+        ("info made.npz --members".into(), 0, "enc/10.a.k.w\nenc/2.a.q.w\n"),
+        // the other way round, the message has the rule that is meant
+        (
+            format!("diff new.npz old.npz --rename {rule}"),
+            2,
+            "error: --rename encoder.*.attn.*.weight=enc.*.a.*.w: matches tensors of ACTUAL only, and it changes the names of \
+             EXPECTED: use --rename 'enc.*.a.*.w=encoder.*.attn.*.weight'\n",
+        ),
+    ];
+    each(
+        &rows,
+        |(args, _, _)| format!("`{args}`"),
+        |(args, status, expected)| {
+            let run = folder.run(words(args));
+            let text = String::from_utf8_lossy(&run.stdout).into_owned() + &run.stderr;
+            if (run.status, &*text) == (Some(*status), *expected) { Ok(()) } else { Err(format!("{run:?}")) }
+        },
+    );
+    for args in ["convert old.npz -o no.npz", "diff old.npz new.npz"] {
+        let args = format!("{args} --rename encoder.*.attn.*.weight=enc.*.w");
+        folder
+            .refuses(words(&args), &["--rename", "NEW has 1 * and OLD has 2: expected 2 or none in NEW"])
+            .expect("refused");
+    }
+    assert!(!folder.path("no.npz").exists());
 }

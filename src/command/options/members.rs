@@ -16,8 +16,9 @@ pub(crate) struct MemberOptions {
     pub taken: TakenOptions,
     /// Give tensors of whole containers other names, such as 'model.*=*'
     ///
-    /// At most one * on each side; that of NEW is what that of OLD stood for. Can be given several times: the first that
-    /// matches a name changes it.
+    /// Each * of NEW is what the * of the same number in OLD stood for, as in 'encoder.*.attn.*.weight=enc.*.a.*.w': NEW has as
+    /// many as OLD, or none. The first * of OLD stands for as little as it can, then the next; the last takes the rest.
+    /// Can be given several times: the first that matches a name changes it.
     #[arg(long, value_name = "OLD=NEW", value_parser = Rename::parse)]
     pub rename: Vec<Rename>,
 }
