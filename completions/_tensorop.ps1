@@ -518,7 +518,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
             break
         }
         'tensorop;show' {
-            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Show a part of each: slices in NumPy''s notation, such as ''1:8:2, ..., ::-1''')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Show a part of each: slices and single places in NumPy''s notation, such as ''3, ..., ::2''')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')

@@ -503,7 +503,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tensorop;show'= {
-            cand --at 'Show a part of each: slices in NumPy''s notation, such as ''1:8:2, ..., ::-1'''
+            cand --at 'Show a part of each: slices and single places in NumPy''s notation, such as ''3, ..., ::2'''
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
             cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'

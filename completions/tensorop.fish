@@ -1019,7 +1019,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l dry-run -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices and single places in NumPy\'s notation, such as \'3, ..., ::2\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''

@@ -12,15 +12,17 @@ use super::messages::{about_items, complain};
 use super::meter::Meter;
 use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
 use super::options::{data_help, parse_number, parse_path};
-use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, slices_of, typed_alone};
+use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
+use crate::format::dims::dims_of;
 use crate::format::open::Input;
 use crate::format::text::{self, TextOptions};
 use crate::format::write::items_at;
 use crate::item::tensor::Tensor;
-use crate::layout::axis::Span;
+use crate::ops::basic_index::{BasicIndex, ResolvedIndex};
 use crate::ops::fill::Limits;
+use crate::ops::reshape::NewShape;
 use crate::ops::selection::Selection;
 use crate::picture::blocks::Terminal;
 use crate::picture::{Drawn, Picture, Scale, Seen, Size, file};
@@ -42,11 +44,13 @@ pub(super) struct Show {
     /// The tensors
     #[arg(value_name = "FILE", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
     pub files: Vec<OperandArg>,
-    /// Show a part of each: slices in NumPy's notation, such as '1:8:2, ..., ::-1'
+    /// Show a part of each: slices and single places in NumPy's notation, such as '3, ..., ::2'
     ///
-    /// As --at of slice: basic slices, one an axis; axes not named are shown whole.
-    #[arg(long, value_name = "SLICES")]
-    pub at: Option<At>,
+    /// As --at of slice, one entry an axis; axes not named are shown whole. An integer is one place, and drops its axis; a
+    /// negative one counts from the end. Where the dimensions have names, as in Zarr stores, these may be said:
+    /// time=3,lat=::2.
+    #[arg(long, value_name = "SLICES", allow_hyphen_values = true)]
+    pub at: Option<At<BasicIndex>>,
     #[command(flatten)]
     pub input: InputOptions,
     /// Print every item
@@ -88,10 +92,10 @@ const EXAMPLES: &str = "\
 Examples:
   tensorop show data.npy
   tensorop show model.safetensors:layer.*.bias --precision 3
-  tensorop show data.npy --at '0:1, ..., -5:' --all
+  tensorop show data.npy --at '0, ..., -5:' --all
   tensorop show attention.npy --image
-  tensorop show attention.npy --image --at 3:4 --range 0,1 -o head3.png
-  tensorop show batch.npy --image --rgb --at 3:4 -o fourth.png                # one of float32 [N, 3, H, W]
+  tensorop show attention.npy --image --at 3 --range 0,1 -o head3.png
+  tensorop show batch.npy --image --rgb --at 3 -o fourth.png                  # one of float32 [N, 3, H, W]
 
 With --edgeitems 0 NumPy makes columns as wide as the widest of all items, and all are read.";
 
@@ -124,6 +128,13 @@ impl ShownItems {
         let places = text::shown(&meta.shape, options);
         let items = items_at(&job, meta, places.as_deref(), &label, &|_| ())?;
         Ok(Self { items, shape: meta.shape.clone() })
+    }
+
+    /// Drops axes of one place.
+    fn without(self, axes: &[usize]) -> Result<Self> {
+        let squeezed = NewShape::Squeeze(Some(axes.iter().map(|&axis| axis as i64).collect()));
+        let shape = squeezed.resolve(&self.shape)?;
+        Ok(Self { items: self.items.reshape(&squeezed)?, shape })
     }
 
     /// Prints the items.
@@ -161,12 +172,13 @@ impl Show {
             };
             for n in members {
                 let read = || {
-                    let ShownPart { title, source, spans } = self.part(file, &input, n, &asked)?;
+                    let ShownPart { title, source, places } = self.part(file, &input, n, &asked)?;
                     let selection = match self.at {
                         None => Selection::whole(source),
-                        Some(_) => Selection::slice(source, &spans),
+                        Some(_) => Selection::slice(source, &places.spans),
                     };
-                    Ok((title, ShownItems::read(selection, reader.limits, &options)?))
+                    let items = ShownItems::read(selection, reader.limits, &options)?;
+                    Ok((title, items.without(&places.dropped)?))
                 };
                 match read() {
                     Ok((title, items)) => {
@@ -185,23 +197,19 @@ impl Show {
     /// Opens a member of a file, and resolves the part of it that is shown.
     fn part(&self, file: &Operand<'_>, input: &Input, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
         let source = typed_alone(TensorOf::member(input, n), asked, Reinterpret::Unsigned)?;
-        let spans: Vec<_> = match &self.at {
-            None => source.shape().iter().map(|&dim| Span::whole(dim)).collect(),
-            Some(at) => {
-                slices_of(&at.args, &source)?.resolve(source.shape()).map_err(|error| match error.subject() {
-                    Subject::Data => anyhow!("{}: {}", source.label(), error.message()),
-                    subject => anyhow!("{}: --{subject}: {}", source.label(), error.message()),
-                })?
-            }
+        let places = match &self.at {
+            None => ResolvedIndex::whole(source.shape()),
+            Some(at) => at.args.resolve(source.shape(), &dims_of(&source)).map_err(|error| match error.subject() {
+                Subject::Data => anyhow!("{}: {}", source.label(), error.message()),
+                subject => anyhow!("{}: --{subject}: {}", source.label(), error.message()),
+            })?,
         };
         let name = full_name(&file.file(input.member()), input.name(n));
         let (dtype, shape) = (source.dtype().native().name(), source.shape());
-        let at = self.at.as_ref().map_or(String::new(), |at| {
-            let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
-            format!(" at {} -> {shape:?}", printable(&at.text))
-        });
+        let shown = |at: &At<BasicIndex>| format!(" at {} -> {:?}", printable(&at.text), places.shape());
+        let at = self.at.as_ref().map_or(String::new(), shown);
         let title = format!("{name}: {} {shape:?}{at}", printable(&dtype));
-        Ok(ShownPart { title, source, spans })
+        Ok(ShownPart { title, source, places })
     }
 
     /// Draws the one tensor.
@@ -220,9 +228,9 @@ impl Show {
             let (label, count) = (input.label(), members.len());
             bail!("{label}: {count} tensors, and a picture shows one: name it after a colon: {} ...", names.join(", "))
         };
-        let ShownPart { title, source, spans } = self.part(file, &input, member, asked)?;
+        let ShownPart { title, source, places } = self.part(file, &input, member, asked)?;
         asked.finish()?;
-        let picture = Picture::new(source, spans, if self.rgb { Drawn::Colours } else { Drawn::Numbers }, limits)?;
+        let picture = Picture::new(source, places, if self.rgb { Drawn::Colours } else { Drawn::Numbers }, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
         let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
         let progress = |bytes| meter.add(bytes);
@@ -291,7 +299,7 @@ struct ShownPart {
     /// The line above the items.
     title: String,
     source: Source,
-    spans: Vec<Span>,
+    places: ResolvedIndex,
 }
 
 /// Returns the target of a PNG.

@@ -2,6 +2,7 @@
 //! for reading. No operator knows a format: it is given shapes, numbers and sources of items.
 
 mod arrays;
+pub mod basic_index;
 pub mod cast;
 pub mod concat;
 pub mod condition;

@@ -162,6 +162,11 @@ impl SliceArgs {
         Ok(spans)
     }
 
+    /// Returns the axis of the range of that number, of a tensor of that rank.
+    pub(super) fn axis_of(&self, number: usize, rank: usize) -> Option<usize> {
+        resolve_axis(*self.axes.get(number)?, rank)
+    }
+
     /// Describes the ranges as they were given, for messages about a tensor of that rank.
     ///
     /// # Panics
@@ -199,53 +204,95 @@ impl FromStr for SliceArgs {
     /// All are about [`Subject::At`]: brackets around the slices; an integer alone, which would drop its axis; `None`, which
     /// would add one; a second `...`; what is no slice.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refuse = |message: String| Error::new(Subject::At, message);
-        if text.trim_start().starts_with(['[', '(']) {
-            return Err(refuse("slices are written without brackets: 1:8:2, ..., ::-1".to_owned()));
-        }
-        let items: Vec<&str> = text.split(',').map(str::trim).collect();
-        // as in a Python tuple, a comma may end the list
-        let items = match &items[..] {
-            [""] => &[],
-            [some @ .., ""] => some,
-            all => all,
-        };
-        if items.iter().any(|item| item.contains('=')) {
-            return by_names(items).map_err(refuse);
-        }
-        let is_ellipsis = |item: &&str| matches!(*item, "..." | "…");
-        let first = items.iter().position(is_ellipsis).unwrap_or(items.len());
-        let last = items.get(first + 1..).unwrap_or_default();
-        if last.iter().any(is_ellipsis) {
-            return Err(refuse("'...' may stand only once".to_owned()));
-        }
-        let ranges = items[..first].iter().chain(last).map(|item| range(item).map_err(refuse));
-        Ok(Self {
-            ranges: ranges.collect::<Result<_, _>>()?,
-            axes: (0..first as i64).chain(-(last.len() as i64)..0).collect(),
-            names: Vec::new(),
-            is_listed: false,
-        })
+        parse(text, Singles::Refused).map(|(slices, _)| slices)
     }
 }
 
-/// Reads slices of named dimensions: `time=2:4`.
-fn by_names(items: &[&str]) -> Result<SliceArgs, String> {
-    let mut args = SliceArgs::default();
-    for item in items {
-        let Some((name, slice)) = item.split_once('=').map(|(name, slice)| (name.trim(), slice.trim())) else {
-            return Err(format!("'{item}' has no name: slices by name and by position do not go together"));
-        };
-        if name.is_empty() {
-            return Err(format!("'{item}': the name of a dimension is missing before '='"));
-        }
-        if args.names.iter().any(|other| other == name) {
-            return Err(format!("{name} is named twice"));
-        }
-        args.ranges.push(range(slice).map_err(|message| format!("{name}: {message}"))?);
-        args.names.push(name.to_owned());
+/// What is done with an integer that stands in the place of a slice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Singles {
+    /// It is an error, since it would drop its axis.
+    Refused,
+    /// It is a single place.
+    Taken,
+}
+
+/// Reads slices in NumPy's notation. Returns them, each single place among them as the slice of this place, and the number of
+/// the slice of each single place.
+///
+/// # Errors
+/// Those of [`SliceArgs::from_str`].
+pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usize, i64)>), Error> {
+    let refuse = |message: String| Error::new(Subject::At, message);
+    if text.trim_start().starts_with(['[', '(']) {
+        return Err(refuse("slices are written without brackets: 1:8:2, ..., ::-1".to_owned()));
     }
-    Ok(args)
+    let items: Vec<&str> = text.split(',').map(str::trim).collect();
+    // as in a Python tuple, a comma may end the list
+    let items = match &items[..] {
+        [""] => &[],
+        [some @ .., ""] => some,
+        all => all,
+    };
+    let mut parser = SliceParser { singles, ranges: Vec::with_capacity(items.len()), places: Vec::new() };
+    if items.iter().any(|item| item.contains('=')) {
+        let names = parser.by_names(items).map_err(refuse)?;
+        let SliceParser { ranges, places, .. } = parser;
+        return Ok((SliceArgs { ranges, axes: Vec::new(), names, is_listed: false }, places));
+    }
+    let is_ellipsis = |item: &&str| matches!(*item, "..." | "…");
+    let first = items.iter().position(is_ellipsis).unwrap_or(items.len());
+    let last = items.get(first + 1..).unwrap_or_default();
+    if last.iter().any(is_ellipsis) {
+        return Err(refuse("'...' may stand only once".to_owned()));
+    }
+    items[..first].iter().chain(last).try_for_each(|item| parser.push(item)).map_err(refuse)?;
+    let SliceParser { ranges, places, .. } = parser;
+    let axes = (0..first as i64).chain(-(last.len() as i64)..0).collect();
+    Ok((SliceArgs { ranges, axes, names: Vec::new(), is_listed: false }, places))
+}
+
+/// Slices that are read one after the other.
+struct SliceParser {
+    singles: Singles,
+    ranges: Vec<StepRange>,
+    /// The single places, and the number of the range of each.
+    places: Vec<(usize, i64)>,
+}
+
+impl SliceParser {
+    /// Reads slices of named dimensions, `time=2:4`, and returns the names.
+    fn by_names(&mut self, items: &[&str]) -> Result<Vec<String>, String> {
+        let mut names: Vec<String> = Vec::with_capacity(items.len());
+        for item in items {
+            let Some((name, slice)) = item.split_once('=').map(|(name, slice)| (name.trim(), slice.trim())) else {
+                return Err(format!("'{item}' has no name: slices by name and by position do not go together"));
+            };
+            if name.is_empty() {
+                return Err(format!("'{item}': the name of a dimension is missing before '='"));
+            }
+            if names.iter().any(|other| other == name) {
+                return Err(format!("{name} is named twice"));
+            }
+            self.push(slice).map_err(|message| format!("{name}: {message}"))?;
+            names.push(name.to_owned());
+        }
+        Ok(names)
+    }
+
+    /// Reads one slice, or a single place where these are taken.
+    fn push(&mut self, item: &str) -> Result<(), String> {
+        let range = match integer(item) {
+            Some(Ok(place)) if self.singles == Singles::Taken => {
+                self.places.push((self.ranges.len(), place));
+                let stop = place.checked_add(1).filter(|stop| *stop != 0);
+                StepRange { start: Some(place), stop, step: 1 }
+            }
+            _ => range(item)?,
+        };
+        self.ranges.push(range);
+        Ok(())
+    }
 }
 
 /// Reads one slice of NumPy's notation.

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::item::dtype::DType;
     use crate::item::tensor::Tensor;
-    use crate::layout::axis::Span;
+    use crate::ops::basic_index::ResolvedIndex;
     use crate::ops::fill::Limits;
     use crate::storage::source::Source;
 
@@ -185,9 +185,9 @@ mod tests {
     /// What a terminal gets for a uint8 tensor.
     fn drawn(shape: &[usize], bytes: &[u8], terminal: Terminal) -> String {
         let tensor = Tensor::new(DType::parse("uint8").unwrap(), shape.to_vec(), bytes.to_vec()).unwrap();
-        let spans = shape.iter().map(|&dim| Span::whole(dim)).collect();
+        let places = ResolvedIndex::whole(shape);
         let source = Source::memory(tensor, "data".to_owned());
-        let picture = Picture::new(source, spans, crate::picture::Drawn::Numbers, Limits::default()).unwrap();
+        let picture = Picture::new(source, places, crate::picture::Drawn::Numbers, Limits::default()).unwrap();
         let scale = picture.scale(None, &|_| ()).unwrap();
         let mut out = Vec::new();
         terminal.draw(&picture, scale.as_ref(), &mut out, &|_| ()).unwrap();

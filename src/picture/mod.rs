@@ -18,7 +18,7 @@ pub(crate) use self::scale::{Scale, Seen};
 use crate::engine::job::{Job, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
-use crate::layout::axis::Span;
+use crate::ops::basic_index::ResolvedIndex;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
 use crate::storage::source::Source;
@@ -59,17 +59,18 @@ pub(crate) enum Drawn {
 }
 
 impl Picture {
-    /// Returns a picture of the part of a tensor that `spans` select, one span for each axis. The picture shows the last two
-    /// axes at the first place of all others. A tensor of one axis, or of none, is one row. If the last axis of a uint8 tensor
+    /// Returns a picture of the part of a tensor that lies at `places`. The picture shows the last two of the axes that are not
+    /// dropped at the first place of all others. A tensor of one axis, or of none, is one row. If the last axis of a uint8 tensor
     /// has 3 or 4 places and the axes before the last three have one place each, it holds the channels of colours. If
     /// `drawn` asks for colours, items of the last three axes are these: uint8, or floats from 0 to 1.
     ///
     /// # Errors
     /// Items that are no numbers, or cannot be colours; no items. Those of [`Job::new`].
-    pub(crate) fn new(mut source: Source, mut spans: Vec<Span>, drawn: Drawn, limits: Limits) -> Result<Self> {
+    pub(crate) fn new(mut source: Source, places: ResolvedIndex, drawn: Drawn, limits: Limits) -> Result<Self> {
         let (dtype, label) = (source.dtype().clone(), source.label().to_owned());
         let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(label.as_str()));
-        let shape: Vec<usize> = spans.iter().map(|span| span.len).collect();
+        let (shape, kept) = (places.shape(), places.kept());
+        let ResolvedIndex { mut spans, dropped: mut axes } = places;
         if shape.contains(&0) {
             return refuse(format!("{shape:?} has no items, and a picture needs some"));
         }
@@ -103,8 +104,8 @@ impl Picture {
             },
         };
         let others = rank.saturating_sub(drawn);
-        for span in &mut spans[..others] {
-            span.len = 1;
+        for &axis in &kept[..others] {
+            spans[axis].len = 1;
         }
         let dim = |back: usize| rank.checked_sub(back).map_or(1, |axis| shape[axis]);
         let size = match paint {
@@ -114,9 +115,13 @@ impl Picture {
         // it is read twice
         source.settle()?;
         let mut fill = if spans.is_empty() { Selection::whole(source) } else { Selection::slice(source, &spans) };
-        if !is_last {
+        // what is dropped has one place, and stands in front of what is drawn
+        match &kept[..] {
             // the channels of a pixel come one after the other
-            let axes: Vec<_> = (0..others).chain([rank - 2, rank - 1, rank - 3]).collect();
+            [before @ .., channel, row, column] if !is_last => axes.extend(before.iter().chain([row, column, channel])),
+            all => axes.extend(all),
+        }
+        if !axes.is_sorted() {
             fill = fill.with_axes(&axes);
         }
         let job = Job::new(Box::new(fill), limits)?;

@@ -37,6 +37,21 @@ fn lines_and_items() {
         ("[1,2] --dtype float16", "[1,2]: float16 [2]\n[1. 2.]\n".into()),
         ("d.npy --at :1,::-1", "d.npy: float32 [2, 3] at :1,::-1 -> [1, 3]\n[[-2.   1.5  0. ]]\n".into()),
         ("d.npy --at 5:", "d.npy: float32 [2, 3] at 5: -> [0, 3]\n[]\n".into()),
+        // a single place drops its axis
+        ("d.npy --at 1", "d.npy: float32 [2, 3] at 1 -> [3]\n[3. 4. 5.]\n".into()),
+        ("f.npy --at -1,::-1", "f.npy: float32 [2, 3] at -1,::-1 -> [3]\n[5. 4. 3.]\n".into()),
+        ("w.npz:conv/bias --at :,-1", "w.npz:conv/bias: float32 [2, 3] at :,-1 -> [2]\n[-2.  5.]\n".into()),
+        ("m.safetensors --at 1", "m.safetensors:a.x: bfloat16 [2] at 1 -> []\n2.0\n".into()),
+        ("d.npy --at 0,1", "d.npy: float32 [2, 3] at 0,1 -> []\n1.5\n".into()),
+        (
+            "d.npy:float32[2,3]@128 --at ...,1",
+            "d.npy:float32[2,3]@128: float32 [2, 3] at ...,1 -> [2]\n[1.5 4. ]\n".into(),
+        ),
+        ("none.npy --at :,2", "none.npy: float32 [0, 3] at :,2 -> [0]\n[]\n".into()),
+        (
+            "wide.npy --at 39 --threshold 5 --edgeitems 1",
+            "wide.npy: uint16 [40, 50] at 39 -> [50]\n[1950 ... 1999]\n".into(),
+        ),
         ("d.npy --from npy --precision 0", "d.npy: float32 [2, 3]\n[[ 0.  2. -2.]\n [ 3.  4.  5.]]\n".into()),
         ("d.npy --threshold 5 --edgeitems 1", "d.npy: float32 [2, 3]\n[[ 0. ... -2.]\n [ 3. ...  5.]]\n".into()),
         ("d.npy --linewidth 9", "d.npy: float32 [2, 3]\n[[ 0.\n   1.5\n  -2. ]\n [ 3.\n   4.\n   5. ]]\n".into()),
@@ -94,11 +109,15 @@ fn goes_on_after_what_cannot_be_shown() {
 fn refused() {
     let folder = folder();
     folder.put("out.png", "before");
-    let rows: [(&str, &[&str]); 18] = [
+    let rows: [(&str, &[&str]); 22] = [
         ("d.npy --all --threshold 5", &["--all", "--threshold"]),
         ("", &["<FILE>"]),
         ("- -", &["standard input can stand for one operand only"]),
-        ("d.npy --at 3", &["use 3:4"]),
+        ("d.npy --at 2", &["FILE d.npy: --at: there is no place 2 on axis 0, expected -2 to 1 (shape [2, 3])"]),
+        ("d.npy --at :,-4", &["FILE d.npy: --at: there is no place -4 on axis 1, expected -3 to 2 (shape [2, 3])"]),
+        ("none.npy --at 0", &["FILE none.npy: --at: there is no place 0 on axis 0, which has no places"]),
+        ("d.npy --at 2 --image -o out.png", &["FILE d.npy: --at: there is no place 2 on axis 0"]),
+        ("d.npy --at 0,0,0", &["FILE d.npy: --at: 3 entries for data of rank 2"]),
         ("d.npy --at :,:,:", &["FILE d.npy: --at: 3 entries for data of rank 2"]),
         ("5 --at :", &["FILE 5: ", "rank 0"]),
         ("d.npy -o out.png", &["--image"]),
@@ -119,6 +138,34 @@ fn refused() {
         |(args, _)| format!("`{args}`"),
         |(args, fragments)| folder.refuses(words(&format!("show {args}")), fragments).map(drop),
     );
+}
+
+/// A place of a dimension that has a name.
+#[cfg(feature = "zarr")]
+#[test]
+fn places_by_names() {
+    let folder = folder();
+    folder.run(words("convert d.npy --dims time,lat -o d.zarr")).printed().expect("a store");
+    let rows = [
+        ("time=1", "d.zarr: float32 [2, 3] at time=1 -> [3]\n[3. 4. 5.]\n"),
+        ("lat=-1", "d.zarr: float32 [2, 3] at lat=-1 -> [2]\n[-2.  5.]\n"),
+        ("time=0,lat=::2", "d.zarr: float32 [2, 3] at time=0,lat=::2 -> [2]\n[ 0. -2.]\n"),
+        ("lat=1,time=0", "d.zarr: float32 [2, 3] at lat=1,time=0 -> []\n1.5\n"),
+    ];
+    each(
+        rows,
+        |(at, _)| (*at).to_owned(),
+        |(at, expected)| {
+            let printed = folder.run(["show", "d.zarr", "--at", at]).printed()?;
+            if printed == *expected { Ok(()) } else { Err(printed) }
+        },
+    );
+    let message = "FILE d.zarr: --at: there is no place 3 on axis 1 (lat), expected -3 to 2 (shape [2, 3])";
+    folder.refuses(["show", "d.zarr", "--at", "lat=3"], &[message]).expect("an error");
+    // operators keep every axis
+    folder
+        .refuses(["slice", "d.zarr", "--at", "lat=1"], &["lat: an integer alone would drop its axis: for 1 use 1:2"])
+        .expect("an error");
 }
 
 /// A PNG: its dims, the bytes of a pixel, and all pixels.
@@ -162,6 +209,7 @@ fn one_item_a_pixel() {
     folder.put("scalar.npy", npy("<f8", &[], &3_f64.to_le_bytes()));
     let modulus: Vec<u8> = [3_f32, 4., 0., 0., -1.5, 2.].iter().flat_map(|part| part.to_le_bytes()).collect();
     folder.put("complex.npy", npy("<c8", &[3], &modulus));
+    folder.put("rgb.npy", npy("|u1", &[1, 2, 3], &[0, 1, 2, 3, 4, 10]));
     folder.put("only.npy", tensor::<f32>(&[1, 2], &[f32::NAN, f32::NEG_INFINITY]).npy());
     folder.put("huge.npy", tensor::<i64>(&[2], &[i64::MAX, i64::MAX - 1]).npy());
     let all = TENTHS.concat();
@@ -176,6 +224,13 @@ fn one_item_a_pixel() {
         ("plane.npy --at :,4:0:-1", (2, 2), [INFINITY, NAN, TENTHS[0], TENTHS[10]].concat(), "5.0 to 10.0".into()),
         ("four.npy", (11, 1), all.clone(), "four.npy: int64 [2, 1, 1, 11], plane [0, 0] of [2, 1]".into()),
         ("four.npy --at 1:", (11, 1), all.clone(), "at 1: -> [1, 1, 1, 11]".into()),
+        ("four.npy --at 1,0", (11, 1), all.clone(), "at 1,0 -> [1, 11]\n".into()),
+        ("plane.npy --at 1", (3, 1), [MINUS_INFINITY, TENTHS[10], TENTHS[0]].concat(), "at 1 -> [3]\n".into()),
+        ("fortran.npy --at :,1", (2, 1), [NAN, TENTHS[0]].concat(), "at :,1 -> [2]\n".into()),
+        ("plane.npy --at 1,1", (1, 1), TENTHS[0].to_vec(), "at 1,1 -> []\n".into()),
+        // what is left of a picture in colours are numbers
+        ("rgb.npy --at 0", (3, 2), [0, 1, 2, 3, 4, 10].map(|i| TENTHS[i]).concat(), "at 0 -> [2, 3]\n".into()),
+        ("rgb.npy --at ...,2", (2, 1), [TENTHS[0], TENTHS[10]].concat(), "at ...,2 -> [1, 2]\n".into()),
         ("line.npy --range -1,9", (11, 1), (0..11).flat_map(halves).collect(), "-1.0 to 9.0".into()),
         ("line.npy --range -3,-2", (11, 1), TENTHS[10].repeat(11), "-3.0 to -2.0".into()),
         ("constant.npy", (2, 2), TENTHS[0].repeat(4), "dark to light: 7 to 7".into()),
@@ -255,7 +310,8 @@ fn pictures_in_colours() {
         // the last axis is looked at first
         ("four.npy", (2, 4), 3, planes.clone()),
         ("wide.npy", (2, 3), 4, interleaved(4)),
-        ("two.npy --at 1:", (2, 2), 3, second),
+        ("two.npy --at 1:", (2, 2), 3, second.clone()),
+        ("two.npy --at 1", (2, 2), 3, second),
     ];
     each(
         rows,

@@ -46,16 +46,16 @@ impl IndexList {
     }
 }
 
-/// Slices in NumPy's notation, such as `1:8:2, ..., ::-1`.
+/// Slices in NumPy's notation, such as `1:8:2, ..., ::-1`; or, where one looks at a tensor, a basic index.
 #[derive(Clone)]
-pub(crate) struct At {
+pub(crate) struct At<T = SliceArgs> {
     /// The text as it was typed, with single blanks.
     pub text: String,
     /// What the text means.
-    pub args: SliceArgs,
+    pub args: T,
 }
 
-impl FromStr for At {
+impl<T: FromStr<Err = Error>> FromStr for At<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
