@@ -519,6 +519,8 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
         }
         'tensorop;show' {
             [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Show a part of each: slices and single places in NumPy''s notation, such as ''3, ..., ::2''')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Of whole containers take only tensors whose names match')
+            [CompletionResult]::new('--exclude', '--exclude', [CompletionResultType]::ParameterName, 'Of whole containers leave out tensors whose names match, also of those that --only takes')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')
@@ -542,6 +544,8 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
         }
         'tensorop;info' {
             [CompletionResult]::new('--by-axis', '--by-axis', [CompletionResultType]::ParameterName, 'The statistics of each place of an axis; a negative N counts from the end')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Of whole containers take only tensors whose names match')
+            [CompletionResult]::new('--exclude', '--exclude', [CompletionResultType]::ParameterName, 'Of whole containers leave out tensors whose names match, also of those that --only takes')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]')
             [CompletionResult]::new('--skip-rows', '--skip-rows', [CompletionResultType]::ParameterName, 'Lines at the beginning of CSV and TSV to leave out, such as headings')

@@ -1692,13 +1692,27 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --by-axis --histogram --hash --tree --json --members --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
+            opts="-h --stats --by-axis --histogram --hash --tree --json --members --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --by-axis)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --exclude)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -2572,13 +2586,27 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__show)
-            opts="-o -h --at --dtype --from --skip-rows --missing --timeout --no-sign-request --all --threshold --edgeitems --linewidth --precision --image --rgb --output --range --threads --help"
+            opts="-o -h --at --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --all --threshold --edgeitems --linewidth --precision --image --rgb --output --range --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --at)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --exclude)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

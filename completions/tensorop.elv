@@ -504,6 +504,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         }
         &'tensorop;show'= {
             cand --at 'Show a part of each: slices and single places in NumPy''s notation, such as ''3, ..., ::2'''
+            cand --only 'Of whole containers take only tensors whose names match'
+            cand --exclude 'Of whole containers leave out tensors whose names match, also of those that --only takes'
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
             cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'
@@ -526,6 +528,8 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         }
         &'tensorop;info'= {
             cand --by-axis 'The statistics of each place of an axis; a negative N counts from the end'
+            cand --only 'Of whole containers take only tensors whose names match'
+            cand --exclude 'Of whole containers leave out tensors whose names match, also of those that --only takes'
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'
             cand --from 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]'
             cand --skip-rows 'Lines at the beginning of CSV and TSV to leave out, such as headings'

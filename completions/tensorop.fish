@@ -1020,6 +1020,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l restart -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices and single places in NumPy\'s notation, such as \'3, ..., ::2\'' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l only -d 'Of whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -1079,6 +1081,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Dra
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l rgb -d 'The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l by-axis -d 'The statistics of each place of an axis; a negative N counts from the end' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l only -d 'Of whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''

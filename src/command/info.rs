@@ -9,6 +9,7 @@ use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
 use super::messages::{complain, reason};
 use super::meter::Meter;
+use super::options::members::{TakenOptions, Taking};
 use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::content::Description;
@@ -68,6 +69,8 @@ pub(super) struct Info {
     #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash"])]
     pub members: bool,
     #[command(flatten)]
+    pub taken: TakenOptions,
+    #[command(flatten)]
     pub input: InputOptions,
     #[command(flatten)]
     pub threads: ThreadOptions,
@@ -79,6 +82,7 @@ Examples:
   tensorop info 'model.safetensors:*.bias'
   tensorop info model.safetensors:head.bias --stats
   tensorop info model-folder --tree
+  tensorop info model.safetensors --only 'layers.0.*' --exclude '*.bias'
   tensorop info *.npy --json | jq '.[].shape'
 
 With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, json, csv, tsv, raw), dtype \
@@ -144,14 +148,16 @@ impl Info {
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut outcome = Outcome::Done;
+        let mut taking = Taking::new(&self.taken);
         for file in &files {
             // one bad file among many should not hide what the others hold
-            match self.describe_all(&reader, file, &asked, &mut found) {
+            match self.describe_all(&reader, file, &asked, &mut taking, &mut found) {
                 Ok(Outcome::Done) => {}
                 Ok(other) => outcome = other,
                 Err(error) => outcome = complain(&io.stderr, &error),
             }
         }
+        taking.check(&files.iter().map(|file| &*file.label).collect::<Vec<_>>())?;
         let Found { mut infos, unread, lines } = found;
         asked.finish()?;
         let printed = match () {
@@ -175,10 +181,12 @@ impl Info {
         reader: &OperandReader<'_>,
         file: &Operand<'_>,
         asked: &Asked<'_>,
+        taking: &mut Taking<'_>,
         found: &mut Found,
     ) -> Result<Outcome> {
-        let input = reader.open(file)?;
-        let selected = input.select()?;
+        let (input, selected) = taking.open(|wanted| reader.open_wanted(file, wanted))?;
+        let holds_none = selected.is_none();
+        let selected = selected.unwrap_or_default();
         if self.members {
             // control characters are escaped, since people look at the names, too
             let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
@@ -188,7 +196,7 @@ impl Info {
             return Ok(Outcome::Done);
         }
         let file = file.file(input.member());
-        if selected.is_empty() && !self.json {
+        if holds_none && !self.json {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
         }
         let described = found.infos.len();

@@ -10,6 +10,7 @@ use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome, TerminalSize};
 use super::messages::{about_items, complain};
 use super::meter::Meter;
+use super::options::members::{TakenOptions, Taking};
 use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
 use super::options::{data_help, parse_number, parse_path};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
@@ -49,8 +50,10 @@ pub(super) struct Show {
     /// As --at of slice, one entry an axis; axes not named are shown whole. An integer is one place, and drops its axis; a
     /// negative one counts from the end. Where the dimensions have names, as in Zarr stores, these may be said:
     /// time=3,lat=::2.
-    #[arg(long, value_name = "SLICES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SLICES")]
     pub at: Option<At<BasicIndex>>,
+    #[command(flatten)]
+    pub taken: TakenOptions,
     #[command(flatten)]
     pub input: InputOptions,
     /// Print every item
@@ -92,6 +95,7 @@ const EXAMPLES: &str = "\
 Examples:
   tensorop show data.npy
   tensorop show model.safetensors:layer.*.bias --precision 3
+  tensorop show model.npz --only 'layer.*' --exclude '*.weight'
   tensorop show data.npy --at '0, ..., -5:' --all
   tensorop show attention.npy --image
   tensorop show attention.npy --image --at 3 --range 0,1 -o head3.png
@@ -162,14 +166,21 @@ impl Show {
             outcome = complain(&io.stderr, &error);
             out.flush().context("standard output")
         };
-        for file in &files {
-            let (input, members) = match open(&reader, file) {
+        let (mut taking, last) = (Taking::new(&self.taken), files.len() - 1);
+        for (number, file) in files.iter().enumerate() {
+            let (input, members) = match open(&reader, file, &mut taking) {
                 Ok(opened) => opened,
                 Err(error) => {
                     tell(&mut out, error)?;
                     continue;
                 }
             };
+            if number == last
+                && let Err(error) = check(&taking, &files)
+            {
+                tell(&mut out, error)?;
+                break;
+            }
             for n in members {
                 let read = || {
                     let ShownPart { title, source, places } = self.part(file, &input, n, &asked)?;
@@ -222,7 +233,9 @@ impl Show {
             ensure!(io.is_coloured(), "--image: {no_colour}: use -o OUT.png");
         }
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
-        let (input, members) = open(reader, file)?;
+        let mut taking = Taking::new(&self.taken);
+        let (input, members) = open(reader, file, &mut taking)?;
+        check(&taking, files)?;
         let [member] = members[..] else {
             let names: Vec<_> = members.iter().filter_map(|&n| input.name(n)).take(5).collect();
             let (label, count) = (input.label(), members.len());
@@ -259,11 +272,15 @@ impl Show {
 }
 
 /// Opens a file, and returns the numbers of those of its members that are shown.
-fn open(reader: &OperandReader<'_>, file: &Operand<'_>) -> Result<(Input, Vec<usize>)> {
-    let input = reader.open(file)?;
-    let members = input.select()?;
-    ensure!(!members.is_empty(), "{}: holds no tensors", input.label());
+fn open(reader: &OperandReader<'_>, file: &Operand<'_>, taking: &mut Taking<'_>) -> Result<(Input, Vec<usize>)> {
+    let (input, members) = taking.open(|wanted| reader.open_wanted(file, wanted))?;
+    let members = members.ok_or_else(|| anyhow!("{}: holds no tensors", input.label()))?;
     Ok((input, members))
+}
+
+/// Checks what of all files is taken.
+fn check(taking: &Taking<'_>, files: &[Operand<'_>]) -> Result<()> {
+    taking.check(&files.iter().map(|file| &*file.label).collect::<Vec<_>>())
 }
 
 /// Writes a picture as PNG. Returns what is said of it, if it does not go to standard output.

@@ -37,6 +37,20 @@ pub struct Opening<'a> {
     pub wanted_within: &'a dyn Fn(&str) -> bool,
 }
 
+/// Which tensors of a folder are wanted: files that hold no other are not opened.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Returns whether a tensor of that name is wanted.
+    pub name: &'a dyn Fn(&str) -> bool,
+    /// Returns whether one is whose name begins so, or may be.
+    pub within: &'a dyn Fn(&str) -> bool,
+}
+
+impl Wanted<'_> {
+    /// All of them.
+    pub const ALL: Self = Self { name: &|_| true, within: &|_| true };
+}
+
 /// Tensors by name.
 #[derive(Debug, Default)]
 pub struct Collection {
@@ -278,11 +292,11 @@ fn bytes_of(input: &Input, n: usize) -> u64 {
 
 /// Opens a path as [`OpenOptions::open`] does, and a folder of files besides, which is a container: the names of its tensors
 /// are those of [`Collection::of_folder`], or, if the folder [is a model](model), those of the one file. `FOLDER:NAME` is
-/// one of its tensors.
+/// one of its tensors. Of a whole folder what is not `wanted` is listed, but only opened when somebody asks for it.
 ///
 /// # Errors
 /// Those of [`OpenOptions::open`] and [`Collection::of_folder`].
-pub fn open(options: &OpenOptions, path: &Path) -> Result<Input> {
+pub fn open(options: &OpenOptions, path: &Path, wanted: Wanted<'_>) -> Result<Input> {
     let Some((folder, member)) = folder_of_files(path).filter(|_| options.is_for_files()) else {
         return options.open(path);
     };
@@ -290,8 +304,8 @@ pub fn open(options: &OpenOptions, path: &Path) -> Result<Input> {
         return Ok(options.open(&file)?.with_member(member));
     }
     // within the folder, a file is called by its path from there
-    let opening =
-        Opening { role: "file", options: OpenOptions::clone(options), wanted: &|_| true, wanted_within: &|_| true };
+    let Wanted { name, within } = if member.is_none() { wanted } else { Wanted::ALL };
+    let opening = Opening { role: "file", options: OpenOptions::clone(options), wanted: name, wanted_within: within };
     let collection = Collection::of_folder(&folder, opening).with_context(|| options.label.clone())?;
     let (mut names, mut places) = (Vec::new(), Vec::new());
     for (name, place) in collection.tensors() {

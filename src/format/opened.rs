@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::collection;
+use super::collection::{self, Wanted};
 use super::colon::shown;
 use super::dims::slices_of;
 use super::interface::Unchangeable;
@@ -60,7 +60,7 @@ use crate::storage::source::Source;
 /// that is not there, which is [`ErrorKind::Member`]. All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let path = path.as_ref();
-    Opened::new(collection::open(&OpenOptions::new(shown(path)), path)?)
+    Opened::new(collection::open(&OpenOptions::new(shown(path)), path, Wanted::ALL)?)
 }
 
 /// Opens the bytes of a file that are in memory, as [`open`] does it. Nothing is written to a disk.

@@ -131,3 +131,78 @@ fn renames_with_several_stars() {
     }
     assert!(!folder.path("no.npz").exists());
 }
+
+/// Files whose tensors are chosen by their names.
+fn chosen() -> Folder {
+    let folder = folder();
+    folder.put("d.npy", tensor::<u8>(&[2], &[7, 8]).npy()).put("empty.npz", npz(&[]));
+    std::fs::create_dir(folder.path("run")).expect("a folder");
+    folder.put("run/bad.npz", b"bad").put("run/w.npy", b"bad").put("run/v.npy", folder.get("d.npy"));
+    folder
+}
+
+/// `--only` and `--exclude` choose what `info` and `show` look at, and nothing else is read.
+#[test]
+fn looking_at_some() {
+    let folder = chosen();
+    let one = "one.npz\n  layers.1   uint8      [1]       1 B\n  layers.10  uint8      [1]       1 B\n";
+    let total = "  total      2 tensors  2 items   2 B\n";
+    let head = "name         dtype      shape    size\n";
+    let rows: &[(&str, String)] = &[
+        ("info one.npz --only layers.1* --exclude *.11", format!("{head}{one}{total}")),
+        ("info one.npz:layers.1* --exclude *.11", format!("{head}{one}{total}")),
+        ("info one.npz --only *.0 --only *.2 --members", "layers.0\nlayers.2\n".into()),
+        // a tensor without a name is taken in any case, and of a file of which nothing is taken nothing is said
+        ("info d.npy one.npz --only *.2 --members", "layers.2\n".into()),
+        (
+            "info d.npy one.npz other.npz --only *.2",
+            "name              dtype  shape  size\nd.npy             uint8  [2]     2 B\n\
+             one.npz:layers.2    uint8  [1]     1 B\nother.npz:layers.2  uint8  [1]     1 B\n"
+                .replace("name  ", "name    ").replace("d.npy  ", "d.npy    "),
+        ),
+        (
+            "info one.npz --exclude *.? --tree",
+            "name               tensors  dtype  shape  items  size\none.npz                  2                    2   2 B\n  \
+             layers.{10..11}        2  uint8  [1]        2   2 B\n"
+                .into(),
+        ),
+        ("show one.npz --only *.1?", "one.npz:layers.10: uint8 [1]\n[10]\none.npz:layers.11: uint8 [1]\n[11]\n".into()),
+        ("show d.npy one.npz --only *.2", "d.npy: uint8 [2]\n[7 8]\none.npz:layers.2: uint8 [1]\n[2]\n".into()),
+        ("info run --exclude bad* --exclude w", "name   dtype  shape  size\nrun:v  uint8  [2]     2 B\n".into()),
+        ("show run --only v", "run:v: uint8 [2]\n[7 8]\n".into()),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed == *expected { Ok(()) } else { Err(format!("\n{printed}")) }
+        },
+    );
+    let stats = folder.run(words("info one.npz --only *.11 --json --stats --hash")).printed().expect("JSON");
+    assert!(layers(&stats) == [11] && stats.contains("\"max\": {\"value\": 11, "), "{stats}");
+    folder.run(words("show one.npz --image --only *.2 -o out.png")).printed().expect("a picture of one");
+    // a pattern that matches nothing, or no tensor that is left, is an error before anything is printed
+    let refused: &[(&str, &[&str])] = &[
+        (
+            "one.npz --only *.2 --only nope",
+            &["--only nope: matches no tensor of a whole container: there are \"layers.0\""],
+        ),
+        ("one.npz --exclude layer.2", &["--exclude layer.2: matches no tensor", "did you mean \"layers.2\""]),
+        ("one.npz --only *.2 --exclude layers*", &["FILE one.npz: --only and --exclude leave no tensor"]),
+        ("one.npz other.npz --exclude *", &["FILE one.npz, FILE other.npz: --only and --exclude leave no tensor"]),
+        ("d.npy --only d", &["--only d: matches no tensor of a whole container"]),
+        ("one.npz:layers.2 --only layers.2", &["--only layers.2: matches no tensor of a whole container"]),
+    ];
+    each(
+        refused.iter().flat_map(|row| ["info", "show"].map(|command| (command, row))),
+        |(command, (args, _))| format!("`{command} {args}`"),
+        |(command, (args, fragments))| folder.refuses(words(&format!("{command} {args}")), fragments).map(drop),
+    );
+    // what is left out is not opened: of what a container holds nothing is known, not even that it is broken
+    folder.refuses(words("info run --only nope"), &["there are \"bad:\", \"v\", \"w\""]).expect("an error");
+    // beside a file that cannot be opened nobody knows what a pattern may match, and the rest is looked at
+    let run = folder.run(words("info nothing.npz one.npz --only *.2 --members --only other.*"));
+    assert_eq!((run.status, &*String::from_utf8_lossy(&run.stdout)), (Some(2), "layers.2\n"), "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+}

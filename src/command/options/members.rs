@@ -1,10 +1,11 @@
 //! The options that choose tensors of whole containers and give them other names.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 
 use crate::command::messages::told;
-use crate::format::open::{alike, list};
+use crate::format::collection::Wanted;
+use crate::format::open::{Input, alike, list};
 use crate::item::glob::{Glob, Rename};
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their
@@ -71,6 +72,62 @@ impl TakenOptions {
                 bail!("{option} {text}: matches no tensor of a whole container{}", meant(text, names));
             }
         }
+        Ok(())
+    }
+}
+
+/// The choice among the tensors of one file after the other, by those who look at tensors.
+pub(crate) struct Taking<'a> {
+    options: &'a TakenOptions,
+    /// The names of all tensors that could be chosen so far.
+    names: Vec<String>,
+    /// How many were taken, also of those that are not chosen by their names.
+    taken: usize,
+    /// Whether a file was left out, whose names nobody knows.
+    has_unknown: bool,
+}
+
+impl<'a> Taking<'a> {
+    /// Returns a choice before the first file.
+    pub(crate) fn new(options: &'a TakenOptions) -> Self {
+        Self { options, names: Vec::new(), taken: 0, has_unknown: false }
+    }
+
+    /// Opens a file by `open`, which is told what of a folder is wanted, and returns those of its tensors that are taken. A
+    /// tensor without a name, or one that the operand names itself, is taken in any case. Of a file that holds no tensors
+    /// nothing is returned.
+    ///
+    /// # Errors
+    /// Those of `open`, and of [`Input::select`].
+    pub(crate) fn open(
+        &mut self,
+        open: impl FnOnce(Wanted<'_>) -> Result<Input>,
+    ) -> Result<(Input, Option<Vec<usize>>)> {
+        let options = self.options;
+        let wanted = Wanted { name: &|name| options.takes(name), within: &|prefix| options.takes_within(prefix) };
+        let opened = open(wanted).and_then(|input| Ok((input.select()?, input)));
+        let (mut selected, input) = opened.inspect_err(|_| self.has_unknown = true)?;
+        let holds_any = !selected.is_empty();
+        if !options.is_empty() && (input.member().is_none() || input.glob().is_some()) {
+            self.names.extend(selected.iter().filter_map(|&n| input.name(n)).map(str::to_owned));
+            selected.retain(|&n| input.name(n).is_none_or(|name| options.takes(name)));
+        }
+        self.taken += selected.len();
+        Ok((input, holds_any.then_some(selected)))
+    }
+
+    /// Checks, when all files are open, that each pattern matches a tensor, and that one is left. Messages call the files
+    /// `labels`.
+    ///
+    /// # Errors
+    /// The first pattern that matches none; no tensor that is taken.
+    pub(crate) fn check(&self, labels: &[&str]) -> Result<()> {
+        if self.options.is_empty() || self.has_unknown {
+            // a file that could not be opened is an error already
+            return Ok(());
+        }
+        self.options.check_names(&self.names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        ensure!(self.taken > 0, "{}: --only and --exclude leave no tensor", labels.join(", "));
         Ok(())
     }
 }
