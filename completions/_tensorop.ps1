@@ -544,6 +544,7 @@ Register-ArgumentCompleter -Native -CommandName 'tensorop' -ScriptBlock {
         }
         'tensorop;info' {
             [CompletionResult]::new('--by-axis', '--by-axis', [CompletionResultType]::ParameterName, 'The statistics of each place of an axis; a negative N counts from the end')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'The order of the list [default: that of the files, and of the tensors in each]')
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Of whole containers take only tensors whose names match')
             [CompletionResult]::new('--exclude', '--exclude', [CompletionResultType]::ParameterName, 'Of whole containers leave out tensors whose names match, also of those that --only takes')
             [CompletionResult]::new('--dtype', '--dtype', [CompletionResultType]::ParameterName, 'The dtype of operands that do not say theirs: JSON, CSV, void items')

@@ -21,7 +21,7 @@ _tensorop_members() {
             printf -v name '%q' "${name#"$kept"}"
             COMPREPLY+=("$name")
         fi
-    done < <("${1/#\~\//$HOME/}" info --members -- "$file" 2>/dev/null)
+    done < <("${1/#\~\//$HOME/}" info --members --sort name -- "$file" 2>/dev/null)
     return 0
 }
 
@@ -1692,7 +1692,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --by-axis --histogram --hash --tree --json --members --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
+            opts="-h --stats --by-axis --histogram --hash --tree --json --members --sort --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1703,6 +1703,10 @@ _tensorop() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "name size" -- "${cur}"))
                     return 0
                     ;;
                 --only)

@@ -528,6 +528,7 @@ set edit:completion:arg-completer[tensorop] = {|@words|
         }
         &'tensorop;info'= {
             cand --by-axis 'The statistics of each place of an axis; a negative N counts from the end'
+            cand --sort 'The order of the list [default: that of the files, and of the tensors in each]'
             cand --only 'Of whole containers take only tensors whose names match'
             cand --exclude 'Of whole containers leave out tensors whose names match, also of those that --only takes'
             cand --dtype 'The dtype of operands that do not say theirs: JSON, CSV, void items'

@@ -1081,6 +1081,8 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Dra
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l rgb -d 'The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l by-axis -d 'The statistics of each place of an axis; a negative N counts from the end' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l sort -d 'The order of the list [default: that of the files, and of the tensors in each]' -r -f -a "name\t'The name: layers.2 before layers.10'
+size\t'The size, the largest first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l only -d 'Of whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
@@ -1442,9 +1444,9 @@ function __fish_tensorop_members
     if not test -f $file
         set file (string replace -r '^[^=]*=' '' -- $file)
     end
-    for name in (tensorop info --members -- $file 2>/dev/null)
+    for name in (tensorop info --members --sort name -- $file 2>/dev/null)
         printf '%s:%s\n' $typed $name
     end
 end
 
-complete -c tensorop -n "not __fish_tensorop_needs_command; and __fish_tensorop_file >/dev/null" -f -a "(__fish_tensorop_members)"
+complete -k -c tensorop -n "not __fish_tensorop_needs_command; and __fish_tensorop_file >/dev/null" -f -a "(__fish_tensorop_members)"

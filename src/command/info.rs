@@ -10,12 +10,14 @@ use super::io::{Io, Outcome};
 use super::messages::{complain, reason};
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
-use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
+use super::options::{InputOptions, OperandArg, ThreadOptions, Word, data_help, parse_words, word};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::format::content::Description;
-use crate::info::{self, AxisStats, Stats, Unread};
+use crate::format::open::Input;
+use crate::info::{self, AxisStats, ListOrder, Stats, Unread};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
+use crate::layout::order::{by_numbers, sort_by};
 use crate::report::printable;
 use crate::storage::source::Source;
 
@@ -68,6 +70,11 @@ pub(super) struct Info {
     /// Print only the names of the members, one a line
     #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash"])]
     pub members: bool,
+    /// The order of the list [default: that of the files, and of the tensors in each]
+    ///
+    /// Files are sorted, and the tensors of each container; with --members only the latter.
+    #[arg(long, value_name = "WHAT", value_parser = parse_words(orders()), conflicts_with = "tree")]
+    pub sort: Option<ListOrder>,
     #[command(flatten)]
     pub taken: TakenOptions,
     #[command(flatten)]
@@ -82,6 +89,7 @@ Examples:
   tensorop info 'model.safetensors:*.bias'
   tensorop info model.safetensors:head.bias --stats
   tensorop info model-folder --tree
+  tensorop info model.safetensors --sort size
   tensorop info model.safetensors --only 'layers.0.*' --exclude '*.bias'
   tensorop info *.npy --json | jq '.[].shape'
 
@@ -158,8 +166,11 @@ impl Info {
             }
         }
         taking.check(&files.iter().map(|file| &*file.label).collect::<Vec<_>>())?;
-        let Found { mut infos, unread, lines } = found;
+        let Found { mut infos, mut unread, lines } = found;
         asked.finish()?;
+        if let Some(order) = self.sort {
+            info::sort(&mut infos, &mut unread, order);
+        }
         let printed = match () {
             () if self.json => info::write_json(&mut out, &mut infos),
             () if infos.is_empty() && unread.is_empty() => Ok(()),
@@ -190,6 +201,8 @@ impl Info {
         if self.members {
             // control characters are escaped, since people look at the names, too
             let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+            let mut selected = selected;
+            self.sort_members(&input, &mut selected);
             for name in selected.into_iter().filter_map(|n| input.name(n)) {
                 found.lines.extend(name.chars().map(shown).chain(["\n".to_owned()]));
             }
@@ -242,6 +255,18 @@ impl Info {
         Ok(outcome)
     }
 
+    /// Sorts the members of a file whose names are printed. Of what cannot be described nothing is known but the name.
+    fn sort_members(&self, input: &Input, members: &mut [usize]) {
+        let Some(order) = self.sort else { return };
+        let bytes = |n: usize| match order {
+            ListOrder::Name => 0,
+            ListOrder::Size => input.describe(n).map_or(0, |found| found.bytes),
+        };
+        let mut keyed: Vec<_> = members.iter().map(|&n| (bytes(n), input.name(n).unwrap_or_default(), n)).collect();
+        sort_by(&mut keyed, |a, b| b.0.cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
+        members.iter_mut().zip(keyed).for_each(|(member, (_, _, n))| *member = n);
+    }
+
     /// Describes a tensor of the file that was typed as `file` without its items; of plain text `--dtype` decides the dtype.
     fn describe(tensor: &TensorOf<'_>, file: String, asked: &Asked<'_>) -> Result<info::Info> {
         let TensorOf { input, n, label } = tensor;
@@ -269,6 +294,13 @@ impl Info {
             notes: input.notes(*n)?,
         })
     }
+}
+
+fn orders() -> Vec<Word<ListOrder>> {
+    vec![
+        word("name", "The name: layers.2 before layers.10", ListOrder::Name),
+        word("size", "The size, the largest first", ListOrder::Size),
+    ]
 }
 
 fn parse_axis(text: &str) -> Result<i64, String> {

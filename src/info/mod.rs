@@ -30,6 +30,8 @@ mod stats;
 mod tree;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -44,6 +46,7 @@ pub use self::tree::write_tree;
 use crate::format::Format;
 use crate::format::content::ChunkDescription;
 use crate::item::dtype::{DType, Kind};
+use crate::layout::order::{by_numbers, sort_by};
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
 use crate::storage::source::{Notes, merged};
@@ -97,6 +100,36 @@ impl Unread {
     fn note(&self) -> String {
         format!("not read: {}", printable(&self.reason))
     }
+}
+
+/// The order in which tensors are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOrder {
+    /// The natural order of the names: files by theirs, and the tensors of each by theirs.
+    Name,
+    /// The bytes of the items, the most first: files by the sum of those that are listed, and the tensors of each by theirs.
+    Size,
+}
+
+/// Sorts tensors of several files. Of those of one size the names decide.
+pub fn sort(infos: &mut [Info], unread: &mut [Unread], order: ListOrder) {
+    let by_names = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
+        by_numbers(a.0, b.0).then_with(|| by_numbers(a.1.unwrap_or_default(), b.1.unwrap_or_default()))
+    };
+    sort_by(unread, |a, b| by_names((&a.file, Some(&a.member)), (&b.file, Some(&b.member))));
+    let mut of_files: HashMap<String, u64> = HashMap::new();
+    if order == ListOrder::Size {
+        for info in infos.iter() {
+            let sum = of_files.entry(info.file.clone()).or_default();
+            *sum = sum.saturating_add(info.bytes);
+        }
+    }
+    let of_file = |info: &Info| of_files.get(&info.file).copied().unwrap_or_default();
+    sort_by(infos, |a, b| {
+        let files = of_file(b).cmp(&of_file(a)).then_with(|| by_numbers(&a.file, &b.file));
+        let sizes = if order == ListOrder::Size { b.bytes.cmp(&a.bytes) } else { Ordering::Equal };
+        files.then(sizes).then_with(|| by_names((&a.file, a.member.as_deref()), (&b.file, b.member.as_deref())))
+    });
 }
 
 /// What is known of the tensors of a container, or of a file that is one tensor.

@@ -137,7 +137,7 @@ fn bash_completes_members() {
     let script = r#"
         source "$SCRIPTS/tensorop.bash"
         # stands for the program
-        named() { [[ $1 == info && $2 == --members ]] && printf '%s\n' conv1.weight conv1.bias "$4:0" 'odd name'; }
+        named() { [[ ${*:1:4} == "info --members --sort name" ]] && printf '%s\n' conv1.weight conv1.bias "$6:0" 'odd name'; }
         offer() {
             COMP_LINE="named slice $1" COMP_POINT=$((12 + ${#1})) COMPREPLY=()
             COMP_WORDS=(named slice "$1") COMP_CWORD=2

@@ -17,8 +17,8 @@ fn folder() -> Folder {
         for run in ["one", "other"] {
             std::fs::create_dir_all(folder.path(run)).expect("a folder");
         }
-        folder.put(&format!("one/{}.npy", name(layer)), one.npy());
-        folder.put(&format!("other/{}.npy", name(layer)), other.npy());
+        folder.put(format!("one/{}.npy", name(layer)), one.npy());
+        folder.put(format!("other/{}.npy", name(layer)), other.npy());
         let items = vec![layer; usize::from(layer) + 1];
         tensors.push((name(layer), [items.len()], items));
         first.push((name(layer), one.npy()));
@@ -205,4 +205,47 @@ fn looking_at_some() {
     let run = folder.run(words("info nothing.npz one.npz --only *.2 --members --only other.*"));
     assert_eq!((run.status, &*String::from_utf8_lossy(&run.stdout)), (Some(2), "layers.2\n"), "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+}
+
+/// `info --sort` sorts files, and the tensors of each.
+#[test]
+fn sorted_lists() {
+    let folder = folder();
+    folder.put("d10.npy", tensor::<u8>(&[9], &[0; 9]).npy()).put("d2.npy", tensor::<u8>(&[3], &[0; 3]).npy());
+    let two = ["b2", "b10", "a"].map(|name| (name, npy("|u1", &[2], &[0; 2])));
+    folder
+        .put("two.npz", npz(&two))
+        .put("bad.npz", npz(&[("x10", b"bad".to_vec()), ("x2", b"bad".to_vec()), two[2].clone()]));
+    // the arguments, and the names in their order, as far as they have no member before them
+    let rows = [
+        ("one.safetensors --members", "layers.0 layers.1 layers.10 layers.11 layers.2"),
+        ("one.safetensors --members --sort name", "layers.0 layers.1 layers.2 layers.10 layers.11"),
+        ("one.safetensors --members --sort size", "layers.11 layers.10 layers.2 layers.1 layers.0"),
+        ("one.safetensors --sort name", "one.safetensors layers.0 layers.1 layers.2 layers.10 layers.11 total"),
+        ("one.safetensors --sort size", "one.safetensors layers.11 layers.10 layers.2 layers.1 layers.0 total"),
+        ("one.safetensors --sort size --only *.1*", "one.safetensors layers.11 layers.10 layers.1 total"),
+        ("two.npz --sort size", "two.npz a b2 b10 total"),
+        ("two.npz", "two.npz b2 b10 a total"),
+        ("two.npz d10.npy d2.npy", "two.npz b2 b10 a total d10.npy d2.npy"),
+        ("two.npz d10.npy d2.npy --sort name", "d2.npy d10.npy two.npz a b2 b10 total"),
+        ("d2.npy two.npz d10.npy --sort size", "d10.npy two.npz a b2 b10 total d2.npy"),
+        ("bad.npz --sort name", "bad.npz a x2 x10 total"),
+        ("bad.npz --members --sort size", "a x2 x10"),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            let table = folder.run(words(&format!("info {args}"))).printed()?;
+            let names: Vec<_> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
+            let names = names.strip_prefix(&["name"]).unwrap_or(&names).join(" ");
+            if names == *expected { Ok(()) } else { Err(format!("{names}\n{table}")) }
+        },
+    );
+    let json = folder.run(words("info one.safetensors --json --sort size")).printed().expect("JSON");
+    assert_eq!(layers(&json), [11, 10, 2, 1, 0], "{json}");
+    let stats = folder.run(words("info one.safetensors --stats --hash --sort name")).printed().expect("tables");
+    assert_eq!(layers(&stats), LAYERS.repeat(3), "{stats}");
+    folder.refuses(words("info one.npz --tree --sort size"), &["--tree", "--sort"]).expect("an error");
+    folder.refuses(words("info one.npz --sort bytes"), &["--sort", "name, size"]).expect("an error");
 }

@@ -21,6 +21,6 @@ _tensorop_members() {
             printf -v name '%q' "${name#"$kept"}"
             COMPREPLY+=("$name")
         fi
-    done < <("${1/#\~\//$HOME/}" info --members -- "$file" 2>/dev/null)
+    done < <("${1/#\~\//$HOME/}" info --members --sort name -- "$file" 2>/dev/null)
     return 0
 }

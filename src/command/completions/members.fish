@@ -10,9 +10,9 @@ function __fish_tensorop_members
     if not test -f $file
         set file (string replace -r '^[^=]*=' '' -- $file)
     end
-    for name in (tensorop info --members -- $file 2>/dev/null)
+    for name in (tensorop info --members --sort name -- $file 2>/dev/null)
         printf '%s:%s\n' $typed $name
     end
 end
 
-complete -c tensorop -n "not __fish_tensorop_needs_command; and __fish_tensorop_file >/dev/null" -f -a "(__fish_tensorop_members)"
+complete -k -c tensorop -n "not __fish_tensorop_needs_command; and __fish_tensorop_file >/dev/null" -f -a "(__fish_tensorop_members)"
