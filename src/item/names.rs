@@ -30,8 +30,7 @@ const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::ComplexLongDouble(24), "complex192", 'c', 24),
     (Kind::ComplexLongDouble(32), "complex256", 'c', 32),
     (Kind::BFloat16, "bfloat16", 'V', 2),
-    // it comes before the other narrow types because it is the only one that its descr identifies
-    (Kind::Narrow(Narrow::Float8E5M2), "float8_e5m2", 'f', 1),
+    (Kind::Narrow(Narrow::Float8E5M2), "float8_e5m2", 'V', 1),
     (Kind::Narrow(Narrow::Float8E3M4), "float8_e3m4", 'V', 1),
     (Kind::Narrow(Narrow::Float8E4M3), "float8_e4m3", 'V', 1),
     (Kind::Narrow(Narrow::Float8E4M3B11FNUZ), "float8_e4m3b11fnuz", 'V', 1),
@@ -103,6 +102,8 @@ impl DType {
             'V' if plain && size == 2 && order == Some('<') => Kind::BFloat16,
             'V' if plain && !digits.is_empty() => Kind::Void(size),
             'V' => return Err(unknown()),
+            // what ml_dtypes writes; NumPy cannot load it, so that a file is given the void of the other types of this size
+            'f' if plain && size == 1 => Kind::Narrow(Narrow::Float8E5M2),
             _ if !plain || digits.is_empty() => return Err(unknown()),
             _ => {
                 let found = NAMED.iter().find(|(_, _, l, s)| *l == letter && *s == size);
@@ -220,7 +221,8 @@ mod tests {
             ("i4", "int32", "'<i4'", 4),
             (">u8", "uint64", "'>u8'", 8),
             ("half", "float16", "'<f2'", 2),
-            ("<f1", "float8_e5m2", "'<f1'", 1),
+            ("<f1", "float8_e5m2", "'<V1'", 1),
+            ("f1", "float8_e5m2", "'<V1'", 1),
             ("float8_e4m3fn", "float8_e4m3fn", "'<V1'", 1),
             (">f16", "float128", "'>f16'", 16),
             ("complex", "complex128", "'<c16'", 16),

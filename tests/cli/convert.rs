@@ -509,6 +509,28 @@ convert
     folder.run(words("convert b.npy -o new.npz --no-clobber")).printed().expect("a new file");
 }
 
+/// Python writes float8_e5m2 as `<f1`, which NumPy does not load.
+#[test]
+fn float8_e5m2_is_written_as_a_void() {
+    let folder = Folder::new();
+    folder.put("python.npy", npy_with_header(&header("<f1", false, &[2]), &[0x3c, 0xc0]));
+    folder.put("void.npy", npy("float8_e4m3fn", &[2], &[0x3c, 0xc0]));
+    assert!(String::from_utf8_lossy(&folder.get("void.npy")).contains("'descr': '<V1'"));
+    assert_eq!(
+        folder.run(words("show python.npy")).printed().as_deref(),
+        Ok("python.npy: float8_e5m2 [2]\n[ 1. -2.]\n")
+    );
+    for input in ["python.npy", "[1,-2] --dtype float8_e5m2", "void.npy --dtype float8_e5m2"] {
+        folder.run(words(&format!("convert {input} -o out.npy"))).printed().expect(input);
+        assert_eq!(folder.get("out.npy"), folder.get("void.npy"), "{input}");
+        folder.run(words(&format!("convert x={input} -o out.npz"))).printed().expect(input);
+        assert_eq!(folder.get("out.npz"), npz(&[("x", folder.get("void.npy"))]), "{input}");
+    }
+    let hash = |file| folder.run(["info", "--hash", file]).printed().expect(file);
+    let of = |text: String| text.lines().last().and_then(|line| line.split(' ').next()).map(str::to_owned);
+    assert_eq!(of(hash("python.npy")), of(hash("void.npy")));
+}
+
 #[test]
 fn refused() {
     let folder = folder();

@@ -78,10 +78,10 @@ def arranged(array, order):
 
 
 def saved(array, fortran=False):
-    """What numpy.save writes."""
+    """What numpy.save writes, but float8_e5m2 as a void that NumPy can load."""
     out = io.BytesIO()
     np.save(out, arranged(array, "F" if fortran else "C"), allow_pickle=False)
-    return out.getvalue()
+    return out.getvalue().replace(b"'<f1'", b"'<V1'", 1)
 
 
 def covered(dtype):
@@ -330,11 +330,7 @@ class Case:
             for name, array in arrays.items():
                 # found["a.npy"] would be the member "a"
                 file = found.zip.open(f"{name}.npy")
-                member = np.lib.format.read_array(file) if array.dtype.name != "float8_e5m2" else None
-                if member is None:  # its descr, <f1, is what ml_dtypes writes and NumPy does not read
-                    raw = found.zip.read(f"{name}.npy")
-                    self.check("numpy reads it", raw == saved(array, fortran), f"{name} {raw[:120]}")
-                    continue
+                member = np.lib.format.read_array(file)
                 same = member.shape == array.shape and member.tobytes() == array.tobytes()
                 self.check("numpy reads it", same, f"{name} {array.dtype} {array.shape} {member.dtype} {member.shape}")
                 order = not fortran or member.flags.f_contiguous
