@@ -1,6 +1,7 @@
 //! The types of ml_dtypes that take 8 bits or fewer: their values, and the bits of the nearest value.
 
-use crate::item::dtype::Narrow;
+use crate::error::{Error, malformed};
+use crate::item::dtype::{DType, Kind, Narrow};
 
 /// How the bits of a narrow float are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,44 @@ impl Narrow {
             (None, Narrow::Int4 | Narrow::UInt4) => 4,
             (None, _) => 2,
         }
+    }
+
+    /// Returns how many items a byte holds where they share bytes and none lies in two; 1 for all that do not.
+    pub(crate) fn items_in_byte(self) -> usize {
+        8 / self.bits() as usize
+    }
+
+    /// Returns the item of a byte that holds no other: its low bits. The bits above these are zeros, or copies of the sign of
+    /// an integer that has one; `None` if they are neither, since they mean something else then.
+    #[inline]
+    pub(crate) fn item_in(self, byte: u8) -> Option<u8> {
+        let bits = self.bits();
+        if bits == 8 || byte >> bits == 0 {
+            return Some(byte);
+        }
+        let is_signed = matches!(self, Narrow::Int4 | Narrow::Int2);
+        (is_signed && byte as i8 >> (bits - 1) == -1).then_some(byte & ((1 << bits) - 1))
+    }
+
+    /// Makes items of bytes that hold one each.
+    ///
+    /// # Errors
+    /// The place of the first byte that [is none](Self::item_in); that and those after it stay as they are.
+    pub(crate) fn take_items(self, bytes: &mut [u8]) -> Result<(), usize> {
+        for (place, byte) in bytes.iter_mut().enumerate() {
+            *byte = self.item_in(*byte).ok_or(place)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the error about byte number `place`, which is no item.
+    pub(crate) fn refuse(self, place: u64, byte: u8) -> Error {
+        let name = DType::from(Kind::Narrow(self)).name();
+        let packed = match self.items_in_byte() {
+            1 => String::new(),
+            each => format!("; {each} items a byte are {name}x{each}"),
+        };
+        malformed!("byte {place} is {byte:#04x}, which is no {name}{packed}")
     }
 
     /// Returns the value of an item, which float32 and float64 hold exactly.

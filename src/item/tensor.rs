@@ -146,7 +146,8 @@ impl Tensor {
     }
 
     /// Reads the bits of the items as another dtype with items of as many bytes, such as the void items that NumPy's
-    /// files have in place of bfloat16. No byte changes.
+    /// files have in place of bfloat16. No byte changes, but that of a negative int4 or int2, which may come with its sign in
+    /// all higher bits.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -157,8 +158,9 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// All are about [`Subject::Dtype`]: an itemsize that is another; big-endian items that the dtype cannot have.
-    pub fn view_as(self, dtype: &DType) -> Result<Self> {
+    /// All are about [`Subject::Dtype`]: an itemsize that is another; big-endian items that the dtype cannot have; a byte
+    /// with more bits than a dtype of fewer than 8 has.
+    pub fn view_as(mut self, dtype: &DType) -> Result<Self> {
         let (stored, itemsize) = (self.dtype(), dtype.itemsize());
         let refuse = |message: String| Error::new(Subject::Dtype, message);
         if itemsize != stored.itemsize() {
@@ -168,6 +170,10 @@ impl Tensor {
         let dtype = dtype
             .read_from(stored)
             .ok_or_else(|| refuse(format!("big-endian {} cannot be read as {}", stored.name(), dtype.name())))?;
+        if let Kind::Narrow(narrow) = dtype.kind() {
+            let taken = narrow.take_items(&mut self.bytes);
+            taken.map_err(|at| refuse(narrow.refuse(at as u64, self.bytes[at]).message().to_owned()))?;
+        }
         Ok(Self { meta: Meta { dtype, ..self.meta }, bytes: self.bytes })
     }
 
@@ -408,6 +414,14 @@ mod tests {
         for (from, to, expected) in rows {
             assert_eq!(view(from, to), expected.map(str::to_owned).map_err(str::to_owned), "{from} as {to}");
         }
+        let bytes = |to: &str, bytes: [u8; 2]| {
+            let tensor = Tensor::new(DType::parse("V1").unwrap(), vec![2], bytes.to_vec()).unwrap();
+            tensor.view_as(&DType::parse(to).unwrap()).map(|t| t.bytes().to_vec()).map_err(|e| e.to_string())
+        };
+        assert_eq!(bytes("int4", [7, 0xff]), Ok(vec![7, 0xf]));
+        assert_eq!(bytes("float8_e5m2", [7, 0xff]), Ok(vec![7, 0xff]));
+        let refused = "dtype: byte 1 is 0x12, which is no uint4; 2 items a byte are uint4x2";
+        assert_eq!(bytes("uint4", [7, 0x12]), Err(refused.to_owned()));
     }
 
     #[test]
