@@ -353,7 +353,12 @@ impl Plan {
     /// Hands everything to `put`, from front to back. The places need not be in the order of the tensors, which are sorted
     /// by name: safetensors sorts by the size of items.
     pub(super) fn stream(&self, places: &Places, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
-        put(&places.header)?;
+        // The header comes with the first items, so that nothing is written if these cannot be read.
+        let mut header = Some(&places.header[..]);
+        let put: &mut Take<'_> = &mut |bytes| {
+            header.take().map_or(Ok(()), &mut *put)?;
+            put(bytes)
+        };
         let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
         sort_by(&mut by_place, |(_, a), (_, b)| a.start.cmp(&b.start));
         for (Planned { job, .. }, place) in by_place {
@@ -362,7 +367,7 @@ impl Plan {
                 Some(bits) => pack(job, bits, put, progress)?,
             }
         }
-        Ok(())
+        put(&[])
     }
 }
 
