@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use anyhow::{Result, anyhow};
 
 use super::messages::about_items;
+use crate::format::stored_dtype::StoredDType;
 use crate::item::dtype::{DType, Kind};
 
 /// Which items with a dtype of their own `--dtype` may read as another dtype of the same size.
@@ -24,27 +25,35 @@ pub(super) enum Reinterpret {
 /// All operands of a command share one: an operand that has no use for the dtype is only an error if no other operand has
 /// one either, since then the user is mistaken about the file.
 pub(super) struct Asked<'a> {
-    dtype: Option<&'a DType>,
+    asked: Option<&'a StoredDType>,
     taken: Cell<bool>,
     /// The message if no operand takes it, about the first one that did not.
     left: RefCell<Option<String>>,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(dtype: Option<&'a DType>) -> Self {
-        Self { dtype, taken: Cell::new(false), left: RefCell::new(None) }
+    pub(super) fn new(asked: Option<&'a StoredDType>) -> Self {
+        Self { asked, taken: Cell::new(false), left: RefCell::new(None) }
     }
 
     /// Returns whether a dtype was given.
     pub(super) fn is_asked(&self) -> bool {
-        self.dtype.is_some()
+        self.asked.is_some()
     }
 
     /// Returns the dtype for text that has none of its own, beside an operand of dtype `other`; `None` if the text itself
-    /// decides.
-    pub(super) fn plain_dtype(&self, other: Option<DType>) -> Option<DType> {
-        self.taken.set(true);
-        match (self.dtype, other) {
+    /// decides. Messages call the text `label`.
+    pub(super) fn plain_dtype(&self, other: Option<DType>, label: &str) -> Option<DType> {
+        match self.asked.filter(|asked| asked.is_packed()) {
+            // a text has values, and beside items that share bytes it has theirs
+            Some(asked) => {
+                let (name, items) = (asked.name(), asked.dtype().name());
+                let left = || format!("{label}: a text has values, and {name} says how bytes hold items: say {items}");
+                self.left.borrow_mut().get_or_insert_with(left);
+            }
+            None => self.taken.set(true),
+        }
+        match (self.asked.map(StoredDType::dtype), other) {
             // strings of any width were asked for, and the other operand has a width
             (Some(asked), Some(other)) if agree(asked, &other) => Some(other),
             (Some(asked), _) => Some(asked.clone()),
@@ -52,18 +61,23 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the dtype that the items of an operand of dtype `found` are read as. Messages call the operand `label`.
+    /// Returns how the items of an operand of dtype `found` are read. Messages call the operand `label`.
     ///
     /// # Errors
     /// Big-endian items that cannot be read as the dtype of `--dtype`; with [`Reinterpret::Bits`] any that cannot.
-    pub(super) fn read(&self, found: &DType, label: &str, reading: Reinterpret) -> Result<DType> {
-        let Some(asked) = self.dtype else { return Ok(found.clone()) };
-        if agree(asked, found) {
+    pub(super) fn read(&self, found: &DType, label: &str, reading: Reinterpret) -> Result<StoredDType> {
+        let unchanged = || Ok(found.clone().into());
+        let Some(asked) = self.asked else { return unchanged() };
+        if agree(asked.dtype(), found) {
             self.taken.set(true);
-            return Ok(found.clone());
+            return unchanged();
         }
         let may = match reading {
-            Reinterpret::Void => matches!(found.kind(), Kind::Void(_)),
+            // whoever says how bytes hold items means bytes
+            Reinterpret::Void => match found.kind() {
+                Kind::UInt8 => asked.is_packed(),
+                kind => matches!(kind, Kind::Void(_)),
+            },
             Reinterpret::Unsigned => {
                 matches!(found.kind(), Kind::Void(_) | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64)
             }
@@ -71,17 +85,19 @@ impl<'a> Asked<'a> {
         };
         let (found_name, asked_name) = (found.name(), asked.name());
         let refused = || about_items(format!("{label}: dtype {found_name}, but --dtype says {asked_name}"), found);
-        if !may || asked.itemsize() != found.itemsize() {
+        if !may || asked.dtype().itemsize() != found.itemsize() {
             if reading == Reinterpret::Bits {
                 return Err(anyhow!(refused()));
             }
             let cure = if found.is_ambiguous() {
                 ""
+            } else if asked.is_packed() {
+                ", which is for uint8 and void items of one byte"
             } else {
                 ", which is for plain JSON and ambiguous items (see convert --cast)"
             };
             self.left.borrow_mut().get_or_insert_with(|| refused() + cure);
-            return Ok(found.clone());
+            return unchanged();
         }
         self.taken.set(true);
         let cure = "convert --byte-order little first";

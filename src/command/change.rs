@@ -4,7 +4,7 @@
 //! The steps are types. [`Change::begin`] settles where the output goes; opened, the change is an
 //! [`OpenChange`], whose shapes the operator checks; linked, a [`LinkedChange`], from which the operator makes its output.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 
 use super::destination::{Destination, Report};
 use super::io::{Io, Outcome};
@@ -12,6 +12,7 @@ use super::messages::{about_items, told};
 use super::options::{ChangeOptions, OperandArg, UpdatesOptions};
 use super::sources::{DATA, Operand, OperandReader, UPDATES, check_stdin, explained};
 use crate::error::{Error, Subject, malformed};
+use crate::format::stored_dtype::hold_to_rule;
 use crate::format::values;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -74,6 +75,10 @@ impl<'a> Change<'a> {
         let found: Vec<_> = [&data].into_iter().chain(&updates).collect();
         let mut sources = self.reader.sources(&found)?.into_iter();
         let data = sources.next().expect("a source for DATA");
+        if self.destination.is_in_place() && !data.is_changeable() {
+            let label = &self.data.label;
+            bail!("{label}: --in-place cannot change items that share bytes in a file in Fortran order: use -o");
+        }
         Ok(OpenChange { change: self, data, updates: sources.next() })
     }
 }
@@ -100,7 +105,11 @@ impl<'a> OpenChange<'a> {
     ///
     /// # Errors
     /// A value that DATA cannot hold; a condition that its dtype does not have.
-    pub(super) fn matcher(&self, condition: &Condition<String>) -> Result<Matcher> {
+    pub(super) fn matcher(&mut self, condition: &Condition<String>) -> Result<Matcher> {
+        if self.change.destination.is_in_place() {
+            // a condition looks at values, so that no byte may hold more than its item
+            hold_to_rule(&mut self.data)?;
+        }
         let dtype = self.data.dtype();
         let refuse = |error: Error| anyhow!("--where: {}", error.message());
         let condition = condition.try_map(|value| item(value, dtype)).map_err(refuse)?;

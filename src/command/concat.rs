@@ -93,6 +93,9 @@ impl Concat {
             tensors.extend(members(input)?);
         }
         let mut sources = reader.typed(&tensors)?;
+        if self.in_place {
+            reader.check_header_counts(&operands[0], &sources[0])?;
+        }
         let explain = |error: Error| {
             let is_scalar = error.message().starts_with("rank 0,");
             let refusal = of_many(&sources, error);

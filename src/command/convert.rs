@@ -36,7 +36,7 @@ pub(super) struct Convert {
     #[arg(value_name = "[NAME=]IN", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<NamedOperand>,
     /// Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match
-    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
+    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser::of_values(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
     pub cast: Vec<CastArg>,
     /// With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts
     #[arg(long, requires = "cast", help_heading = HEADING)]

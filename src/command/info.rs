@@ -277,20 +277,27 @@ impl Info {
         } else {
             input.describe(*n)?
         };
+        let stored = asked.read(&found.meta.dtype, label, Reinterpret::Unsigned)?;
+        let meta = stored.meta(&found.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
+        let mut chunks = input.chunks(*n)?;
+        for sides in chunks.iter_mut().flat_map(|chunks| [Some(&mut chunks.chunks), chunks.shards.as_mut()]).flatten() {
+            // as many places as the items of a chunk have
+            sides.last_mut().into_iter().for_each(|side| *side = side.saturating_mul(stored.each()));
+        }
         Ok(info::Info {
             file,
             member: input.name(*n).map(str::to_owned),
             format: input.format_of(*n),
-            dtype: asked.read(&found.meta.dtype, label, Reinterpret::Unsigned)?,
-            shape: found.meta.shape,
-            fortran_order: found.meta.order == Order::Fortran,
+            fortran_order: meta.order == Order::Fortran,
+            dtype: meta.dtype,
+            shape: meta.shape,
             bytes: found.bytes,
             offset: found.offset,
             stats: None,
             histogram: None,
             hash: None,
             by_axis: None,
-            chunks: input.chunks(*n)?,
+            chunks,
             notes: input.notes(*n)?,
         })
     }

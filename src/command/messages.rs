@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use super::io::Outcome;
 use crate::DType;
 use crate::error::Advice;
+use crate::format::stored_dtype::StoredDType;
 use crate::storage::stream::OutputStream;
 
 /// Prints an error as a line on standard error. Returns the outcome of a command that goes on after it.
@@ -77,7 +78,10 @@ fn say_what(bytes: usize) -> String {
     let names: Vec<_> = DType::names_of_size(bytes).collect();
     let (first, others) = names.split_first().expect("only voids of the size of a number may be numbers");
     let others = if others.is_empty() { String::new() } else { format!(" (or {})", folded(others).join(", ")) };
-    format!("say what it is: --dtype {first}{others}")
+    let packed: Vec<_> = StoredDType::packed_names().filter(|_| bytes == 1).collect();
+    let packed =
+        if packed.is_empty() { String::new() } else { format!(", or of several items: {}", packed.join(", ")) };
+    format!("say what it is: --dtype {first}{others}{packed}")
 }
 
 /// Returns names with those that begin alike up to a `_` in one: `float6_{e2m3fn,e3m2fn}`.

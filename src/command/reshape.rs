@@ -105,6 +105,7 @@ impl Reshape {
         mut report: Report,
     ) -> Result<Outcome> {
         let data = reader.sources(&[&reader.find_locked_npy(operand)?])?.pop().expect("a source for each tensor");
+        reader.check_header_counts(operand, &data)?;
         let shape = asked.resolve(data.shape()).map_err(|error| self.explained(operand, error))?;
         let order = order_without_moving(data.meta(), &shape).ok_or_else(|| {
             let (label, old) = (&operand.label, data.shape());

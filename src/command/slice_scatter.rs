@@ -87,7 +87,7 @@ impl SliceScatter {
     fn replace(
         &self,
         io: &Io,
-        change: OpenChange<'_>,
+        mut change: OpenChange<'_>,
         places: slice_scatter::SliceScatter,
         condition: &Condition<String>,
     ) -> Result<Outcome> {

@@ -267,6 +267,20 @@ impl<'a> OperandReader<'a> {
         bail!("{}: --in-place changes the header of a .npy, and this is {}: use -o", operand.label, format.argument())
     }
 
+    /// Checks that the header of a `.npy` file counts the items of DATA, which is [locked](Self::find_locked_npy).
+    ///
+    /// # Errors
+    /// Items that share bytes, of which the header counts these.
+    pub(super) fn check_header_counts(&self, operand: &Operand<'_>, data: &Source) -> Result<()> {
+        match data.as_local_file().is_none() {
+            true => bail!(
+                "{}: --in-place changes the header of a .npy, which counts bytes, and not the items that share them: use -o",
+                operand.label
+            ),
+            false => Ok(()),
+        }
+    }
+
     /// Makes sources of all tensors of an operator, typed together.
     ///
     /// # Errors
@@ -464,10 +478,13 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
     }
     // those that have a dtype come first, since the others may take it
     let mut known: Option<DType> = None;
-    for one in &mut untyped {
+    for (one, tensor) in untyped.iter_mut().zip(tensors) {
         if let OpenTensor::Source(source) = one {
-            let dtype = asked.read(source.dtype(), source.label(), reading)?;
-            source.reinterpret(dtype);
+            let stored = asked.read(source.dtype(), source.label(), reading)?;
+            stored.give(source, tensor.input.is_edited()).map_err(|error| match error.subject() {
+                Subject::Dtype => refusal(&tensor.label, &error),
+                _ => error.into(),
+            })?;
             known.get_or_insert_with(|| source.dtype().native());
         }
     }
@@ -476,7 +493,8 @@ pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Re
             OpenTensor::Source(source) => return Ok(source),
             OpenTensor::Plain(values) => values,
         };
-        let dtype = asked.plain_dtype(known.clone()).expect("a dtype that is asked for, or that of another");
+        let dtype =
+            asked.plain_dtype(known.clone(), &tensor.label).expect("a dtype that is asked for, or that of another");
         let source = Source::memory(values.read(&dtype).map_err(refuse)?, tensor.label.clone());
         known.get_or_insert_with(|| source.dtype().native());
         Ok(source)

@@ -21,6 +21,7 @@ mod foreign;
 mod index;
 pub mod interface;
 pub mod json;
+mod narrow_bytes;
 mod narrow_view;
 #[cfg(feature = "npy")]
 pub mod npy;
@@ -47,6 +48,7 @@ mod rows;
 pub mod safetensors;
 #[cfg(feature = "safetensors")]
 pub mod shards;
+pub mod stored_dtype;
 mod table;
 pub mod text;
 pub mod values;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::content::Description;
 use super::interface::Reader;
 use super::packed::{bytes_of_items, unpack};
-use crate::error::{Error, ErrorKind, Result, ensure, malformed};
-use crate::item::dtype::{DType, Kind, Narrow};
+use crate::error::{Error, ErrorKind, Result, ensure};
+use crate::item::dtype::Narrow;
 use crate::item::meta::Meta;
 use crate::storage::read_at::{Identity, PackedFile, ReadAt, Stamp};
 use crate::storage::source::Source;
@@ -33,7 +33,8 @@ pub(super) fn open(
     is_packed: bool,
     unwritten: &'static str,
 ) -> Result<Box<dyn Reader>> {
-    let items = Arc::new(NarrowItems { bytes, start, items: meta.items(), narrow, is_packed });
+    let sharing = if is_packed { Sharing::Along } else { Sharing::Alone { keeps: false } };
+    let items = Arc::new(NarrowItems { bytes, start, counted_from: start, items: meta.items(), narrow, sharing });
     if is_packed {
         items.check_end()?;
     }
@@ -55,7 +56,10 @@ impl Reader for NarrowReader {
 
     fn describe(&self, _: usize) -> Result<Description> {
         let items = &self.items;
-        let bytes = if items.is_packed { bytes_of_items(&self.meta.dtype, items.items) } else { items.items as u64 };
+        let bytes = match items.sharing {
+            Sharing::Alone { .. } => items.items as u64,
+            Sharing::Along | Sharing::Across(_) => bytes_of_items(&self.meta.dtype, items.items),
+        };
         Ok(Description { meta: self.meta.clone(), bytes, offset: Some(items.start) })
     }
 
@@ -65,21 +69,38 @@ impl Reader for NarrowReader {
     }
 }
 
+/// How items of fewer than 8 bits lie in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// Each has a byte of its own. If it `keeps` the other bits, they are given as they are once they have been checked.
+    Alone { keeps: bool },
+    /// Items that follow each other share a byte.
+    Along,
+    /// The items of a byte follow each other along the last axis of a tensor in Fortran order. There are so many bytes at each
+    /// place of that axis.
+    Across(usize),
+}
+
 /// Items of fewer than 8 bits as bytes that are read by position, a byte an item.
 #[derive(Debug)]
-struct NarrowItems {
-    bytes: Arc<dyn ReadAt>,
+pub(super) struct NarrowItems {
+    pub bytes: Arc<dyn ReadAt>,
     /// The byte at which the first item begins.
-    start: u64,
-    items: usize,
-    narrow: Narrow,
-    is_packed: bool,
+    pub start: u64,
+    /// The number that messages give to that byte.
+    pub counted_from: u64,
+    pub items: usize,
+    pub narrow: Narrow,
+    pub sharing: Sharing,
 }
 
 impl NarrowItems {
     /// Returns the number of items in a byte.
     fn each(&self) -> usize {
-        if self.is_packed { 8 / self.narrow.bits() as usize } else { 1 }
+        match self.sharing {
+            Sharing::Alone { .. } => 1,
+            Sharing::Along | Sharing::Across(_) => self.narrow.items_in_byte(),
+        }
     }
 
     /// Checks that the bits behind the last packed item are zero.
@@ -120,27 +141,43 @@ impl NarrowItems {
         Ok(())
     }
 
-    /// Reads items that have a byte each, whose other bits are zero or copies of the sign.
-    fn read_bytes(&self, out: &mut [u8], first: usize) -> io::Result<()> {
-        let at = self.start + first as u64;
-        self.bytes.read_at(out, at)?;
-        let (bits, narrow) = (self.narrow.bits(), self.narrow);
-        let is_signed = narrow.range().is_some_and(|(least, _)| least < 0);
-        let is_extended = |byte: u8| is_signed && byte as i8 >> (bits - 1) == -1;
-        for (n, byte) in out.iter_mut().enumerate() {
-            if *byte >> bits != 0 {
-                if !is_extended(*byte) {
-                    let (place, name) = (at + n as u64, DType::from(Kind::Narrow(narrow)).name());
-                    let packed = match 8 / bits {
-                        1 => String::new(),
-                        each => format!("; {each} items a byte are {name}x{each}"),
-                    };
-                    return Err(malformed!("byte {place} is {byte:#04x}, which is no {name}{packed}").into());
-                }
-                *byte &= (1 << bits) - 1;
+    /// Reads items that share bytes with those of the next place of the last axis, `column` bytes being at each place.
+    fn read_across(&self, out: &mut [u8], first: usize, column: usize) -> io::Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let (each, bits) = (self.each(), self.narrow.bits());
+        let end = ((first + out.len() - 1) / column / each + 1) * column;
+        let (mut bytes, mut begin) = (Vec::new(), 0);
+        let (mut at, mut rest) = (first, out);
+        while !rest.is_empty() {
+            let (place, row) = (at / column, at % column);
+            let (from, run) = (place / each * column + row, (column - row).min(rest.len()).min(PIECE));
+            if from < begin || from + run > begin + bytes.len() {
+                // several short columns at once, or a run of a long one
+                let to;
+                (begin, to) =
+                    if column > PIECE { (from, from + run) } else { (from - row, end.min(from - row + PIECE)) };
+                bytes.resize(to - begin, 0);
+                self.bytes.read_at(&mut bytes, self.start + begin as u64)?;
             }
+            let shift = (place % each) as u32 * bits;
+            let (some, after) = rest.split_at_mut(run);
+            let item = |byte: u8| byte >> shift & ((1 << bits) - 1);
+            some.iter_mut().zip(&bytes[from - begin..]).for_each(|(out, byte)| *out = item(*byte));
+            (rest, at) = (after, at + run);
         }
         Ok(())
+    }
+
+    /// Reads items that have a byte each, whose other bits are zero or copies of the sign.
+    fn read_bytes(&self, out: &mut [u8], first: usize, keeps: bool) -> io::Result<()> {
+        self.bytes.read_at(out, self.start + first as u64)?;
+        let taken = match keeps {
+            true => out.iter().position(|byte| self.narrow.item_in(*byte).is_none()).map_or(Ok(()), Err),
+            false => self.narrow.take_items(out),
+        };
+        taken.map_err(|n| self.narrow.refuse(self.counted_from + (first + n) as u64, out[n]).into())
     }
 }
 
@@ -152,7 +189,11 @@ impl ReadAt for NarrowItems {
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
         let first = usize::try_from(at).ok().filter(|first| self.items.saturating_sub(*first) >= out.len());
         let first = first.ok_or(io::ErrorKind::UnexpectedEof)?;
-        if self.is_packed { self.read_packed(out, first) } else { self.read_bytes(out, first) }
+        match self.sharing {
+            Sharing::Alone { keeps } => self.read_bytes(out, first, keeps),
+            Sharing::Along => self.read_packed(out, first),
+            Sharing::Across(column) => self.read_across(out, first, column),
+        }
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -168,14 +209,20 @@ impl ReadAt for NarrowItems {
     }
 
     fn as_packed_file(&self) -> Option<PackedFile<'_>> {
-        let file: &File = self.bytes.as_file().filter(|_| self.is_packed)?;
-        Some(PackedFile { file, start: self.start, bits: self.narrow.bits() })
+        let file: &File = self.bytes.as_file()?;
+        let bits = match self.sharing {
+            Sharing::Alone { keeps: true } => 8,
+            Sharing::Along => self.narrow.bits(),
+            Sharing::Alone { keeps: false } | Sharing::Across(_) => return None,
+        };
+        Some(PackedFile { file, start: self.start, bits })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::dtype::{DType, Kind};
     use crate::storage::read_at::MemoryBytes;
 
     fn narrow(name: &str) -> Narrow {
@@ -184,7 +231,9 @@ mod tests {
     }
 
     fn items(name: &str, bytes: &[u8], start: u64, items: usize, is_packed: bool) -> NarrowItems {
-        NarrowItems { bytes: Arc::new(MemoryBytes::new(bytes)), start, items, narrow: narrow(name), is_packed }
+        let sharing = if is_packed { Sharing::Along } else { Sharing::Alone { keeps: false } };
+        let bytes = Arc::new(MemoryBytes::new(bytes));
+        NarrowItems { bytes, start, counted_from: start, items, narrow: narrow(name), sharing }
     }
 
     #[test]
@@ -201,6 +250,34 @@ mod tests {
                 assert_eq!(out, all[each + first..][..count], "{name} from {first}");
             }
             assert!(view.read_at(&mut [0; 2], (all.len() - each - 1) as u64).is_err());
+        }
+    }
+
+    /// The items of a byte are neighbours along the last axis, and a column of bytes lies between them.
+    #[test]
+    fn items_that_share_bytes_across_columns() {
+        for (name, each, column, columns) in [
+            ("int4", 2, 3, 5),
+            ("uint2", 4, 2, 3),
+            ("uint4", 2, PIECE + 5, 2),
+            ("int2", 4, 7, PIECE / 3),
+            ("int4", 2, 1, 9),
+        ] {
+            let bits = 8 / each;
+            let bytes: Vec<u8> = (0..column * columns).map(|n| (n * 37 + n / 256) as u8).collect();
+            let item = |at: usize| {
+                let (place, row) = (at / column, at % column);
+                bytes[place / each * column + row] >> (place % each * bits) & ((1 << bits) - 1)
+            };
+            let all: Vec<u8> = (0..bytes.len() * each).map(item).collect();
+            let view = NarrowItems { sharing: Sharing::Across(column), ..items(name, &bytes, 0, all.len(), true) };
+            for (first, count) in
+                [(0, all.len()), (1, 4), (all.len() / 2 - 1, all.len() / 2), (2, 0), (all.len() - 1, 1)]
+            {
+                let mut out = vec![9; count];
+                view.read_at(&mut out, first as u64).expect("items");
+                assert_eq!(out, all[first..][..count], "{name} by {column}: {count} from {first}");
+            }
         }
     }
 

@@ -132,7 +132,7 @@ impl OpenOptions {
 
     pub(super) fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
         reader.read_cells(self.skip_rows, self.missing.as_deref());
-        Input { label: self.label.clone(), format, reader, member: None }
+        Input { label: self.label.clone(), format, reader, member: None, is_edited: self.locked }
     }
 
     /// Opens and locks a regular file.
@@ -247,6 +247,7 @@ pub struct Input {
     format: Format,
     reader: Box<dyn Reader>,
     member: Option<String>,
+    is_edited: bool,
 }
 
 impl Input {
@@ -277,7 +278,7 @@ impl Input {
 
     /// Returns what `reader` reads, which messages call `label`.
     pub(super) fn of_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
-        Self { label, format, reader, member: None }
+        Self { label, format, reader, member: None, is_edited: false }
     }
 
     /// Returns it with the name of a member, if the path gave one.
@@ -288,6 +289,11 @@ impl Input {
     /// Returns what messages call it.
     pub fn label(&self) -> &str {
         &self.label
+    }
+
+    /// Returns whether it was opened to be changed where it lies.
+    pub fn is_edited(&self) -> bool {
+        self.is_edited
     }
 
     /// Returns the format that it is in.

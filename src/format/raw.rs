@@ -8,8 +8,9 @@ use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use super::plain::{PlainItems, PlainReader};
+use super::stored_dtype::StoredDType;
 use crate::error::{Error, Result, Subject, bail, ensure, malformed};
-use crate::item::dtype::{DType, Kind};
+use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::wrong_length;
@@ -17,9 +18,7 @@ use crate::storage::source::wrong_length;
 /// What the bytes of a file are: `DTYPE`, `DTYPE[DIMS]`, either with `@OFFSET` after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    dtype: DType,
-    /// The items of a byte: 1, or more of those that share bytes.
-    each: usize,
+    stored: StoredDType,
     /// The dims, of which one may be told by the length of the file (`None`). No dims are one axis of all there is.
     dims: Vec<Option<usize>>,
     /// Where the items begin, in bytes, if that is said.
@@ -44,16 +43,17 @@ impl View {
             None => (text, None),
         };
         // dates have brackets of their own
-        let ((dtype, each), dims) = match (stored_dtype(items.trim()), items.trim().strip_suffix(']')) {
+        let (stored, dims) = match (StoredDType::asked(items.trim()), items.trim().strip_suffix(']')) {
             (Err(_), Some(open)) => match open.rsplit_once('[') {
-                Some((name, list)) => (stored_dtype(name.trim())?, dims(list)?),
+                Some((name, list)) => (StoredDType::asked(name.trim())?, dims(list)?),
                 None => bail!("{items}: a ] without a ["),
             },
-            (dtype, _) => (dtype?, vec![None]),
+            (stored, _) => (stored?, vec![None]),
         };
+        let dtype = stored.dtype();
         ensure!(dtype.itemsize() > 0, "dtype {}: items of no bytes, expected a width", dtype.name());
-        let view = Self { dtype, each, dims, offset };
-        let what = || format!("{} of {}", shown(&view.dims), view.dtype.name());
+        let view = Self { stored, dims, offset };
+        let what = || format!("{} of {}", shown(&view.dims), view.stored.dtype().name());
         ensure!(view.meta(1).is_addressable(), "{} is more than memory can address", what());
         Ok(view)
     }
@@ -70,7 +70,7 @@ impl View {
 
     /// Returns the tensor whose missing dim is `dim`.
     fn meta(&self, dim: usize) -> Meta {
-        Meta::new(self.dtype.clone(), self.dims.iter().map(|known| known.unwrap_or(dim)).collect())
+        Meta::new(self.stored.dtype().clone(), self.dims.iter().map(|known| known.unwrap_or(dim)).collect())
     }
 
     /// Returns the tensor in a file of `len` bytes, and the byte at which it begins.
@@ -79,11 +79,11 @@ impl View {
         let rest =
             len.checked_sub(start).ok_or_else(|| malformed!("has {len} bytes, and items from byte {start} on"))?;
         let one = self.meta(1);
-        if self.dims.contains(&None) && self.each > 1 {
+        if self.dims.contains(&None) && self.stored.is_packed() {
             // the most places that end in the last byte
-            let most = rest.saturating_mul(self.each as u64) / one.items() as u64;
+            let most = rest.saturating_mul(self.stored.each() as u64) / one.items() as u64;
             let meta = self.meta(usize::try_from(most)?);
-            let what = || format!("{} {}", packed_name(&self.dtype), shown(&self.dims));
+            let what = || format!("{} {}", self.stored.name(), shown(&self.dims));
             ensure!(meta.is_addressable(), "shape {:?} is more than memory can address", meta.shape);
             ensure!(self.bytes(&meta) == rest, "{rest} bytes of data hold no whole number of items of {}", what());
             return Ok((meta, start));
@@ -108,7 +108,7 @@ impl View {
 
     /// Returns the bytes that the items of a tensor take in the file.
     fn bytes(&self, meta: &Meta) -> u64 {
-        if self.each > 1 { bytes_of_items(&meta.dtype, meta.items()) } else { meta.bytes() as u64 }
+        if self.stored.is_packed() { bytes_of_items(&meta.dtype, meta.items()) } else { meta.bytes() as u64 }
     }
 
     /// Returns the end of a message: the shapes of as many bytes that differ from a tensor's in one dim.
@@ -122,7 +122,7 @@ impl View {
             if bytes == 0 || others == 0 {
                 continue;
             }
-            let dim = bytes.saturating_mul(self.each as u64) / others;
+            let dim = bytes.saturating_mul(self.stored.each() as u64) / others;
             shape[axis] = usize::try_from(dim).unwrap_or(usize::MAX);
             let would_fit = Meta::new(meta.dtype.clone(), shape);
             if would_fit.is_addressable() && self.bytes(&would_fit) == bytes {
@@ -131,29 +131,6 @@ impl View {
         }
         if shapes.is_empty() { String::new() } else { format!("; {} would fit", shapes.join(" or ")) }
     }
-}
-
-/// The names of dtypes whose items share bytes, each followed by how many do: the first has the low bits.
-const PACKED: [(&str, &str, usize); 5] = [
-    ("int4x2", "int4", 2),
-    ("uint4x2", "uint4", 2),
-    ("int2x4", "int2", 4),
-    ("uint2x4", "uint2", 4),
-    ("float4_e2m1fnx2", "float4_e2m1fn", 2),
-];
-
-/// Parses the dtype of a view, and returns how many items a byte holds.
-fn stored_dtype(text: &str) -> Result<(DType, usize)> {
-    match PACKED.iter().find(|(name, ..)| *name == text) {
-        Some((_, name, each)) => Ok((DType::parse(name)?, *each)),
-        None => Ok((DType::asked(text)?, 1)),
-    }
-}
-
-/// Returns the name of a dtype whose items share bytes.
-fn packed_name(dtype: &DType) -> String {
-    let name = dtype.name();
-    PACKED.iter().find(|(_, known, _)| *known == name).map_or(name, |(packed, ..)| (*packed).to_owned())
 }
 
 /// Parses the dims between brackets.
@@ -198,14 +175,12 @@ fn offset(text: &str) -> Result<u64> {
 /// # Errors
 /// Fewer bytes than the view needs, or more where it needs to be the whole file; failure to read.
 pub(super) fn open(content: Content, view: &View, is_edited: bool) -> Result<Box<dyn Reader>> {
-    if let Kind::Narrow(narrow) = view.dtype.kind()
-        && narrow.bits() < 8
-        // what is not changed keeps all bits of its byte
-        && (view.each > 1 || !is_edited)
-    {
+    let is_packed = view.stored.is_packed();
+    // what is not changed keeps all bits of its byte
+    if let Some(narrow) = view.stored.narrow().filter(|_| is_packed || !is_edited) {
         let (bytes, _) = content.into_bytes()?;
         let (meta, start) = view.within(bytes.size()?)?;
-        return narrow_view::open(meta, *narrow, bytes, start, view.each > 1, UNWRITTEN);
+        return narrow_view::open(meta, narrow, bytes, start, is_packed, UNWRITTEN);
     }
     Ok(Box::new(match content.opened {
         ContentSource::Stream(stream) if !view.dims.contains(&None) => {
@@ -247,9 +222,9 @@ impl Writer for RawWriter {
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
-        let alone = tensors.iter().find(|(_, meta)| !PACKED.iter().any(|(_, name, _)| *name == meta.dtype.name()));
+        let alone = tensors.iter().find(|(_, meta)| !StoredDType::is_packable(&meta.dtype));
         if let Some((_, meta)) = alone.filter(|_| extras.packed) {
-            let names: Vec<_> = PACKED.iter().map(|(_, name, _)| *name).collect();
+            let names: Vec<_> = StoredDType::packable_names().collect();
             let message = format!("items of {} do not share bytes, expected {}", meta.dtype.name(), names.join(", "));
             return Err(Error::new(Subject::Argument("packed"), message));
         }

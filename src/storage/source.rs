@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Context, Result, ensure};
 
+mod readings;
+
+pub use self::readings::ByteReading;
 use super::chunked::{Chunked, MOST_ROW, few_rows};
 use super::platform::{unnamed_file, write_at};
 use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp, request_window};

@@ -51,6 +51,7 @@ mod names;
 mod operands;
 mod output;
 #[cfg(feature = "zarr")]
+mod packed;
 mod parts;
 mod raw;
 mod replace;

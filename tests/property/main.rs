@@ -14,6 +14,8 @@ mod forms;
 mod metrics;
 mod mutants;
 #[cfg(feature = "cli")]
+mod packed;
+#[cfg(feature = "cli")]
 mod program;
 #[cfg(feature = "cli")]
 mod random;

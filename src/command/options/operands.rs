@@ -7,12 +7,12 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use serde::de::IgnoredAny;
 
-use super::values::{DTypeParser, asked_dtype, dtype_help, parse_format, parse_number};
-use crate::DType;
+use super::values::{DTypeParser, dtype_help, parse_format, parse_number};
 use crate::format::Format;
 use crate::format::colon::{
     divide_address, files_before_colons, folder_of_files, folders_before_colons, part_of_text, shown,
 };
+use crate::format::stored_dtype::StoredDType;
 
 const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
 content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -142,6 +142,11 @@ Void items, as which NumPy saves bfloat16 and float8, are read as items of this 
 and convert read unsigned integers so, too, and convert of a single tensor reads any items so. No bit is changed by that; \
 convert --cast converts values.
 
+Items of one byte that are read as items of fewer bits have zeros above these, or copies of the sign of an int4 or int2; \
+any other byte is an error, since bits of it would be lost. int4x2, uint4x2 and float4_e2m1fnx2 are two items a byte, int2x4 \
+and uint2x4 four, the low bits first: void items of one byte and uint8 are read so by every command, and the last axis \
+becomes as many times as long.
+
 Operands of other dtypes stay as they are. If there is no operand that the option is for, it is an error.";
 
 /// The options of every command that reads tensors.
@@ -149,8 +154,8 @@ Operands of other dtypes stay as they are. If there is no operand that the optio
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
     /// The dtype of operands that do not say theirs: JSON, CSV, void items
-    #[arg(long, value_name = "DTYPE", value_parser = DTypeParser(asked_dtype), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
-    pub dtype: Option<DType>,
+    #[arg(long, value_name = "DTYPE", value_parser = DTypeParser::of_bytes(), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
+    pub dtype: Option<StoredDType>,
     /// The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help))]
     pub from: Option<Format>,

@@ -8,6 +8,7 @@ use clap::{Arg, Command, Error};
 
 use crate::DType;
 use crate::format::Format;
+use crate::format::stored_dtype::StoredDType;
 use crate::item::glob::Glob;
 
 /// Parses a count.
@@ -80,20 +81,38 @@ pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
     DType::asked(text).map_err(|error| error.message().to_owned())
 }
 
-/// Parses text that names a dtype with the function that it holds. Shells complete the names of numeric dtypes; any other
-/// name may be typed as well.
+/// Parses text that names a dtype with the function that it holds. Shells complete the names of numeric dtypes, and those that
+/// it holds; any other name may be typed as well.
 #[derive(Clone, Copy)]
-pub(crate) struct DTypeParser<T>(pub fn(&str) -> Result<T, String>);
+pub(crate) struct DTypeParser<T> {
+    parse: fn(&str) -> Result<T, String>,
+    more: fn() -> Vec<&'static str>,
+}
+
+impl<T> DTypeParser<T> {
+    /// Returns a parser for which a dtype is what values become.
+    pub(crate) fn of_values(parse: fn(&str) -> Result<T, String>) -> Self {
+        Self { parse, more: Vec::new }
+    }
+}
+
+impl DTypeParser<StoredDType> {
+    /// Returns a parser for which a dtype is what stored bytes are.
+    pub(crate) fn of_bytes() -> Self {
+        let parse = |text: &str| StoredDType::asked(text).map_err(|error| error.message().to_owned());
+        Self { parse, more: || StoredDType::packed_names().collect() }
+    }
+}
 
 impl<T: Clone + Send + Sync + 'static> TypedValueParser for DTypeParser<T> {
     type Value = T;
 
     fn parse_ref(&self, grammar: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, Error> {
-        self.0.parse_ref(grammar, argument, value)
+        self.parse.parse_ref(grammar, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(DType::names().map(PossibleValue::new)))
+        Some(Box::new(DType::names().chain((self.more)()).map(PossibleValue::new)))
     }
 }
 
