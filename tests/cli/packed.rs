@@ -272,6 +272,45 @@ fn items_that_share_bytes() {
     assert!(described.contains("\"chunks\": [1, 8]"), "{described}");
 }
 
+/// Chunks and shards of a Zarr store, and a fill value in the place of chunks that are not stored.
+#[test]
+fn chunks() {
+    let bytes = [0, 0, 0, 0x21, 0x43, 0x65];
+    // the fill value, what it is as two items a byte, and as one
+    let rows = [(0_u8, [0, 0], Some(0)), (0x33, [3, 3], None), (0x12, [2, 1], None), (5, [5, 0], Some(5))];
+    for (fill, [low, high], item) in rows {
+        for cut in ["--chunks 1,3", "--chunks 1,1 --shards 1,3"] {
+            let folder = folder(bytes);
+            folder.run(words(&format!("convert c.npy -o k.zarr {cut}"))).printed().expect(cut);
+            let metadata = String::from_utf8(folder.get("k.zarr/zarr.json")).expect("a text");
+            assert!(metadata.contains("\"fill_value\": 0,") && !folder.path("k.zarr/c/0").exists(), "{metadata}");
+            folder.put("k.zarr/zarr.json", metadata.replace("\"fill_value\": 0,", &format!("\"fill_value\": {fill},")));
+            let expected = [low, high, low, high, low, high, 1, 2, 3, 4, 5, 6];
+            for out in ["out.bin", "out.zarr"] {
+                folder.run(words(&format!("convert k.zarr --dtype uint4x2 -o {out}"))).printed().expect(out);
+            }
+            folder.run(words("convert out.zarr -o again.bin")).printed().expect("read again");
+            assert_eq!(
+                (folder.get("out.bin"), folder.get("again.bin")),
+                (expected.to_vec(), expected.to_vec()),
+                "{fill} {cut}"
+            );
+            // one item a byte, of the part that is not stored
+            let run = folder.run(words("slice k.zarr --at :1 --to raw -o part.bin"));
+            assert_eq!((run.status, folder.get("part.bin")), (Some(0), vec![fill; 3]));
+            let read = folder.run(words("convert k.zarr --dtype uint4 -o one.zarr"));
+            let place = if item.is_some() { "byte 3 is 0x21".to_owned() } else { format!("byte 0 is {fill:#04x}") };
+            assert!(read.status == Some(2) && read.stderr.contains(&place), "{read:?}");
+            assert!(!folder.path("one.zarr").exists(), "{fill} {cut}");
+        }
+    }
+    let folder = folder([0, 0, 0, 5, 0, 0]);
+    folder.run(words("convert c.npy -o k.zarr --chunks 1,3")).printed().expect("a store");
+    folder.run(words("convert k.zarr --dtype uint4 -o one.zarr")).printed().expect("items with a byte each");
+    let shown = folder.run(words("convert one.zarr --to json")).printed();
+    assert_eq!(shown.as_deref(), Ok("{\"dtype\": \"uint4\", \"shape\": [2, 3], \"data\": [[0, 0, 0], [5, 0, 0]]}\n"));
+}
+
 /// Bits of items that are not changed stay, in every format whose items are changed where they lie.
 #[test]
 fn edits() {
