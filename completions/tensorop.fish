@@ -128,7 +128,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
@@ -223,7 +223,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l line
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
@@ -316,7 +316,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l lin
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
@@ -415,7 +415,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewid
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
@@ -515,7 +515,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l l
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-initial -d 'Reduce the updates for a place without the item that DATA holds there (OpenVINO\'s use_init_val=false)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
@@ -609,7 +609,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l linewidth -
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-clobber -d 'Refuse to replace a file'
@@ -698,7 +698,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidt
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
@@ -787,7 +787,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l li
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-clobber -d 'Refuse to replace a file'
@@ -876,7 +876,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l linewidth -
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l stack -d 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s i -l in-place -d 'Append the other operands to the first, a .npy file, where it lies'
@@ -967,7 +967,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l linewidt
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-clobber -d 'Refuse to replace a file'
@@ -1059,7 +1059,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l linewidth 
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l allow-zero -d 'Let a 0 in --shape be a dim of 0 (ONNX\'s allowzero, OpenVINO\'s special_zero = false)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s i -l in-place -d 'Change the dims in the header of DATA\'s own .npy file where it lies, and nothing else of it'
@@ -1134,7 +1134,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, one item a pixel' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
@@ -1196,7 +1196,7 @@ tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l hash -d 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
@@ -1276,7 +1276,7 @@ tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give EXPECTED\'s tensors the names that they have in ACTUAL, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
@@ -1357,7 +1357,7 @@ tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match' -r -f -a "bool\t''
@@ -1475,7 +1475,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth 
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'With NAME=IN beside a whole container: add a tensor of a name that the container does not have'

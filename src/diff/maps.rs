@@ -151,7 +151,7 @@ impl Fill for ErrorPlane {
 
     fn window_bytes(&self, threads: usize) -> usize {
         let across = self.sources.iter().any(|source| !source.view().is_forward());
-        if across { ACROSS_WINDOWS / 2 / threads } else { WINDOW }
+        if across { (ACROSS_WINDOWS / 2 / threads).max(WINDOW) } else { WINDOW }
     }
 
     fn widest(&self) -> usize {

@@ -27,7 +27,7 @@ use crate::ops::fill::{Fill, Limits, Patch, Scratch, fill_boxes};
 use crate::ops::window_size::{
     EDIT_WINDOW, FILE_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE, SPARSE_EDIT_WINDOW, WINDOW,
 };
-use crate::parallel::{share, share_in_order};
+use crate::parallel::{share, share_in_order, threads_holding};
 use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
 use crate::storage::read_at::request_window;
@@ -169,22 +169,32 @@ impl Job {
         sides
     }
 
-    /// Calls `work(0..count, items, scratch)` on several threads, each of which keeps its buffers. If several calls fail,
-    /// the error of the lowest number is returned, so that a message does not depend on timing.
-    fn share(&self, threads: usize, count: usize, work: &WindowWork<'_>) -> Result<()> {
+    /// Returns how many threads fill windows of so many items, if each holds one as it is and once packed.
+    fn threads_for(&self, items: usize) -> usize {
+        let each = items.saturating_mul(self.fill.widest()).saturating_mul(2);
+        threads_holding(self.threads, each, self.limits.held())
+    }
+
+    /// Calls `work(0..count, items, scratch)` on several threads, each of which keeps its buffers, for windows of so many `items`
+    /// at most. If several calls fail, the error of the lowest number is returned, so that a message does not depend on timing.
+    fn share(&self, items: usize, count: usize, work: &WindowWork<'_>) -> Result<()> {
         let begin = || (Buffer::default(), Scratch::default());
-        share(threads, count, begin, |number, (items, scratch)| work(number, items, scratch).map(|()| true)).map(drop)
+        share(self.threads_for(items), count, begin, |number, (items, scratch)| {
+            work(number, items, scratch).map(|()| true)
+        })
+        .map(drop)
     }
 
     /// Does what [`share`](Self::share) does, and calls `take` with what `work` has made, one number after the other. Several
     /// threads work only where they wait for a server.
     fn share_in_order(
         &self,
+        items: usize,
         count: usize,
         work: &WindowWork<'_>,
         take: &mut (dyn FnMut(usize, &[u8]) -> Result<()> + Send),
     ) -> Result<()> {
-        let threads = if self.asks { self.threads } else { 1 };
+        let threads = if self.asks { self.threads_for(items) } else { 1 };
         let begin = || (Buffer::default(), Scratch::default());
         let work = |number, (items, scratch): &mut _| work(number, items, scratch);
         share_in_order(threads, count, begin, work, |number, (items, _)| take(number, items).map(|()| true))
@@ -230,14 +240,14 @@ impl Job {
         if sink.in_order() {
             let window = |number| windows.get(numbers.start + number);
             let fill = |number, items: &mut _, scratch: &mut _| self.fill_window(&window(number), items, scratch);
-            self.share_in_order(numbers.len(), &fill, &mut |number, items| {
+            self.share_in_order(windows.largest(), numbers.len(), &fill, &mut |number, items| {
                 sink.put(&window(number), items)?;
                 progress(items.len());
                 Ok(())
             })?;
             return self.fill.finish();
         }
-        self.share(self.threads, numbers.len(), &|number, items, scratch| {
+        self.share(windows.largest(), numbers.len(), &|number, items, scratch| {
             let window = windows.get(numbers.start + number);
             if !sink.has(&window) && !self.copied(&window, sink)? {
                 self.fill_window(&window, items, scratch)?;
@@ -261,10 +271,10 @@ impl Job {
     /// Returns how many items of a slab may be held at once.
     fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
         let itemsize = self.fill.widest().max(1);
-        let window = windows.largest().saturating_mul(itemsize);
-        let block = self.suited(grain.to_vec()).iter().fold(itemsize, |all, &side| all.saturating_mul(side));
+        let block = self.suited(grain.to_vec()).iter().fold(1, |all: usize, &side| all.saturating_mul(side));
         // beside the slab each thread has a window or a block, once as it is and once packed
-        let beside = window.max(block).saturating_mul(2 * self.threads);
+        let items = windows.largest().max(block);
+        let beside = items.saturating_mul(itemsize).saturating_mul(2 * self.threads_for(items));
         let memory = self.limits.held();
         memory.saturating_sub(beside).max(memory / 2) / itemsize
     }
@@ -338,7 +348,7 @@ impl Job {
             own.retain(|number| numbers.contains(number));
             let own: Vec<Window> = own.into_iter().map(|number| windows.get(number)).collect();
             let is_left = own.iter().map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
-            self.share(self.threads, own.len(), &|n, _, _| {
+            self.share(0, own.len(), &|n, _, _| {
                 if !sink.has(&own[n]) && !self.copied(&own[n], sink)? {
                     is_left[n].store(true, Ordering::Relaxed);
                 } else {
@@ -349,13 +359,13 @@ impl Job {
             let left = own.into_iter().zip(is_left).filter_map(|(own, is_left)| is_left.into_inner().then_some(own));
             let left: Vec<Window> = left.collect();
             let blocks = Blocks::new(shape, itemsize, slab, &grid, &left)?;
-            self.share(self.threads, blocks.count(), &|n, _, scratch| {
+            self.share(grid.largest(), blocks.count(), &|n, _, scratch| {
                 let mut items = Buffer::default();
                 self.fill_window(&blocks.window(n), &mut items, scratch)?;
                 blocks.put(n, items);
                 Ok(())
             })?;
-            self.share(self.threads, left.len(), &|n, items, _| {
+            self.share(windows.largest(), left.len(), &|n, items, _| {
                 blocks.gather(&left[n], items)?;
                 sink.put(&left[n], items)?;
                 progress(items.len());
@@ -400,7 +410,7 @@ impl Job {
         put: &(dyn Fn(&Window, &[u8]) -> Result<()> + Sync),
         progress: Progress<'_>,
     ) -> Result<()> {
-        self.share(self.threads, numbers.len(), &|at, items, scratch| {
+        self.share(windows.largest(), numbers.len(), &|at, items, scratch| {
             let window = windows.get(numbers[at]);
             self.fill_window(&window, items, scratch)?;
             put(&window, items)?;
@@ -430,7 +440,7 @@ impl Job {
         })?;
         numbers.sort_unstable();
         numbers.dedup();
-        self.share(self.threads, numbers.len(), &|at, items, scratch| {
+        self.share(windows.largest(), numbers.len(), &|at, items, scratch| {
             let window = windows.get(numbers[at]);
             let parts = match window.is_contiguous(shape) {
                 true => boxes_of_run(shape, window.start.max(first), (window.start + window.items()).min(last)),
@@ -498,7 +508,7 @@ impl Job {
         take: &mut Take<'_>,
     ) -> Result<()> {
         let fill = |number, items: &mut _, scratch: &mut _| self.fill_window(&get(number), items, scratch);
-        self.share_in_order(boxes, &fill, &mut |_, items| take(items))?;
+        self.share_in_order(self.items(), boxes, &fill, &mut |_, items| take(items))?;
         self.fill.finish()?;
         progress(self.meta().bytes());
         Ok(())
@@ -555,7 +565,7 @@ impl Job {
             let windows = windows.unwrap_or_else(|| self.windows_of(self.items_of_file_window()));
             return self.run(&windows, 0..windows.count(), sink, progress);
         };
-        self.share(self.threads, windows.count(), &|number, items, scratch| {
+        self.share(windows.largest(), windows.count(), &|number, items, scratch| {
             let window = windows.get(number);
             self.make_room(window.items(), items)?;
             same.fill(&window, items, scratch)?;
@@ -596,7 +606,7 @@ impl Job {
             (bytes as usize).div_ceil(itemsize)
         };
         let count = usize::try_from(blocks.end - blocks.start)?;
-        self.share(self.threads, count, &|number, items, scratch| {
+        self.share(block as usize / itemsize.max(1), count, &|number, items, scratch| {
             let number = blocks.start + number as u64;
             let (first, behind) = (first_in(number), first_in(number + 1));
             self.make_room(behind - first, items)?;

@@ -16,7 +16,7 @@ use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
 use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
-use crate::parallel::{locked, share, share_in_order, unlocked};
+use crate::parallel::{locked, share, share_in_order, threads_holding, unlocked};
 use crate::storage::conversion::Conversion;
 use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
@@ -277,7 +277,7 @@ fn scan_windows(
     let asks = parts.iter().any(|part| part.source.costs_requests());
     let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(bytes) };
     let window = match fortran {
-        true => ACROSS_WINDOWS / threads / parts.len(),
+        true => (ACROSS_WINDOWS / threads / parts.len()).max(WINDOW),
         false if asks => request_window(bytes / parts.len(), threads, usize::MAX),
         false => WINDOW,
     };
@@ -300,6 +300,9 @@ fn scan_windows(
         }
     };
     let count = windows.count();
+    // each thread has a window of each part as it is stored, and once packed
+    let each = windows.largest().saturating_mul(2 * widest * parts.len());
+    let threads = threads_holding(threads, each, limits.held());
     let buffers = || (parts.iter().map(|_| Buffer::default()).collect::<Vec<_>>(), Vec::new());
     let read = |window: &Window, items: &mut [Buffer], scratch: &mut Vec<u8>| -> Result<()> {
         for ((ScannedPart { source, view }, conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut())

@@ -24,7 +24,7 @@ use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::{self, resize};
-use crate::parallel::{locked, share};
+use crate::parallel::{locked, share, threads_holding};
 use crate::storage::source::Source;
 
 /// How many items a run has replaced, which is known when it has ended.
@@ -120,9 +120,11 @@ impl LinkedReplace {
     fn matching(&self, windows: &Windows, among: Range<usize>) -> Result<(Vec<usize>, usize)> {
         let mut numbers = windows.touched_by(self.places.spans())?;
         numbers.retain(|number| among.contains(number));
-        let bytes = numbers.len().saturating_mul(windows.largest() * self.meta().dtype.itemsize());
+        let window = windows.largest() * self.meta().dtype.itemsize();
+        let threads = self.limits.threads.for_bytes(numbers.len().saturating_mul(window));
+        let threads = threads_holding(threads, window.saturating_mul(2), self.limits.held());
         let begin = || (Vec::new(), Scratch::default(), Vec::new(), 0);
-        let found = share(self.limits.threads.for_bytes(bytes), numbers.len(), begin, |at, state| {
+        let found = share(threads, numbers.len(), begin, |at, state| {
             let (out, scratch, matching, items) = state;
             match self.count(&windows.get(numbers[at]), out, scratch)? {
                 0 => {}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fill::Limits;
-use super::window_size::{ACROSS_WINDOWS, RESIDENT};
+use super::window_size::{ACROSS_WINDOWS, RESIDENT, WINDOW};
 use crate::error::{Context, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -112,7 +112,7 @@ impl Updates {
         let file = unnamed_file().with_context(|| {
             format!("{}: cannot be kept in {}", self.source.label(), std::env::temp_dir().display())
         })?;
-        let window = limits.window.unwrap_or(ACROSS_WINDOWS / threads) / itemsize.max(1);
+        let window = limits.window.unwrap_or((ACROSS_WINDOWS / threads).max(WINDOW)) / itemsize.max(1);
         let (shape, windows) = (self.view.shape(), Windows::new(&self.view.shape(), window));
         let begin = || (Vec::new(), Vec::new());
         share(threads, windows.count(), begin, |number, (items, gathered)| -> Result<bool> {

@@ -86,13 +86,18 @@ pub enum Part {
 /// a request and 100 MB in a second, a request costs as much as two MiB.
 pub const READ_AHEAD: usize = 1 << 21;
 
+/// The most bytes that all threads together ask servers for at once: with more than 64 threads each asks for less than
+/// [`READ_AHEAD`].
+const MOST_AHEAD: usize = 1 << 27;
+
 /// The fewest bytes that are worth a request of their own so that each thread has one.
 pub const LEAST_REQUEST: usize = 1 << 14;
 
 /// Returns how many of so many bytes, which some threads ask a server for, are asked for at once. So many of them lie there one
 /// after the other: each such run is a request of its own.
 pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
-    bytes.div_ceil(threads).clamp(LEAST_REQUEST.min(run.max(1)), READ_AHEAD)
+    let most = READ_AHEAD.min(MOST_AHEAD / threads).max(LEAST_REQUEST);
+    bytes.div_ceil(threads).clamp(LEAST_REQUEST.min(run.max(1)), most)
 }
 
 /// An open local file in which several items share a byte, the first of them in its low bits.
@@ -288,7 +293,7 @@ impl<B: Deref<Target: ReadAt>> Section<B> {
 
     /// Returns the most bytes that are read ahead.
     fn most_ahead(&self) -> usize {
-        READ_AHEAD * self.threads
+        READ_AHEAD.saturating_mul(self.threads).min(MOST_AHEAD)
     }
 
     /// Fills `out` with the next bytes, by all threads.

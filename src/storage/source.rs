@@ -30,7 +30,7 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run};
 use crate::memory::{self, LargeBytes};
-use crate::parallel::{Threads, UNPOISONED, locked, share};
+use crate::parallel::{Threads, UNPOISONED, locked, share, threads_holding};
 
 /// The most bytes that are read at once while scattered items are gathered. That bounds what is read in vain, for the gaps
 /// between the items, and the memory of each thread. A read of a MiB costs far more than the system call that asks for it.
@@ -411,13 +411,16 @@ impl Source {
 
     /// Copies chunks to a file without a name.
     fn copy_chunks(&mut self, threads: Threads) -> Result<()> {
+        /// The most bytes that more threads than usual hold together: as many as eight rows of chunks may take.
+        const HELD: usize = 8 * MOST_ROW;
         let Some(chunks) = self.as_chunks() else { return Ok(()) };
         let itemsize = self.dtype().itemsize();
         let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
         let file = unnamed_file().with_context(place)?;
         let (windows, view) = (Windows::boxes(self.shape(), chunks.grid()), self.view());
         let begin = || (Vec::new(), Vec::new());
-        share(self.threads(threads), windows.count(), begin, |number, (items, scratch)| -> Result<bool> {
+        let threads = threads_holding(self.threads(threads), windows.largest().saturating_mul(2 * itemsize), HELD);
+        share(threads, windows.count(), begin, |number, (items, scratch)| -> Result<bool> {
             let window = windows.get(number);
             memory::resize(items, window.items() * itemsize, &self.label)?;
             self.read(&view.part(&window.ranges), items, scratch)?;

@@ -656,3 +656,33 @@ fn nothing_is_read_in_vain() {
         },
     );
 }
+#[test]
+fn more_threads_than_are_usual_wait_together_if_they_are_asked_for() {
+    let mut behaviour = Behaviour { delay: Duration::from_millis(40), ..Behaviour::default() };
+    behaviour.objects.insert("/x.npy".to_owned(), rows_of_1000(500));
+    let (folder, server) = (Folder::new(), Server::start(behaviour));
+    // on a busy machine a thread may come when another has its answer already
+    let all: Vec<_> = (0..5)
+        .map(|_| {
+            let run = folder.run(["convert", &server.url("/x.npy"), "-o", "x.npy", "--threads", "24"]);
+            assert_eq!(run.status, Some(0), "{}", run.stderr);
+            server.most_at_once()
+        })
+        .collect();
+    assert!(all.iter().all(|found| *found <= 24) && all.iter().any(|found| *found > 12), "{all:?}");
+    let gathered = |threads: &str| {
+        let run = folder.run(["gather", &server.url("/x.npy"), "[3,1]", "-o", "g.npy", "--threads", threads]);
+        assert_eq!((run.status, run.stderr), (Some(0), String::new()), "{threads}");
+        folder.get("g.npy")
+    };
+    assert!(gathered("1") == gathered("100000"));
+    // no more threads are started than there are requests for
+    for threads in ["1000", "100000"] {
+        let run = folder.run(["convert", &server.url("/x.npy"), "-o", "y.npy", "--threads", threads]);
+        assert_eq!(
+            (run.status, run.stderr, folder.get("y.npy") == folder.get("x.npy")),
+            (Some(0), String::new(), true)
+        );
+    }
+}
+

@@ -82,9 +82,12 @@ pub(crate) struct RunOptions {
 #[derive(Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct ThreadOptions {
-    /// Threads at most [default: $TENSOROP_THREADS, else all cores up to 8]
+    /// Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]
     ///
-    /// The output is the same for any number.
+    /// A number that is given is obeyed, also beyond 8 and beyond the processors; the default ends at 8, since more gain nothing
+    /// where items are copied. No more threads are started than there are MiB to work on, or windows, chunks or requests.
+    /// More than 8 hold no more than 256MiB together (or --memory), so fewer of them work on large chunks. The output is the
+    /// same for any number.
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<NonZero<usize>>,
 }

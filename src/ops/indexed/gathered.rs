@@ -564,7 +564,7 @@ impl Fill for LinkedGather {
         if is_c && block >= KEPT_PIECE {
             return FILE_WINDOW;
         }
-        let share = SWEEP_WINDOWS / threads.max(1);
+        let share = (SWEEP_WINDOWS / threads.max(1)).max(WINDOW);
         let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(WINDOW) } else { share };
         self.meta.bytes().div_ceil(threads.max(1)).clamp(WINDOW, most)
     }

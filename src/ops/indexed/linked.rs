@@ -104,7 +104,7 @@ impl Shapes {
         let window = match (base.is_in_place(), sweep) {
             (true, _) => EDIT_WINDOW,
             (false, false) => FILE_WINDOW,
-            (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, SWEEP_WINDOWS / threads),
+            (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, (SWEEP_WINDOWS / threads).max(WINDOW)),
         };
         if point {
             // what is picked one by one is carried along with the numbers if it can be read in their order
