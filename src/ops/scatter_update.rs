@@ -113,7 +113,17 @@ mod tests {
             ),
             (
                 error(array![0, -1], (3, 2), 1),
-                "indices: -1 at [1] is out of range: expected [0, 4] on axis 1 (data [3, 5])",
+                "indices: -1 at [1] is out of range: expected [0, 4] on axis 1 (data [3, 5]); the specification counts no \
+                 index from the end: write 4 for that place",
+            ),
+            (
+                error(array![-5, 0], (3, 2), 1),
+                "indices: -5 at [0] is out of range: expected [0, 4] on axis 1 (data [3, 5]); the specification counts no \
+                 index from the end: write 0 for that place",
+            ),
+            (
+                error(array![-6], (3, 1), 1),
+                "indices: -6 at [0] is out of range: expected [0, 4] on axis 1 (data [3, 5])",
             ),
             (
                 error(array![5], (3, 1), -1),

@@ -117,7 +117,7 @@ fn refused() {
     folder.put("i-2.npy", tensor::<i64>(&[2, 2], &[0, 1, 1, 2]).npy_fortran());
     folder.put("two.npy", tensor::<i64>(&[2], &[0, 1]).npy()).put("half.npy", tensor::<f32>(&[1], &[0.]).npy());
     let rows: [(&str, &[&str]); 31] = [
-        ("scatter-update d.npy [0,-1] --fill 1 --axis 0", &["INDICES", "-1", "[1]", "[0, 1]"]),
+        ("scatter-update d.npy [0,-1] --fill 1 --axis 0", &["INDICES", "-1 at [1]", "[0, 1]", "write 1 for"]),
         ("scatter-update d.npy [0,2] --fill 1 --axis 0", &["INDICES", "2", "[1]", "[0, 1]"]),
         ("scatter-update d.npy [[0,1],[1,3]] --fill 1 --axis 1", &["INDICES", "3", "[1, 1]", "[0, 2]"]),
         ("scatter-update d.npy i-2.npy --fill 1 --axis 0", &["INDICES", "i-2.npy", "2", "[1, 1]"]),

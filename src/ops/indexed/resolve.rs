@@ -476,7 +476,15 @@ impl TupleResolver {
             _ if *counts_from_end => format!("expected [-{dim}, {}]", dim - 1),
             _ => format!("expected [0, {}]", dim - 1),
         };
-        let message = format!("{value} at {at:?} is out of range: {range} on axis {axis} (data {data:?})");
+        let text = value.to_string();
+        // who counts from the end elsewhere is told which place that is
+        let place = text.parse().ok().filter(|below: &i64| !counts_from_end && *below < 0);
+        let place =
+            place.and_then(|below| usize::try_from(below.unsigned_abs()).ok()).and_then(|back| dim.checked_sub(back));
+        let meant = place.map_or_else(String::new, |place| {
+            format!("; the specification counts no index from the end: write {place} for that place")
+        });
+        let message = format!("{text} at {at:?} is out of range: {range} on axis {axis} (data {data:?}){meant}");
         Error::new(Subject::Indices, message)
     }
 }
