@@ -231,10 +231,7 @@ impl<'a> OperandReader<'a> {
             bail!("{label}: --in-place changes one file: name it, and not the folder that it lies in");
         }
         let options = OpenOptions { locked: true, skip_rows: 0, missing: None, ..self.open_options(label) };
-        let input = options.open(path).map_err(|error| {
-            let special = error.kind() == ErrorKind::Unsupported;
-            if special { anyhow!("{label}: --in-place changes a regular file") } else { error.into() }
-        })?;
+        let input = options.open(path)?;
         if let Some(why) = input.format().unchangeable() {
             let why = match why {
                 Unchangeable::Text => "this is neither".to_owned(),

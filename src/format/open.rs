@@ -22,6 +22,7 @@ use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed
 use crate::item::glob::Glob;
 use crate::layout::order::{by_numbers, sort_by};
 use crate::parallel::Threads;
+use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
 use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
@@ -141,8 +142,9 @@ impl OpenOptions {
             let found = FoundFile::find(path, fs::File::options().read(true).write(true))?;
             let metadata = found.file.metadata()?;
             if !metadata.is_file() {
-                return Err(Error::of(ErrorKind::Unsupported, "no regular file"));
+                return Err(Error::of(ErrorKind::Unsupported, "no regular file, which alone is changed in place"));
             }
+            refuse_hashed(&found.path)?;
             found.file.lock().context("cannot be locked")?;
             // while this process waited for the lock, another file may have taken the name
             if same_file(&metadata, &fs::metadata(&found.path)?) {

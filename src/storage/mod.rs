@@ -4,6 +4,8 @@ pub mod chunked;
 pub mod conversion;
 pub mod key_store;
 #[cfg(feature = "files")]
+pub mod links;
+#[cfg(feature = "files")]
 pub mod local_store;
 #[cfg(feature = "files")]
 pub mod made_units;

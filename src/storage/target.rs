@@ -10,6 +10,7 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use super::links::{follow, refuse_hashed};
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::read_at::Identity;
 #[cfg(feature = "remote")]
@@ -69,6 +70,7 @@ impl Target {
     /// where `no_clobber` forbids it is an error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let existing = existing(name, &label, no_clobber)?;
+        refuse_hashed(name).with_context(|| label.clone())?;
         if name.as_os_str().is_empty() {
             bail!("{}: an empty name", label.trim_end());
         }
@@ -108,6 +110,7 @@ impl Target {
             bail!("{label}: is a folder and no Zarr store, and is not replaced");
         }
         // The name may end in a slash. A path such as `.` has no last name.
+        refuse_hashed(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
         let path = follow(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
         let path = path.filter(|path| path.file_name().is_some());
         let Some(path) = path else { bail!("{label}: is no name of a folder") };
@@ -358,24 +361,6 @@ fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
     }
     let message = format!("there is no folder {}", folder_of(path).display());
     Err(Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label))
-}
-
-/// Follows symbolic links, also to a file that does not exist yet. Returns `None` if they lead to a file by its descriptor,
-/// as `/dev/stdout` and `/dev/fd/3` do.
-fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
-    let mut path = name.to_owned();
-    // Linux follows as many links before it reports a loop.
-    for _ in 0..40 {
-        if path.starts_with("/proc") {
-            return Ok(None);
-        }
-        match fs::read_link(&path) {
-            Ok(target) => path = folder_of(&path).join(target),
-            Err(_) if folder_of(&path) == Path::new("/dev/fd") => return Ok(None),
-            Err(_) => return Ok(Some(path)),
-        }
-    }
-    Err(io::Error::other("too many symbolic links"))
 }
 
 /// A file that is being written, in the folder of its target. It has no name where the system has such files, so that

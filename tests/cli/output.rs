@@ -194,6 +194,66 @@ fn links() {
 }
 
 #[test]
+fn links_into_a_cache_of_models_are_not_written_through() {
+    let folder = folder();
+    let digits = "0123456789abcdef".repeat(4);
+    let key = format!("SHA256E-s128--{digits}.npy");
+    fs::create_dir_all(folder.path("blobs")).expect("a folder");
+    fs::create_dir_all(folder.path("snapshots/main")).expect("a folder");
+    let data = folder.get("d.npy");
+    folder.run(words("convert a=d.npy -o a.safetensors")).printed().expect("convert");
+    let model = folder.get("a.safetensors");
+    let index = r#"{"metadata": {}, "weight_map": {"a": "a.safetensors"}}"#;
+    folder.put("snapshots/main/a.safetensors.index.json", index);
+    let blobs =
+        [("d.npy", digits.clone(), &data), ("e.npy", key, &data), ("a.safetensors", digits[..40].into(), &model)];
+    for (name, blob, content) in &blobs {
+        folder.put(format!("blobs/{blob}"), content);
+        symlink(format!("../../blobs/{blob}"), folder.path(format!("snapshots/main/{name}"))).expect("a link");
+    }
+    symlink("snapshots/main/d.npy", folder.path("d2.npy")).expect("a link");
+    folder.put("other.npy", tensor::<i32>(&[2], &[7, 8]).npy());
+    let before = folder.tree(".");
+    let mut refused = Vec::new();
+    for name in ["snapshots/main/d.npy", "snapshots/main/e.npy", "d2.npy"] {
+        refused.push(format!("slice-scatter {name} --fill 1 --at :1 --in-place"));
+        refused.push(format!("slice-scatter {name} --fill 1 --at :1 -i --dry-run"));
+        refused.push(format!("reshape {name} --shape -1 --in-place"));
+        refused.push(format!("concat {name} {name} --in-place"));
+        refused.push(format!("{SLICE} -o {name}"));
+        refused.push(format!("{SLICE} -o {name} --dry-run"));
+        refused.push(format!("diff {name} other.npy --accept"));
+    }
+    refused.push("slice-scatter snapshots/main/a.safetensors:a --fill 1 --at :1 --in-place".to_owned());
+    refused.push("slice-scatter snapshots/main/a.safetensors.index.json:a --fill 1 --at :1 --in-place".to_owned());
+    refused.push("diff snapshots/main/a.safetensors:a other.npy --accept".to_owned());
+    each(refused, String::clone, |args| {
+        let run = folder.run(words(args));
+        let advice = "is named by its own hash, as in a cache of models: write a copy under another name";
+        let is_told =
+            run.stderr.starts_with("error: ") && run.stderr.contains(advice) && run.stderr.lines().count() == 1;
+        if run.status != Some(2) || !is_told || folder.tree(".") != before {
+            return Err(format!("{:?} {}", run.status, run.stderr));
+        }
+        Ok(())
+    });
+    let other = tensorop::read(folder.path("other.npy")).expect("a tensor");
+    let patched = tensorop::patch(folder.path("d2.npy"), &":2".parse().expect("a slice"), &other);
+    assert_eq!(patched.expect_err("a link").kind(), tensorop::error::ErrorKind::Unsupported);
+    // nor is a file made that such a link leads to
+    symlink(format!("blobs/{}", &digits[24..]), folder.path("new.npy")).expect("a link");
+    folder.refuses(words(&format!("{SLICE} -o new.npy")), &["output new.npy", "write a copy"]).expect("refused");
+    assert!(!folder.path("new.npy").exists());
+    fs::remove_file(folder.path("new.npy")).expect("removed");
+    // reading through a link is what a cache is for, and who names the file itself may change it
+    run(&folder, "slice-scatter snapshots/main/d.npy --fill 1 --at :1 -o copy.npy").expect("a copy");
+    assert_eq!(run(&folder, &format!("slice-scatter blobs/{digits} --fill 9 --at :1 --in-place")), Ok(String::new()));
+    assert_ne!(folder.get(format!("blobs/{digits}")), data);
+    assert_eq!(run(&folder, &format!("{SLICE} --to npy -o blobs/{digits}")), Ok(String::new()));
+    assert_eq!(folder.get(format!("blobs/{digits}")), sliced());
+}
+
+#[test]
 fn no_clobber() {
     let folder = folder();
     assert_eq!(run(&folder, &format!("{SLICE} -o new.npy --no-clobber")), Ok(String::new()));
