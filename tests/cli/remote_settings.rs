@@ -28,6 +28,7 @@ fn run(folder: &Folder, variables: &[(&str, &str)], args: &[&str]) -> (Option<i3
         "AWS_SECRET_ACCESS_KEY",
         "AWS_SESSION_TOKEN",
         "AWS_PROFILE",
+        "AWS_WEB_IDENTITY_TOKEN_FILE",
         "AWS_REGION",
         "AWS_DEFAULT_REGION",
     ] {
@@ -194,6 +195,61 @@ fn an_interrupt_ends_a_stall_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert!(status.signal() == Some(2) || status.code() == Some(130), "{status}");
     assert!(!folder.path("out.npy").exists());
+}
+
+#[test]
+fn profiles_whose_keys_come_from_elsewhere() {
+    let (folder, server) = (Folder::new(), server());
+    std::fs::create_dir_all(folder.path("home/.aws")).expect("a folder");
+    let config = "[profile sso]\nsso_session = corp\nsso_account_id = 1\n[profile old]\nsso_start_url = https://x\n\
+                  [profile process]\ncredential_process = /bin/keys --secret\n\
+                  [profile role]\nrole_arn = arn:aws:iam::1:role/secret\nsource_profile = keys\n\
+                  [profile web]\nrole_arn = arn\nweb_identity_token_file = /secret\n\
+                  [profile login]\nlogin_session = arn\n\
+                  [profile keys]\nrole_arn = arn\naws_access_key_id = ONE\naws_secret_access_key = secret\n";
+    let endpoint = server.url("");
+    let show = |variables: &[(&str, &str)], more: &[&str]| {
+        let variables = [&[("AWS_ENDPOINT_URL_S3", endpoint.as_str())], variables].concat();
+        let (status, text) = run(&folder, &variables, &[&["show", "s3://bucket/x.npy"], more].concat());
+        (status, text, server.seen().into_iter().map(|seen| seen.query).collect::<Vec<_>>())
+    };
+    let refused = |kind: &str, profile: &str| {
+        let told =
+            format!("{kind}, by which no keys are got here: eval \"$(aws configure export-credentials --format env");
+        format!(
+            "error: FILE s3://bucket/x.npy: {told}{profile})\" gives them; --no-sign-request asks for what is public\n"
+        )
+    };
+    folder.put("home/.aws/config", config);
+    let rows = [
+        ("sso", "sso_session"),
+        ("old", "sso_start_url"),
+        ("process", "credential_process"),
+        ("role", "role_arn"),
+        ("web", "web_identity_token_file"),
+        ("login", "login_session"),
+    ];
+    for (name, key) in rows {
+        let profile = ("AWS_PROFILE", name);
+        let expected = refused(&format!("the profile {name:?} of AWS has {key}"), &format!(" --profile {name}"));
+        assert_eq!(show(&[profile], &[]), (Some(2), expected, Vec::new()), "{name}");
+        // what is public needs no key, and a key is preferred
+        let (status, text, queries) = show(&[profile], &["--no-sign-request"]);
+        assert!(status == Some(0) && queries[0].is_empty(), "{name}: {text} {queries:?}");
+        let key = [("AWS_ACCESS_KEY_ID", "OWN"), ("AWS_SECRET_ACCESS_KEY", "secret")];
+        let (status, text, queries) = show(&[&[profile], &key[..]].concat(), &[]);
+        assert!(status == Some(0) && queries[0].contains("OWN"), "{name}: {text} {queries:?}");
+    }
+    let (status, text, queries) = show(&[("AWS_PROFILE", "keys")], &[]);
+    assert!(status == Some(0) && queries[0].contains("ONE"), "{text} {queries:?}");
+    // a variable names a file in the place of any profile
+    let variable = [("AWS_WEB_IDENTITY_TOKEN_FILE", "/secret")];
+    let expected = refused("AWS_WEB_IDENTITY_TOKEN_FILE is set", "");
+    assert_eq!(show(&variable, &[]), (Some(2), expected, Vec::new()));
+    assert_eq!(show(&variable, &["--no-sign-request"]).0, Some(0));
+    folder.put("home/.aws/config", "[default]\nregion = eu-west-1\nsso_session = corp\n");
+    let expected = refused("the profile \"default\" of AWS has sso_session", "");
+    assert_eq!(show(&[], &[]), (Some(2), expected, Vec::new()));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rusty_s3::Credentials;
 use url::Url;
 
-use crate::error::{Result, ensure, malformed};
+use crate::error::{Advice, Error, Result, ensure, malformed};
 
 /// How objects in buckets are asked for. It is displayed without the keys.
 #[derive(Clone)]
@@ -60,7 +60,8 @@ impl BucketAccess {
     /// left out if requests are to be `unsigned`.
     ///
     /// # Errors
-    /// An endpoint that is no URL; half of a key; a profile that is nowhere.
+    /// An endpoint that is no URL; half of a key; a profile that is nowhere, or one that says where keys come from in a way that
+    /// is not read.
     pub(super) fn find(unsigned: bool) -> Result<Self> {
         let profile = Profile::read();
         let value = |names: &[&str], key: &str| {
@@ -88,7 +89,7 @@ impl BucketAccess {
             (Some(key), Some(secret), Some(token)) => Ok(Some(Credentials::new_with_token(key, secret, token))),
             (Some(key), Some(secret), None) => Ok(Some(Credentials::new(key, secret))),
             (None, None, _) => match &profile.missing {
-                None => Ok(None),
+                None => profile.unread().map_or(Ok(None), Err),
                 Some(name) => Err(malformed!("AWS_PROFILE: there is no profile {name:?}")),
             },
             (Some(_), None, _) => Err(malformed!("AWS_ACCESS_KEY_ID is given, and AWS_SECRET_ACCESS_KEY is not")),
@@ -111,9 +112,15 @@ impl HubAccess {
     }
 }
 
+/// The settings of a profile by which the AWS command gets keys from elsewhere: by a request, or from another program.
+const UNREAD: [&str; 6] =
+    ["web_identity_token_file", "role_arn", "sso_session", "sso_start_url", "credential_process", "login_session"];
+
 /// What the files of profiles say of the profile that is meant.
 #[derive(Default)]
 struct Profile {
+    /// The name of the profile, if one is asked for.
+    asked: Option<String>,
     values: HashMap<String, String>,
     /// The name of a profile that is asked for and stands in neither file.
     missing: Option<String>,
@@ -139,8 +146,27 @@ impl Profile {
         if let Some(text) = file("AWS_SHARED_CREDENTIALS_FILE", "credentials") {
             found.extend(section(&text, |heading| heading == name));
         }
-        let missing = asked.filter(|_| found.is_empty());
-        Self { values: found.into_iter().flatten().collect(), missing }
+        let missing = asked.clone().filter(|_| found.is_empty());
+        Self { values: found.into_iter().flatten().collect(), missing, asked }
+    }
+
+    /// Returns the error that keys are to be got in a way that is not read here, if they are.
+    fn unread(&self) -> Option<Error> {
+        const TOKEN_FILE: &str = "AWS_WEB_IDENTITY_TOKEN_FILE";
+        let (option, kind) = match (variable(TOKEN_FILE), UNREAD.iter().find(|key| self.values.contains_key(**key))) {
+            (Some(_), _) => (String::new(), format!("{TOKEN_FILE} is set")),
+            (None, None) => return None,
+            (None, Some(key)) => {
+                let name = self.asked.as_deref().unwrap_or("default");
+                let option = self.asked.as_ref().map(|name| format!(" --profile {name}")).unwrap_or_default();
+                (option, format!("the profile {name:?} of AWS has {key}"))
+            }
+        };
+        let error = malformed!(
+            "{kind}, by which no keys are got here: eval \"$(aws configure export-credentials --format env{option})\" \
+             gives them"
+        );
+        Some(error.advising(Advice::AskUnsigned))
     }
 }
 
