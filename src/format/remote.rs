@@ -68,7 +68,7 @@ mod reaching {
     use crate::format::table::Format;
     use crate::storage::key_store::{KeyStore, ReadableStore};
     use crate::storage::read_at::{Part, ReadAt};
-    use crate::storage::remote::{Address, BucketTarget, Client, RemoteObject, RemoteStore};
+    use crate::storage::remote::{Address, BucketTarget, Client, Listed, RemoteObject, RemoteStore};
     use crate::storage::requests::RequestOptions;
     use crate::storage::target::Target;
 
@@ -133,7 +133,7 @@ mod reaching {
             {
                 return open_store(options, &client, &address, format, after);
             }
-            return Err(not_found().within(context()));
+            return Err(absent(&client, &address, not_found()).within(context()));
         };
         let folder = address.parent_text();
         let content = |bytes: Arc<dyn ReadAt>| {
@@ -174,7 +174,26 @@ mod reaching {
                 let message = "the group has no consolidated metadata, and the server lists no names: name an array behind a colon";
                 Err(Error::of(ErrorKind::Unsupported, message).within(&*options.label))
             }
-            (Err(error), _) => Err(error.within(&*options.label)),
+            (Err(error), _) => {
+                let root = RemoteStore::new(client, address.clone());
+                let mark = format.first_mark(|mark| Ok(root.size(mark)?.is_some()));
+                let error = if matches!(mark, Ok(None)) { absent(client, address, error) } else { error };
+                Err(error.within(&*options.label))
+            }
         }
+    }
+
+    /// Returns the error of an address at which there is neither an object nor a store: `error`, unless there are objects of
+    /// longer names in the bucket.
+    fn absent(client: &Client, address: &Address, error: Error) -> Error {
+        let is_bucket = matches!(address, Address::Bucket { .. });
+        let listed = if is_bucket { client.list(address, Listed::Some).ok() } else { None };
+        let Some(first) = listed.and_then(|listing| listing.objects.into_iter().next()) else { return error };
+        let message = format!(
+            "is no object and no Zarr store, but a prefix of objects such as {:?}: of a bucket objects and stores are read, \
+             not folders of files",
+            first.name
+        );
+        Error::of(ErrorKind::Io(std::io::ErrorKind::NotFound), message)
     }
 }

@@ -565,6 +565,15 @@ fn what_comes_while_a_file_is_opened_is_shown() {
             let url = servers[*server].url(&format!("/{name}"));
             let line = format!("{} slice {url} --at :1 -o o.npy{option}", crate::common::binary().display());
             let mut script = std::process::Command::new("script");
+    // a prefix of objects is neither an object nor a store
+    for name in ["s3://bucket/a b", "s3://bucket/a b/"] {
+        let (status, text) = run(&["info", name], true);
+        let told = "is no object and no Zarr store, but a prefix of objects such as \"c.npz\": of a bucket objects and \
+                    stores are read, not folders of files\n";
+        assert_eq!((status, text), (Some(2), format!("error: FILE {name}: {told}")));
+    }
+    let (status, text) = run(&["info", "s3://bucket/none"], true);
+    assert_eq!((status, text.as_str()), (Some(2), "error: FILE s3://bucket/none: 404 Not Found\n"));
             let output = script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("")).output();
             let text = String::from_utf8_lossy(&output.expect("script").stdout).into_owned();
             let is_right = text.contains("KiB/s") == *is_shown && folder.path("o.npy").exists();
