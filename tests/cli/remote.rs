@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::common::server::{Behaviour, Fault, Object, Seen, Server};
+use crate::common::server::{BODY_CHUNK, Behaviour, Fault, Object, Seen, Server};
 use crate::common::{Folder, each, has, tensor, words};
 
 /// The bytes that the answers to all requests had.
@@ -342,6 +342,63 @@ fn a_server_that_gives_whole_files_only() {
 }
 
 #[test]
+fn servers_that_tell_no_length_are_read() {
+    let (folder, names) = files();
+    for always in [None, Some(Fault::Whole)] {
+        let server = Server::start(Behaviour { is_chunked: true, always: always.clone(), ..served(&folder, "") });
+        each(
+            &names,
+            |name| format!("{name} {always:?}"),
+            |name| {
+                let url = server.url(&format!("/{name}"));
+                for args in ["slice --to npy --at 3:50:7,::-9", "convert --to npy -o -", "info --stats"] {
+                    let run = |operand: &str| {
+                        let run = folder.run(words(args).into_iter().chain([operand.to_owned()]));
+                        let printed = String::from_utf8_lossy(&run.stdout).replace(&server.url("/"), "");
+                        let words = printed.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+                        (run.status, words, run.stderr)
+                    };
+                    let (local, remote) = (run(name), run(&url));
+                    if local.0 != Some(0) || remote != local {
+                        return Err(format!("{args}: {remote:?}, expected {local:?}"));
+                    }
+                }
+                folder.run(["diff", name, &url]).printed().map(drop)
+            },
+        );
+    }
+}
+
+#[test]
+fn an_answer_in_chunks_that_ends_early_is_asked_for_again_or_told() {
+    let (folder, _) = files();
+    // within a chunk, behind one, and behind several
+    for count in [0, 10, BODY_CHUNK, BODY_CHUNK + 1, 3 * BODY_CHUNK] {
+        let start = |always| Server::start(Behaviour { is_chunked: true, always, ..served(&folder, "") });
+        let run = |server: &Server, name: &str| {
+            let run = folder.run(["convert", &server.url(name), "-o", "out.npy", "--threads", "1"]);
+            let out = folder.path("out.npy").exists().then(|| folder.get("out.npy"));
+            let _ = std::fs::remove_file(folder.path("out.npy"));
+            (run.status, run.stderr, out)
+        };
+        let server = start(None);
+        server.fail([Some(Fault::EndEarly(count))]);
+        assert_eq!(run(&server, "/x.npy"), (Some(0), String::new(), Some(folder.get("x.npy"))), "{count}");
+        // parts of an object, and the metadata of a store, which is taken whole
+        let server = start(Some(Fault::EndEarly(count)));
+        for name in ["/x.npy", "/x.zarr"].iter().take(if count < 100 { 2 } else { 1 }) {
+            let (status, stderr, out) = run(&server, name);
+            assert_eq!((status, out), (Some(2), None), "{count}: {stderr}");
+            assert!(stderr.contains("(asked 6 times)"), "{count}: {stderr}");
+        }
+    }
+    // what is taken whole has a bound, told or not
+    let objects = BTreeMap::from([("/x.zarr/zarr.json".to_owned(), Object::Bytes(vec![b' '; (1 << 26) + 1]))]);
+    let server = Server::start(Behaviour { is_chunked: true, objects, ..Behaviour::default() });
+    folder.refuses(["info", &server.url("/x.zarr")], &["zarr.json", "at most 67108864 are read"]).expect("refused");
+}
+
+#[test]
 fn credentials_stay_with_their_host_and_are_never_printed() {
     let folder = Folder::new();
     let file = tensor::<i32>(&[3], &[1, 2, 3]).npy();
@@ -456,6 +513,15 @@ fn buckets_are_asked_with_a_signature_or_without() {
     assert!(server.seen()[0].query.contains("FROMFILE"));
     let (status, text) = run(&["info", "s3://bucket/a b/g.zarr", "--members"], true);
     assert_eq!((status, text.as_str()), (Some(0), "a\nb\n"));
+    // a prefix of objects is neither an object nor a store
+    for name in ["s3://bucket/a b", "s3://bucket/a b/"] {
+        let (status, text) = run(&["info", name], true);
+        let told = "is no object and no Zarr store, but a prefix of objects such as \"c.npz\": of a bucket objects and \
+                    stores are read, not folders of files\n";
+        assert_eq!((status, text), (Some(2), format!("error: FILE {name}: {told}")));
+    }
+    let (status, text) = run(&["info", "s3://bucket/none"], true);
+    assert_eq!((status, text.as_str()), (Some(2), "error: FILE s3://bucket/none: 404 Not Found\n"));
     server.fail([Some(Fault::Status(403, None))]);
     let (_, text) = run(&show, true);
     let advice = "the credentials that were given do not allow it; --no-sign-request asks for what is public";
@@ -544,6 +610,36 @@ fn eight_threads_wait_together() {
     assert_eq!(server.most_at_once(), 4);
 }
 
+#[test]
+fn more_threads_than_are_usual_wait_together_if_they_are_asked_for() {
+    let mut behaviour = Behaviour { delay: Duration::from_millis(40), ..Behaviour::default() };
+    behaviour.objects.insert("/x.npy".to_owned(), rows_of_1000(500));
+    let (folder, server) = (Folder::new(), Server::start(behaviour));
+    // on a busy machine a thread may come when another has its answer already
+    let all: Vec<_> = (0..5)
+        .map(|_| {
+            let run = folder.run(["convert", &server.url("/x.npy"), "-o", "x.npy", "--threads", "24"]);
+            assert_eq!(run.status, Some(0), "{}", run.stderr);
+            server.most_at_once()
+        })
+        .collect();
+    assert!(all.iter().all(|found| *found <= 24) && all.iter().any(|found| *found > 12), "{all:?}");
+    let gathered = |threads: &str| {
+        let run = folder.run(["gather", &server.url("/x.npy"), "[3,1]", "-o", "g.npy", "--threads", threads]);
+        assert_eq!((run.status, run.stderr), (Some(0), String::new()), "{threads}");
+        folder.get("g.npy")
+    };
+    assert!(gathered("1") == gathered("100000"));
+    // no more threads are started than there are requests for
+    for threads in ["1000", "100000"] {
+        let run = folder.run(["convert", &server.url("/x.npy"), "-o", "y.npy", "--threads", threads]);
+        assert_eq!(
+            (run.status, run.stderr, folder.get("y.npy") == folder.get("x.npy")),
+            (Some(0), String::new(), true)
+        );
+    }
+}
+
 /// On a terminal it is shown what comes while something is opened, once that takes longer than a second.
 #[cfg(target_os = "linux")]
 #[test]
@@ -565,15 +661,6 @@ fn what_comes_while_a_file_is_opened_is_shown() {
             let url = servers[*server].url(&format!("/{name}"));
             let line = format!("{} slice {url} --at :1 -o o.npy{option}", crate::common::binary().display());
             let mut script = std::process::Command::new("script");
-    // a prefix of objects is neither an object nor a store
-    for name in ["s3://bucket/a b", "s3://bucket/a b/"] {
-        let (status, text) = run(&["info", name], true);
-        let told = "is no object and no Zarr store, but a prefix of objects such as \"c.npz\": of a bucket objects and \
-                    stores are read, not folders of files\n";
-        assert_eq!((status, text), (Some(2), format!("error: FILE {name}: {told}")));
-    }
-    let (status, text) = run(&["info", "s3://bucket/none"], true);
-    assert_eq!((status, text.as_str()), (Some(2), "error: FILE s3://bucket/none: 404 Not Found\n"));
             let output = script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("")).output();
             let text = String::from_utf8_lossy(&output.expect("script").stdout).into_owned();
             let is_right = text.contains("KiB/s") == *is_shown && folder.path("o.npy").exists();
@@ -665,33 +752,3 @@ fn nothing_is_read_in_vain() {
         },
     );
 }
-#[test]
-fn more_threads_than_are_usual_wait_together_if_they_are_asked_for() {
-    let mut behaviour = Behaviour { delay: Duration::from_millis(40), ..Behaviour::default() };
-    behaviour.objects.insert("/x.npy".to_owned(), rows_of_1000(500));
-    let (folder, server) = (Folder::new(), Server::start(behaviour));
-    // on a busy machine a thread may come when another has its answer already
-    let all: Vec<_> = (0..5)
-        .map(|_| {
-            let run = folder.run(["convert", &server.url("/x.npy"), "-o", "x.npy", "--threads", "24"]);
-            assert_eq!(run.status, Some(0), "{}", run.stderr);
-            server.most_at_once()
-        })
-        .collect();
-    assert!(all.iter().all(|found| *found <= 24) && all.iter().any(|found| *found > 12), "{all:?}");
-    let gathered = |threads: &str| {
-        let run = folder.run(["gather", &server.url("/x.npy"), "[3,1]", "-o", "g.npy", "--threads", threads]);
-        assert_eq!((run.status, run.stderr), (Some(0), String::new()), "{threads}");
-        folder.get("g.npy")
-    };
-    assert!(gathered("1") == gathered("100000"));
-    // no more threads are started than there are requests for
-    for threads in ["1000", "100000"] {
-        let run = folder.run(["convert", &server.url("/x.npy"), "-o", "y.npy", "--threads", threads]);
-        assert_eq!(
-            (run.status, run.stderr, folder.get("y.npy") == folder.get("x.npy")),
-            (Some(0), String::new(), true)
-        );
-    }
-}
-

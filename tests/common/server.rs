@@ -93,6 +93,8 @@ pub(crate) struct Behaviour {
     pub swaps: BTreeMap<String, (usize, Vec<u8>)>,
     /// Whether it is ignored that a request is for one version alone.
     pub ignores_versions: bool,
+    /// Whether no length is told: bodies come in chunks, and without a body nothing tells how long it would be.
+    pub is_chunked: bool,
 }
 
 /// A request as it came.
@@ -268,9 +270,9 @@ fn read_request(reader: &mut impl BufRead) -> Option<(Seen, Vec<u8>)> {
 
 /// Sends an answer, the bytes of whose body `count` is told before; `None` if the connection is to end.
 fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>, count: &dyn Fn(u64)) -> Option<()> {
-    let (delay, always) = {
+    let (delay, always, is_chunked) = {
         let behaviour = held(&shared.behaviour);
-        (behaviour.delay, behaviour.always.clone())
+        (behaviour.delay, behaviour.always.clone(), behaviour.is_chunked)
     };
     {
         let mut at_once = held(&shared.at_once);
@@ -285,8 +287,13 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!("Content-Length: {length}\r\n\r\n"));
         count(body.len() as u64);
+        if is_chunked {
+            head.push_str("Transfer-Encoding: chunked\r\n\r\n");
+            let body = if request.method == "HEAD" { Vec::new() } else { in_chunks(body, length) };
+            return stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body)).ok();
+        }
+        head.push_str(&format!("Content-Length: {length}\r\n\r\n"));
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).ok()
     };
     match &fault {
@@ -398,6 +405,27 @@ fn answer(mut stream: &TcpStream, shared: &Shared, request: &Seen, body: Vec<u8>
         }
         _ => send(status, &headers, length, &bytes),
     }
+}
+
+/// The bytes of a chunk of a body whose length is not told.
+pub(crate) const BODY_CHUNK: usize = 1000;
+
+/// Returns a body in chunks, as far as it goes: one of fewer bytes than `length` ends early, within a chunk or behind one.
+fn in_chunks(body: &[u8], length: u64) -> Vec<u8> {
+    let (mut out, mut left) = (Vec::new(), length as usize);
+    for chunk in body.chunks(BODY_CHUNK) {
+        out.extend_from_slice(format!("{:x}\r\n", left.min(BODY_CHUNK)).as_bytes());
+        out.extend_from_slice(chunk);
+        if chunk.len() < left.min(BODY_CHUNK) {
+            return out;
+        }
+        out.extend_from_slice(b"\r\n");
+        left -= chunk.len();
+    }
+    if left == 0 {
+        out.extend_from_slice(b"0\r\n\r\n");
+    }
+    out
 }
 
 /// Returns the first byte of a range and the one behind its last.

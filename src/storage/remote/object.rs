@@ -49,13 +49,17 @@ impl RemoteObject {
         Ok(Some(Self { at: begun.at, part: begun.bytes, whole: begun.whole, spare, ..object }))
     }
 
-    /// Takes an object of which only the size and the version are known.
+    /// Takes an object of which only the size and the version are known, or the first byte, too, where the server does not
+    /// tell the size otherwise.
     ///
     /// # Errors
-    /// Those of [`Client::head`].
+    /// No answer, or one that is of no use.
     pub fn known(client: &Arc<Client>, address: Address) -> Result<Option<Self>> {
-        let Some(facts) = client.head(&address)? else { return Ok(None) };
-        Ok(Some(Self::new(client, address, facts.version)))
+        match client.headers(&address)? {
+            None => Ok(None),
+            Some((Some(size), headers)) => Ok(Some(Self::new(client, address, Version::of(&headers, size)))),
+            Some((None, _)) => Self::open(client, address, Part::First(1)),
+        }
     }
 
     /// Takes an object of which nothing is here.

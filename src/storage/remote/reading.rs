@@ -109,11 +109,12 @@ impl Client {
     /// Takes all of an object from a server that gives no parts.
     fn begin_whole(&self, response: Response, length: Option<u64>) -> Result<Begun, Failure> {
         let headers = response.headers().clone();
-        let too_long = |bytes: u64| {
+        let too_long = |bytes: Option<u64>| {
+            let bytes = bytes.map_or_else(|| format!("more than {MOST_WHOLE}"), |bytes| bytes.to_string());
             let message = format!("the server gives whole files only: {bytes} bytes, at most {MOST_WHOLE} are taken");
             Failure::Lasting(Error::of(ErrorKind::Unsupported, message))
         };
-        if let Some(length) = length.filter(|length| *length > MOST_WHOLE) {
+        if length.is_some_and(|length| length > MOST_WHOLE) {
             return Err(too_long(length));
         }
         let mut body = body_of(response);
@@ -135,7 +136,7 @@ impl Client {
             crate::storage::platform::write_at(&file, &bytes, at).with_context(place)?;
             at += bytes.len() as u64;
             if at > MOST_WHOLE {
-                return Err(too_long(length.unwrap_or(at)));
+                return Err(too_long(length));
             }
             bytes.clear();
             let read = (&mut body).take(1 << 20).read_to_end(&mut bytes);
@@ -263,17 +264,28 @@ impl Client {
         })
     }
 
-    /// Returns what is known of an object without its bytes; `None` if there is no such object.
+    /// Returns what is known of an object without its bytes; `None` if there is no such object. A server that does not tell the
+    /// size without bytes is asked for the first byte, whose answer tells it, or is all of the object.
     ///
     /// # Errors
-    /// The server does not tell the size; no answer.
+    /// No answer, or one that is of no use.
     pub fn head(&self, address: &Address) -> Result<Option<Facts>> {
+        let Some((size, headers)) = self.headers(address)? else { return Ok(None) };
+        match size {
+            Some(size) => Ok(Some(Facts::of(&headers, size))),
+            None => {
+                let begun = self.begin(address, Part::First(1))?;
+                Ok(begun.map(|begun| Facts { version: begun.version, ..Facts::of(&headers, 0) }))
+            }
+        }
+    }
+
+    /// Returns the size of an object, if the server tells it without the bytes, and what else it tells.
+    pub(super) fn headers(&self, address: &Address) -> Result<Option<(Option<u64>, header::HeaderMap)>> {
         self.repeat(|| {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
             answer::check_encoding(response.headers())?;
-            let size = answer::content_length(response.headers())?;
-            let size = size.ok_or_else(|| malformed!("the server does not tell the size"))?;
-            Ok(Some(Facts::of(response.headers(), size)))
+            Ok(Some((answer::content_length(response.headers())?, response.headers().clone())))
         })
     }
 }
