@@ -42,6 +42,8 @@ pub struct Arguments {
     reads_stdin: bool,
     /// How servers are asked for what lies behind addresses.
     pub(super) asking: AddressOptions,
+    /// Whether nothing is told of progress.
+    pub(super) is_quiet: bool,
 }
 
 /// An option or operand that was typed.
@@ -66,17 +68,19 @@ enum ArgumentValue {
 
 impl Arguments {
     /// Returns the arguments of a parsed command line that asks for a part, or for all to be put in place, or says which
-    /// format it reads; of any other, how servers are asked. An operand is known by the type that it was parsed into.
+    /// format it reads; of any other, how servers are asked and whether that is told. An operand is known by the type that it was parsed into.
     pub(super) fn of(matches: &ArgMatches) -> Self {
         let Some((name, matches)) = matches.subcommand() else { return Self::default() };
         let asking = AddressOptions {
             timeout: matches.try_get_one("timeout").ok().flatten().copied(),
             no_sign_request: matches.try_get_one("no_sign_request").ok().flatten().copied().unwrap_or_default(),
         };
+        let is_set = |id| matches.try_get_one(id).ok().flatten().copied().unwrap_or_default();
+        let is_quiet = is_set("quiet") || is_set("summary");
         if !["part", "finish", "from"].iter().any(|id| matches.try_contains_id(id).is_ok_and(|given| given)) {
-            return Self { asking, ..Self::default() };
+            return Self { asking, is_quiet, ..Self::default() };
         }
-        let mut found = Self { command: name.to_owned(), asking, ..Self::default() };
+        let mut found = Self { command: name.to_owned(), asking, is_quiet, ..Self::default() };
         let grammar = super::sub_command(name);
         for arg in grammar.iter().flat_map(Command::get_arguments) {
             let id = arg.get_id().as_str();

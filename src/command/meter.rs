@@ -1,14 +1,16 @@
 //! The progress bar of long jobs, on standard error if that is a terminal.
 
 use std::fmt::Write;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
 
 use super::io::Io;
-use crate::storage::requests::Watch;
+use super::messages::printable;
+use crate::parallel::locked;
+use crate::storage::requests::{RequestEvent, Watch};
 
 /// The time before which no bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -90,7 +92,32 @@ impl Meter {
     /// Nothing is known then of how much there will be.
     pub(super) fn of_requests(io: &Io, quiet: bool) -> Option<Watch> {
         let meter = Self::new(io, None, quiet);
-        meter.shown.then(|| Watch::begin(move |bytes| meter.add(bytes)))
+        meter.shown.then(|| {
+            Watch::begin(move |event| match event {
+                RequestEvent::Came(bytes) => meter.add(bytes),
+                RequestEvent::AskedAgain(_) => {}
+            })
+        })
+    }
+
+    /// Begins to tell on a terminal of requests that are made again, until it is dropped: who waits is to know for what. A line
+    /// takes the place of a bar, which is drawn anew below it. What several threads have to say alike is said once.
+    pub(super) fn of_waiting(io: &Io, quiet: bool) -> Option<Watch> {
+        let (stderr, last) = (io.stderr.clone(), Mutex::new(String::new()));
+        let clear = if io.environment.is_plain { "" } else { "\x1b[K" };
+        (!quiet && stderr.is_terminal()).then(|| {
+            Watch::begin(move |event| match event {
+                RequestEvent::Came(_) => {}
+                RequestEvent::AskedAgain(again) => {
+                    let (line, mut last) = (printable(&again.to_string(), " "), locked(&last));
+                    if *last != line {
+                        // who does not take it does without
+                        let _ = std::io::Write::write_all(&mut stderr.clone(), format!("\r{line}{clear}\n").as_bytes());
+                        *last = line;
+                    }
+                }
+            })
+        })
     }
 
     /// Sets the bytes of the whole job, unless they are known.

@@ -44,6 +44,7 @@ use self::arguments::Arguments;
 use self::io::Outcome;
 pub use self::io::{Environment, Io, TerminalSize};
 use self::messages::{complain, is_closed_pipe, printable};
+use self::meter::Meter;
 
 /// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors shown, compared, described and converted.
 ///
@@ -163,7 +164,10 @@ sub_commands! {
 /// What belongs to a process as a whole is left to the caller: `main.rs` handles signals.
 pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let done = match parse(args, io.help_width()) {
-        Ok((command, arguments)) => command.run(&Io { arguments, ..io.clone() }),
+        Ok((command, arguments)) => {
+            let _told = Meter::of_waiting(io, arguments.is_quiet);
+            command.run(&Io { arguments, ..io.clone() })
+        }
         Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {
             let _ = write!(io.stderr.clone(), "{}", printable(&message, "\n"));

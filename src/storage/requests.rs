@@ -35,20 +35,56 @@ pub fn may_be_meant_as_address(path: &Path) -> bool {
     as_address(path).is_none() && (is_scheme && rest.starts_with("//") || is_known())
 }
 
-/// What is told how many bytes have come.
-type Told = dyn Fn(usize) + Send + Sync;
+/// What happens to requests, as those are told who [watch](Watch) them.
+#[derive(Clone, Copy, Debug)]
+pub enum RequestEvent<'a> {
+    /// So many bytes have come from a server.
+    Came(usize),
+    /// A request is about to be made again.
+    AskedAgain(&'a AskedAgain<'a>),
+}
+
+/// A request that got no answer of use and is made again.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedAgain<'a> {
+    /// Which time it is asked; the first one was 1.
+    pub number: u32,
+    /// How often it is asked at most.
+    pub most: u32,
+    /// What was wrong with the last answer. It has nothing in it that may be secret.
+    pub why: &'a str,
+    /// The host that is asked, with the port if there is one.
+    pub host: &'a str,
+}
+
+impl fmt::Display for AskedAgain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, most, why, host } = self;
+        write!(f, "asking again ({number} of {most}): {why}")?;
+        let is_status = why.split(' ').next().is_some_and(|word| word.len() == 3 && word.parse::<u16>().is_ok());
+        match host {
+            _ if is_status => write!(f, " from {host}"),
+            // a connection that failed is told with its host
+            host if why.starts_with(host) => Ok(()),
+            host => write!(f, " ({host})"),
+        }
+    }
+}
+
+/// What is told of requests.
+type Told = dyn Fn(RequestEvent<'_>) + Send + Sync;
 
 /// Those who are told of what comes from servers. They are of the process, as is what asks servers: requests are made by any
 /// thread, far below who shows that there is something to wait for.
 static WATCHES: Mutex<Vec<Arc<Told>>> = Mutex::new(Vec::new());
 
-/// Is told how many bytes come from servers, as they come, until it is dropped.
+/// Is told what happens to requests, as it happens, until it is dropped.
 #[must_use]
 pub struct Watch(Arc<Told>);
 
 impl Watch {
     /// Begins to tell.
-    pub fn begin(told: impl Fn(usize) + Send + Sync + 'static) -> Self {
+    pub fn begin(told: impl Fn(RequestEvent<'_>) + Send + Sync + 'static) -> Self {
         let told: Arc<Told> = Arc::new(told);
         locked(&WATCHES).push(Arc::clone(&told));
         Self(told)
@@ -70,8 +106,19 @@ impl fmt::Debug for Watch {
 /// Tells that so many bytes have come from a server.
 #[cfg(any(feature = "remote", test))]
 pub(super) fn have_come(bytes: usize) {
+    tell(RequestEvent::Came(bytes));
+}
+
+/// Tells that a request is made again.
+#[cfg(any(feature = "remote", test))]
+pub(super) fn is_asked_again(again: &AskedAgain<'_>) {
+    tell(RequestEvent::AskedAgain(again));
+}
+
+#[cfg(any(feature = "remote", test))]
+fn tell(event: RequestEvent<'_>) {
     let watches = locked(&WATCHES).clone();
-    watches.iter().for_each(|told| told(bytes));
+    watches.iter().for_each(|told| told(event));
 }
 
 #[cfg(test)]
@@ -102,12 +149,32 @@ mod tests {
     fn what_comes_is_told_until_nobody_asks() {
         let sum = Arc::new(Mutex::new(0));
         let told = Arc::clone(&sum);
-        let watch = Watch::begin(move |bytes| *locked(&told) += bytes);
+        let watch = Watch::begin(move |event| match event {
+            RequestEvent::Came(bytes) => *locked(&told) += bytes,
+            RequestEvent::AskedAgain(again) => *locked(&told) += again.number as usize,
+        });
         have_come(1 << 40);
-        have_come(1);
+        is_asked_again(&AskedAgain { number: 2, most: 6, why: "503 Of a test", host: "h" });
         drop(watch);
         have_come(2);
         // other tests may ask servers meanwhile
-        assert!(*locked(&sum) > 1 << 40 && Arc::strong_count(&sum) == 1);
+        assert!(*locked(&sum) >= (1 << 40) + 2 && Arc::strong_count(&sum) == 1);
+    }
+
+    #[test]
+    fn what_is_said_of_a_request_that_is_made_again() {
+        let rows = [
+            ("503 Service Unavailable", "h:81", "asking again (2 of 6): 503 Service Unavailable from h:81"),
+            ("429", "h", "asking again (2 of 6): 429 from h"),
+            ("the answer broke off", "h", "asking again (2 of 6): the answer broke off (h)"),
+            (
+                "127.0.0.1:9: the answer broke off",
+                "127.0.0.1:9",
+                "asking again (2 of 6): 127.0.0.1:9: the answer broke off",
+            ),
+        ];
+        for (why, host, expected) in rows {
+            assert_eq!(AskedAgain { number: 2, most: 6, why, host }.to_string(), expected);
+        }
     }
 }

@@ -1,7 +1,11 @@
 //! Operands by address: what is asked of a server, what comes of its answers, and what is never printed.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use tensorop::command::{Environment, Io};
+use tensorop::storage::stream::{InputStream, OutputStream};
 
 use crate::common::server::{BODY_CHUNK, Behaviour, Fault, Object, Seen, Server};
 use crate::common::{Folder, each, has, tensor, words};
@@ -396,6 +400,54 @@ fn an_answer_in_chunks_that_ends_early_is_asked_for_again_or_told() {
     let objects = BTreeMap::from([("/x.zarr/zarr.json".to_owned(), Object::Bytes(vec![b' '; (1 << 26) + 1]))]);
     let server = Server::start(Behaviour { is_chunked: true, objects, ..Behaviour::default() });
     folder.refuses(["info", &server.url("/x.zarr")], &["zarr.json", "at most 67108864 are read"]).expect("refused");
+}
+
+/// Takes what is printed on a terminal.
+#[derive(Clone, Default)]
+struct Terminal(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("no run panics").write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_request_that_is_made_again_is_told_on_a_terminal() {
+    let (folder, _) = files();
+    let server = Server::start(served(&folder, ""));
+    let url = server.url("/x.npy").replace("//", "//me:secret@") + "?token=secret";
+    let host = server.url("").replace("http://", "");
+    let lines = |is_terminal: bool, more: &[&str], plain: bool| {
+        server.fail([Some(Fault::Status(503, None)), Some(Fault::EndEarly(3)), None]);
+        let (stdout, stderr) = (Terminal::default(), Terminal::default());
+        let io = Io {
+            stdin: InputStream::new(std::io::empty()),
+            stdout: OutputStream::new(stdout, false),
+            stderr: OutputStream::new(stderr.clone(), is_terminal),
+            terminal: None,
+            environment: Environment { is_plain: plain, ..Environment::default() },
+            arguments: Default::default(),
+        };
+        let args = [&["tensorop", "slice", &url, "--at", ":1"], more].concat();
+        assert_eq!(tensorop::command::run(args.into_iter().map(Into::into), &io), 0);
+        let told = String::from_utf8(stderr.0.lock().expect("printed").clone()).expect("a text");
+        // other tests of the same process may ask other servers again meanwhile
+        told.split_inclusive('\n').filter(|line| line.contains(&host)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let told = |clear: &str| {
+        let whys = [format!("503 Service Unavailable from {host}"), format!("the answer broke off ({host})")];
+        let lines = whys.iter().zip(2..).map(|(why, n)| format!("\rasking again ({n} of 6): {why}{clear}\n"));
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(lines(true, &[], false), told("\x1b[K"));
+    assert_eq!(lines(true, &[], true), told(""));
+    assert_eq!(lines(true, &["-q"], false), [""; 0]);
+    assert_eq!(lines(false, &[], false), [""; 0]);
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Client {
         mark: Option<&str>,
     ) -> Result<bool, PutError> {
         let mut may_be_done = false;
-        let done = self.repeat(|| {
+        let done = self.repeat(address, || {
             let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
             if let Some(mark) = mark {
                 ask = ask.with(MARK, mark.to_owned());
@@ -121,7 +121,7 @@ impl Client {
     /// # Errors
     /// No answer, or a refusal.
     pub fn delete(&self, address: &Address) -> Result<()> {
-        self.repeat(|| self.answer(&Ask::new(Method::DELETE, address)).map(|response| response.map(drain)))?;
+        self.repeat(address, || self.answer(&Ask::new(Method::DELETE, address)).map(|response| response.map(drain)))?;
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Client {
         let root = Address::Bucket { bucket: bucket.clone(), key: String::new() };
         let (mut listing, mut next) = (Listing::default(), None);
         loop {
-            let text = self.repeat(|| {
+            let text = self.repeat(address, || {
                 let list = Some((prefix.clone(), listed == Listed::Folder, next.clone()));
                 let ask = Ask { list, ..Ask::new(Method::GET, &root) };
                 let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;

@@ -17,7 +17,7 @@ use super::credentials::{BucketAccess, HubAccess};
 use super::settings::{certificates, proxy};
 use crate::error::{Error, Result, ensure, malformed};
 use crate::parallel::{locked, wait};
-use crate::storage::requests::RequestOptions;
+use crate::storage::requests::{AskedAgain, RequestOptions, is_asked_again};
 
 /// How long a server may take for its next byte, unless another time is given.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -144,8 +144,8 @@ impl Client {
         })
     }
 
-    /// Makes a request until there is an answer of use.
-    pub(super) fn repeat<T>(&self, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T> {
+    /// Makes a request about an address until there is an answer of use.
+    pub(super) fn repeat<T>(&self, address: &Address, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T> {
         let mut pause = FIRST_PAUSE;
         for retry in 0.. {
             match attempt() {
@@ -159,6 +159,13 @@ impl Client {
                     if retry == RETRIES {
                         return Err(with_note(&error, &format!("asked {} times", RETRIES + 1)));
                     }
+                    let host = self.host(address);
+                    is_asked_again(&AskedAgain {
+                        number: retry + 2,
+                        most: RETRIES + 1,
+                        why: error.message(),
+                        host: &host,
+                    });
                     wait(after.unwrap_or(pause));
                     pause *= 2;
                 }
@@ -322,6 +329,25 @@ impl Client {
                     (None, _) => bucket.get_object(credentials, key).sign(SIGNED_FOR),
                 };
                 Ok(Target { url, token: None, is_signed: credentials.is_some() })
+            }
+        }
+    }
+
+    /// Returns the name of the host that is asked for an address, with the port if there is one, and nothing that may be secret.
+    fn host(&self, address: &Address) -> String {
+        let of_url = |url: &Url| {
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+            format!("{}{port}", url.host_str().unwrap_or_default())
+        };
+        match address {
+            Address::Web(url) => of_url(url),
+            Address::Hub { .. } => match self.hub.get() {
+                Some(Ok(hub)) => of_url(&hub.endpoint),
+                Some(Err(_)) | None => String::new(),
+            },
+            Address::Bucket { bucket, .. } => {
+                let asked = self.buckets().and_then(|access| self.bucket(access, bucket));
+                asked.map_or_else(|_| String::new(), |bucket| of_url(bucket.base_url()))
             }
         }
     }

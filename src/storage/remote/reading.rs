@@ -72,7 +72,7 @@ impl Client {
             Part::First(bytes) => format!("bytes=0-{}", bytes.max(1) - 1),
             Part::Last(bytes) => format!("bytes=-{}", bytes.max(1)),
         };
-        self.repeat(|| {
+        self.repeat(address, || {
             let ask = Ask::new(Method::GET, address).with(header::RANGE, range.clone());
             let Some(response) = self.answer(&ask)? else { return Ok(None) };
             answer::check_encoding(response.headers())?;
@@ -152,7 +152,7 @@ impl Client {
     /// It has another version by now; another part came; no answer.
     pub(super) fn read(&self, address: &Address, version: &Version, out: &mut [u8], at: u64) -> Result<()> {
         let mut filled = 0;
-        self.repeat(|| {
+        self.repeat(address, || {
             while filled < out.len() {
                 self.read_some(address, version, out, at, &mut filled)?;
             }
@@ -241,7 +241,7 @@ impl Client {
     /// # Errors
     /// It has more than `most` bytes; no answer.
     pub fn get(&self, address: &Address, most: u64) -> Result<Option<(Vec<u8>, Facts)>> {
-        self.repeat(|| {
+        self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::GET, address))? else { return Ok(None) };
             if response.status() != StatusCode::OK {
                 return Err(other_status(response.status()).into());
@@ -282,7 +282,7 @@ impl Client {
 
     /// Returns the size of an object, if the server tells it without the bytes, and what else it tells.
     pub(super) fn headers(&self, address: &Address) -> Result<Option<(Option<u64>, header::HeaderMap)>> {
-        self.repeat(|| {
+        self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
             answer::check_encoding(response.headers())?;
             Ok(Some((answer::content_length(response.headers())?, response.headers().clone())))
