@@ -7,20 +7,64 @@ use prost::encoding::WireType;
 #[cfg(feature = "onnx")]
 use super::onnx::wire::WireField;
 
+/// What a file that `torch.save` wrote is, and how its tensors become readable.
+pub(super) const PYTORCH: &str = "a PyTorch file, which is not read; this converts a dict of tensors: \
+    python3 -c \"import torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in \
+    torch.load('IN.pt', map_location='cpu', weights_only=True).items()}, 'OUT.safetensors')\"";
+
+/// What a Zarr store is whose files are packed into an archive.
+pub(super) const ZIPPED_STORE: &str = "a Zarr store in a ZIP archive: unpack it into a folder first";
+
+/// What a classic netCDF file is.
+const NETCDF: &str = "a netCDF file, which is not read";
+/// What a TIFF image is.
+const TIFF: &str = "a TIFF image, which is not read";
+
 /// The first bytes of binary files that are often taken for tensors, and what these are.
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x1f\x8b", "packed by gzip: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first"),
     (b"GGUF", "a GGUF model, which is not read"),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file, which is not read"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file (netCDF 4 is one, too), which is not read"),
+    (b"CDF\x01", NETCDF),
+    (b"CDF\x02", NETCDF),
+    (b"CDF\x05", NETCDF),
+    (b"II*\0", TIFF),
+    (b"MM\0*", TIFF),
+    (b"II+\0", TIFF),
+    (b"MM\0+", TIFF),
+    (b"PAR1", "a Parquet file, which is not read"),
+    // the number that the old format of torch.save begins with, as a pickle
+    (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", PYTORCH),
 ];
+
+/// What the files that Git LFS leaves in the place of others begin with.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
+
+/// Returns what a text is that stands in the place of a file which is not there.
+pub(super) fn stand_in(begin: &[u8]) -> Option<&'static str> {
+    let text = begin.trim_ascii_start();
+    let begins = |with: &str| text.get(..with.len()).is_some_and(|word| word.eq_ignore_ascii_case(with.as_bytes()));
+    match () {
+        () if is_pointer(begin) => Some("a Git LFS pointer in the place of the file: git lfs pull fetches it"),
+        () if begins("<!doctype html") || begins("<html") => {
+            Some("an HTML page in the place of a tensor, such as servers answer with where something is wrong")
+        }
+        () => None,
+    }
+}
+
+/// Returns whether a file that begins with `begin` is a pointer of Git LFS.
+pub(super) fn is_pointer(begin: &[u8]) -> bool {
+    begin.starts_with(LFS)
+}
 
 /// Returns what a binary file that begins with `begin` is, if it is a known kind of file without tensors.
 pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
     match begin {
         // the version of the protocol follows the mark
-        [0x80, 2..=5, ..] => Some("a Python pickle (an old .pt, or objects), which is not read"),
+        [0x80, 2..=5, ..] if magic.is_none() => Some("a Python pickle (an old .pt, or objects), which is not read"),
         _ if magic.is_none() && is_onnx_model(begin) => Some("an ONNX model, expected a tensor (a TensorProto)"),
         _ => magic,
     }
@@ -159,9 +203,17 @@ mod tests {
     #[test]
     fn files() {
         let model = b"\x08\x08\x12\x07pytorch\x1a\x03 2.\x3a\x90\x01 the graph";
-        let rows: [(&[u8], &str); 5] = [
+        let rows: [(&[u8], &str); 13] = [
             (b"\x1f\x8b\x08\0", "gzip"),
             (b"GGUF\x03\0\0\0", "GGUF"),
+            (b"CDF\x01\0\0\0\0", "netCDF"),
+            (b"CDF\x05\0\0\0\0", "netCDF"),
+            (b"\x89HDF\r\n\x1a\n\0", "netCDF 4"),
+            (b"II*\0\x08\0\0\0", "TIFF"),
+            (b"MM\0+\0\x08\0\0", "TIFF"),
+            (b"MM\0*\0\0\0\x08", "TIFF"),
+            (b"PAR1\x15\x04", "Parquet"),
+            (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M", "PyTorch"),
             (b"\x80\x02\x8a\x0al", "pickle"),
             (model, "ONNX model"),
             (b"\x08\x08\x42\x02\x10\x12", "ONNX model"),
@@ -170,7 +222,14 @@ mod tests {
             assert!(binary(begin).is_some_and(|found| found.contains(what)), "{what}");
         }
         for begin in [&b"\x93NUMPY"[..], b"", b"\x08", b"\x08\x02\x10\x01", b"\x3a\x01"] {
-            assert_eq!(binary(begin), None, "{begin:?}");
+            assert_eq!((binary(begin), stand_in(begin)), (None, None), "{begin:?}");
+        }
+        for (begin, what) in [
+            ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+            ("\r\n<!DOCTYPE HTML>\n<html>", "an HTML page"),
+            ("<html lang=\"en\">", "an HTML page"),
+        ] {
+            assert!(stand_in(begin.as_bytes()).is_some_and(|found| found.contains(what)), "{what}");
         }
     }
 }

@@ -98,7 +98,10 @@ impl OpenOptions {
     /// # Errors
     /// Those of [`open`](Self::open), and of reading the stream.
     pub fn open_stream(&self, stream: Box<dyn Read + Send>) -> Result<Input> {
-        self.content(Content::of_stream(stream, self.threads).with_context(|| self.label.clone())?, None)
+        let content = Content::of_stream(stream, self.threads).with_context(|| self.label.clone())?;
+        let is_empty = content.begin.is_empty();
+        // what should have been written here may have been printed elsewhere
+        self.content(content, None).map_err(|error| if is_empty { error.advising(Advice::PassTensor) } else { error })
     }
 
     /// Opens bytes that can be read by position.
@@ -229,11 +232,7 @@ impl OpenOptions {
             ContentSource::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };
         let format = Format::recognise(&content.begin, len, Named { asked: self.format, by_name });
-        let format = format.map_err(|error| {
-            // what should have been written here may have been printed elsewhere
-            let refused = error.within(label);
-            if content.begin.is_empty() { refused.advising(Advice::PassTensor) } else { refused }
-        })?;
+        let format = format.with_context(|| label.clone())?;
         let content = if format.is_read_in_order() { content.in_order() } else { content };
         Ok(self.input(format, format.open(content).with_context(|| label.clone())?))
     }

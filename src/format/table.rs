@@ -241,6 +241,13 @@ impl Format {
     /// The content is in no format, or not in the one asked for.
     pub(super) fn recognise(begin: &[u8], len: Option<u64>, named: Named) -> Result<Self> {
         let sure = |format: Self| format.0.reads.as_ref().map_or(Sure::No, |reads| (reads.sure)(begin, len));
+        if begin.is_empty() {
+            bail!("empty, expected a tensor");
+        }
+        // a page may be asked for as the cells of its text, and a pointer is nothing but that
+        if let Some(what) = foreign::stand_in(begin).filter(|_| named.asked.is_none() || foreign::is_pointer(begin)) {
+            bail!("{what}");
+        }
         if let Some(format) = named.asked {
             let unless = format.0.reads.as_ref().and_then(|reads| reads.unless);
             return match unless {

@@ -1,6 +1,6 @@
 //! Mistakes that people make, each answered with what would help: one line, status 2, nothing written.
 
-use crate::common::{Folder, each, npy, tensor, words};
+use crate::common::{Folder, each, lfs_pointer, npy, tensor, words};
 
 /// A ZIP archive of one stored member.
 fn zip(name: &str) -> Vec<u8> {
@@ -22,7 +22,15 @@ fn folder() -> Folder {
     folder.put("m.pt", zip("archive/data.pkl")).put("x.zip", zip("notes.txt"));
     folder.put("a.npy.gz", b"\x1f\x8b\x08\0").put("g.gguf", b"GGUF\x03\0\0\0").put("old.pt", b"\x80\x02\x8a\x0al");
     folder.put("m.onnx", b"\x08\x08\x12\x07pytorch\x3a\x02\x12\x01").put("rows.dat", b"a,b\n1,2\n");
-    folder.put("cells", b"1,2\n3,4\n");
+    folder.put("cells", b"1,2\n3,4\n").put("empty.csv", b"");
+    folder.put("v3.zarr.zip", zip("a/zarr.json")).put("v2.zarr.zip", zip(".zgroup"));
+    folder.put("c.nc", b"CDF\x02\0\0\0\0").put("t.tif", b"II*\0\x08\0\0\0").put("t.parquet", b"PAR1\x15\x04");
+    for name in ["page.npy", "page.csv"] {
+        folder.put(name, b"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n");
+    }
+    for name in ["p.safetensors", "p.csv", "p.json"] {
+        folder.put(name, lfs_pointer());
+    }
     // name, elem_type, tensor_values
     let tensor = [&b"\x08\x06\x10\x01\x4a\x18"[..], &[0; 24]].concat();
     folder.put("empty.pb", b"\x10\x01");
@@ -35,7 +43,10 @@ fn the_cure_is_named() {
     let folder = folder();
     let rows: &[(&str, &[&str])] = &[
         ("slice printed.npy --at :", &["DATA printed.npy", "printed as text", "--to npy"]),
-        ("slice empty.npy --at :", &["DATA empty.npy", "empty, expected a tensor", "--to npy"]),
+        // what an empty file was to hold is not known, and of a pipe the command before it is
+        ("slice empty.npy --at :", &["DATA empty.npy: empty, expected a tensor\n"]),
+        ("info empty.csv", &["FILE empty.csv: empty, expected a tensor\n"]),
+        ("info empty.npy --from npz", &["FILE empty.npy: empty, expected a tensor\n"]),
         ("slice - --at :", &["DATA (standard input)", "empty", "--to npy"]),
         ("slice [1].npy --at :", &["DATA [1].npy", "given as ./[1].npy"]),
         ("slice -x.npy --at :", &["unexpected argument '-x'", "given as ./-x.npy"]),
@@ -48,9 +59,23 @@ fn the_cure_is_named() {
         ("slice-scatter a.npy nan --at :", &["UPDATES nan: ", "--fill nan puts it in every place"]),
         ("scatter-update a.npy [0] Infinity --axis 0", &["UPDATES Infinity: ", "--fill inf puts it"]),
         ("scatter-nd a.npy [[0]] NaN", &["UPDATES NaN: ", "--fill nan puts it"]),
-        ("slice m.pt --at :", &["DATA m.pt", "PyTorch"]),
+        ("slice m.pt --at :", &["DATA m.pt", "PyTorch", "python3 -c \"import torch", "save_file("]),
         ("info m.pt", &["FILE m.pt", "PyTorch"]),
         ("slice x.zip --at :", &["DATA x.zip", "ZIP archive without .npy members"]),
+        ("info v3.zarr.zip", &["FILE v3.zarr.zip: a Zarr store in a ZIP archive: unpack it into a folder first\n"]),
+        ("info v2.zarr.zip", &["a Zarr store in a ZIP archive"]),
+        ("info c.nc", &["FILE c.nc: a netCDF file, which is not read\n"]),
+        ("info t.tif", &["FILE t.tif: a TIFF image, which is not read\n"]),
+        ("info t.parquet", &["FILE t.parquet: a Parquet file, which is not read\n"]),
+        ("info page.npy", &["FILE page.npy: an HTML page in the place of a tensor"]),
+        ("info page.csv", &["FILE page.csv: an HTML page in the place of a tensor"]),
+        (
+            "info p.safetensors",
+            &["FILE p.safetensors: a Git LFS pointer in the place of the file: git lfs pull fetches it\n"],
+        ),
+        ("info p.csv", &["FILE p.csv: a Git LFS pointer"]),
+        ("info p.json", &["FILE p.json: a Git LFS pointer"]),
+        ("info p.csv --from csv", &["FILE p.csv: a Git LFS pointer"]),
         ("slice a.npy.gz --at :", &["DATA a.npy.gz", "gzip"]),
         ("slice g.gguf --at :", &["DATA g.gguf", "GGUF"]),
         ("slice old.pt --at :", &["DATA old.pt", "pickle"]),
@@ -70,7 +95,13 @@ fn the_cure_is_named() {
         ("slice a.npy --at : --dtype int32", &["DATA a.npy", "float32", "int32", "--cast"]),
         ("info a.npy d.npy --dtype bf16", &["FILE a.npy", "float32", "bfloat16"]),
     ];
-    each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
+    // a fragment that ends in a newline is the end of the line
+    let check = |(args, fragments): &&(&str, &[&str])| {
+        let said = folder.refuses(words(args), &fragments.iter().map(|one| one.trim_end()).collect::<Vec<_>>())?;
+        let ends = fragments.iter().filter_map(|one| one.strip_suffix('\n')).all(|end| said.trim_end().ends_with(end));
+        if ends { Ok(()) } else { Err(format!("says more: {said}")) }
+    };
+    each(rows, |(args, _)| format!("`{args}`"), check);
 }
 
 /// Codes that are one dtype in NumPy and another elsewhere, wherever a dtype is typed; a member of that name comes first.

@@ -15,6 +15,7 @@ use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntry
 
 use super::front::FileFront;
 use super::records::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use crate::format::foreign::{PYTORCH, ZIPPED_STORE};
 use crate::format::npy::{self, Header};
 use crate::parallel::Threads;
 use crate::storage::read_at::{ReadAt, Section};
@@ -69,8 +70,6 @@ impl ArchiveMember {
         self.found.uncompressed_size_hint()
     }
 }
-
-const TORCH: &str = "a PyTorch file (a ZIP archive with a pickle), which is not read: save its tensors as .safetensors";
 
 impl Archive {
     /// Reads the directory of an archive.
@@ -137,8 +136,15 @@ impl Archive {
             ensure!(same, "the record before member {name:?} and the directory differ in its name");
         }
         if members.is_empty() && !others.is_empty() {
-            let is_torch = others.iter().any(|(name, _)| name.ends_with("data.pkl"));
-            bail!("{}", if is_torch { TORCH } else { "a ZIP archive without .npy members, which holds no tensors" });
+            let has = |file: &str| others.iter().any(|(name, _)| name.rsplit('/').next() == Some(file));
+            bail!(
+                "{}",
+                match () {
+                    () if has("data.pkl") => PYTORCH,
+                    () if ["zarr.json", ".zarray", ".zgroup"].into_iter().any(has) => ZIPPED_STORE,
+                    () => "a ZIP archive without .npy members, which holds no tensors",
+                }
+            );
         }
         let mut names = HashSet::with_capacity(members.len() + others.len());
         let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, _)| name));
