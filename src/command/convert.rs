@@ -28,7 +28,8 @@ use crate::storage::source::{Notes, merged};
 /// .npz or .safetensors file several tensors can be written: a whole .npz or .safetensors file (or the index of several)
 /// brings its members with their names, FILE:NAME one of them, NAME=IN gives a tensor a name, in place of the one of a
 /// whole file that has it, and others are called by their files, or arr_0, arr_1, ... where that cannot tell them apart and
-/// for a single one. A folder is a container of the tensors in its files.
+/// for a single one. A folder is a container of the tensors in its files; where --only and --exclude leave one model in it, its
+/// tensors have their own names.
 #[derive(Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub(super) struct Convert {
@@ -197,10 +198,12 @@ impl Convert {
         format: Format,
     ) -> Result<Inputs> {
         let container = format.is_container();
-        let (mut inputs, mut chosen, mut notes, mut whole_names) = (vec![], vec![], vec![], vec![]);
+        let (mut inputs, mut chosen, mut notes) = (vec![], vec![], vec![]);
+        let (mut whole_names, mut matchable) = (vec![], vec![]);
         let mut first_whole = None;
         for (MeantOperand { name: explicit, .. }, operand) in meant.iter().zip(operands) {
-            let input = reader.open(operand)?;
+            let filter = self.members.taken.filter();
+            let input = reader.open_taken(operand, filter)?;
             // a whole container goes over with its names
             let whole = explicit.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = input.names().filter(|_| whole);
@@ -211,8 +214,11 @@ impl Convert {
             let members = match &names {
                 None if input.member().is_some() => input.select()?,
                 None => vec![input.chosen()?],
-                Some(names) => (0..names.len()).filter(|&n| self.members.taken.takes(names[n])).collect(),
+                Some(names) => (0..names.len()).filter(|&n| input.is_taken(n, filter)).collect(),
             };
+            if whole {
+                matchable.extend(names.iter().flatten().map(|name| (*name).to_owned()).chain(input.names_beside()));
+            }
             whole_names.extend(names.into_iter().flatten().map(str::to_owned));
             let several = members.len() > 1;
             for n in members {
@@ -244,7 +250,7 @@ impl Convert {
             inputs.push(input);
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
-        self.members.taken.check_names(&whole_names)?;
+        self.members.taken.check_names(&matchable)?;
         self.members.check_renames(&whole_names)?;
         let mut replaced = HashSet::new();
         if container {

@@ -43,10 +43,11 @@ use crate::storage::target::Target;
 ///
 /// Containers of several tensors, an index of shards and folders are compared tensor by tensor, by name; a tensor that
 /// only one side has is a difference. In a folder the name of a tensor is the path of its file there, without the
-/// ending; of one in a container with :NAME behind it, but in a folder of one model alone its own. A * behind a colon, as in
+/// ending; of one in a container with :NAME behind it. Where --only and --exclude leave one model in a folder, its tensors
+/// have their own names. A * behind a colon, as in
 /// 'FOLDER:*.bias', selects the tensors that it matches on that side. Files of other endings
-/// than those of formats that are read, hidden ones and JSON objects without data are left alone; an index stands for the
-/// files that it names. What cannot be read is told and stops no other tensor, and two sides without any tensor are an
+/// than those of formats that are read, hidden ones, JSON objects without data, and JSON and CSV beside a model are left
+/// alone; an index stands for the files that it names. What cannot be read is told and stops no other tensor, and two sides without any tensor are an
 /// error. The report has a line for each tensor that is not the same, the worst first.
 #[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]

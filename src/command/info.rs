@@ -195,7 +195,7 @@ impl Info {
         taking: &mut Taking<'_>,
         found: &mut Found,
     ) -> Result<Outcome> {
-        let (input, selected) = taking.open(|wanted| reader.open_wanted(file, wanted))?;
+        let (input, selected) = taking.open(|filter| reader.open_taken(file, filter))?;
         let holds_none = selected.is_none();
         let selected = selected.unwrap_or_default();
         if self.members {

@@ -273,7 +273,7 @@ impl Show {
 
 /// Opens a file, and returns the numbers of those of its members that are shown.
 fn open(reader: &OperandReader<'_>, file: &Operand<'_>, taking: &mut Taking<'_>) -> Result<(Input, Vec<usize>)> {
-    let (input, members) = taking.open(|wanted| reader.open_wanted(file, wanted))?;
+    let (input, members) = taking.open(|filter| reader.open_taken(file, filter))?;
     let members = members.ok_or_else(|| anyhow!("{}: holds no tensors", input.label()))?;
     Ok((input, members))
 }

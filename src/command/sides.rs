@@ -1,6 +1,7 @@
 //! Finds out what the two sides of a comparison are: one tensor each, or many tensors each, which are compared by name:
 //! several small pairs at a time, one thread each, or one large pair by all threads.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -17,11 +18,12 @@ use crate::diff::models::{Models, NamedResult, Verdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Subject;
-use crate::format::collection::{self, Collection, Opening, TensorPlace};
+use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::colon::{files_before_colons, folder_of_files, folders_before_colons};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::View;
 use crate::format::{Format, rewrite};
+use crate::item::glob::Glob;
 use crate::layout::order::{by_numbers, sort_by};
 use crate::parallel::{Threads, locked, share};
 use crate::storage::requests::as_address;
@@ -106,10 +108,7 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_mad
     match operand.arg {
         OperandArg::Path(path) if may_be_made && is_absent(path) => return Ok(FoundSide::Absent(path.clone())),
         OperandArg::Path(path) if is_plain_folder(path) => {
-            return Ok(match collection::model(path, &reader.open_options(&operand.label))? {
-                Some(_) => FoundSide::Container(reader.open(operand)?),
-                None => FoundSide::Folder(path.clone()),
-            });
+            return Ok(FoundSide::Folder(path.clone()));
         }
         OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => {}
     }
@@ -159,19 +158,14 @@ impl FoundSide {
     }
 
     /// Returns all tensors by name.
-    fn into_many(self, arg: &OperandArg, opening: Opening<'_>) -> Result<Collection> {
+    fn into_many(self, arg: &OperandArg, opening: &Opening<'_>) -> Result<Collection> {
         match self {
             Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => {
                 let path = match arg {
                     OperandArg::Path(path) => path.as_path(),
                     OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
                 };
-                let model = if is_plain_folder(path) { collection::model(path, &opening.options)? } else { None };
-                Ok(match model {
-                    // it is that file, which may be written anew
-                    Some(file) => Collection::of_model(input, &file, path, opening)?,
-                    None => Collection::of_input(input, path, opening)?,
-                })
+                Ok(Collection::of_input(input, path, opening)?)
             }
             Self::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
             Self::Absent(_) => Ok(Collection::default()),
@@ -196,19 +190,6 @@ pub(super) fn pair_up(
     [expected, actual]: [FoundSide; 2],
     members: &MemberOptions,
 ) -> Result<ComparedSides> {
-    // beside a folder of several files the names of a model are those of its folder, too, or nothing would have a partner
-    // (and a folder that is made is made of the same files)
-    let is_folder = |side: &FoundSide| match side {
-        FoundSide::Folder(_) => true,
-        FoundSide::Absent(path) => !rewrite::names_container(path),
-        FoundSide::One { .. } | FoundSide::Container(_) => false,
-    };
-    let has_folder = is_folder(&expected) || is_folder(&actual);
-    let as_folder = |side, operand: &Operand<'_>| match operand.arg {
-        OperandArg::Path(path) if has_folder && is_plain_folder(path) => FoundSide::Folder(path.clone()),
-        OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => side,
-    };
-    let (expected, actual) = (as_folder(expected, &operands[0]), as_folder(actual, &operands[1]));
     let labels = [expected.label(EXPECTED), actual.label(ACTUAL)];
     let is_meant = |side: &FoundSide| matches!(side, FoundSide::One { is_meant: true, .. });
     // the name of one tensor among several is an error, which `into_one` reports
@@ -221,20 +202,28 @@ pub(super) fn pair_up(
         let expected = expected.into_one(EXPECTED, &labels[1])?;
         return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(ACTUAL, &labels[0])?])));
     }
-    let options = reader.open_options("");
-    let as_expected = Opening {
-        role: EXPECTED.name,
-        options: options.clone(),
-        wanted: &|name| members.taken.takes(&members.renamed(name)),
-        wanted_within: &|prefix| members.renames_within(prefix) || members.taken.takes_within(prefix),
+    let folders =
+        [&expected, &actual].map(|side| if let FoundSide::Folder(path) = side { Some(path.clone()) } else { None });
+    let makes_folder = matches!(&expected, FoundSide::Absent(path) if !rewrite::names_container(path));
+    let opening = |side: usize, by_files| {
+        let role = [EXPECTED, ACTUAL][side].name;
+        let filter = if side == 0 { members.renaming_filter() } else { members.taken.filter() };
+        Opening { role, options: reader.open_options(""), filter, by_files }
     };
-    let as_actual = Opening {
-        role: ACTUAL.name,
-        options,
-        wanted: &|name| members.taken.takes(name),
-        wanted_within: &|prefix| members.taken.takes_within(prefix),
-    };
-    let sides = [expected.into_many(operands[0].arg, as_expected)?, actual.into_many(operands[1].arg, as_actual)?];
+    let mut sides = [
+        expected.into_many(operands[0].arg, &opening(0, false))?,
+        actual.into_many(operands[1].arg, &opening(1, false))?,
+    ];
+    for (one, other) in [(0, 1), (1, 0)] {
+        // beside a folder of several files the names of a model are those of its folder, too, or nothing would have a partner
+        // (and a folder that is made is made of the same files)
+        let is_beside = folders[other].is_some() && sides[other].model().is_none() && !sides[other].is_empty();
+        if let Some(folder) = folders[one].as_ref().filter(|_| is_beside || makes_folder)
+            && sides[one].model().is_some()
+        {
+            sides[one] = Collection::of_folder(folder, &opening(one, true))?;
+        }
+    }
     Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, &labels)?)))
 }
 
@@ -259,6 +248,7 @@ fn unite_broken(named: &mut HashMap<String, [Option<TensorPlace>; 2]>, sides: &[
 
 impl NamedPairs {
     fn new(sides: [Collection; 2], members: &MemberOptions, labels: &[String; 2]) -> Result<Self> {
+        let filter = members.taken.filter();
         let mut named: HashMap<String, [Option<TensorPlace>; 2]> = HashMap::new();
         let [expected, actual] = sides.each_ref().map(Collection::tensors);
         members.check_renames_of_expected(&names(&expected), &names(&actual))?;
@@ -274,7 +264,13 @@ impl NamedPairs {
         unite_broken(&mut named, &sides);
         let mut named: Vec<_> = named.into_iter().collect();
         sort_by(&mut named, |(a, _), (b, _)| by_numbers(a, b));
-        members.taken.check_names(&named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
+        let models: Vec<_> = sides.iter().filter_map(Collection::model).collect();
+        if !members.taken.is_empty() {
+            let mut matchable: Vec<_> = named.iter().map(|(name, _)| Cow::from(name)).collect();
+            matchable.extend(models.iter().flat_map(|model| named.iter().map(|(name, _)| model.within(name).into())));
+            matchable.extend(sides.iter().flat_map(Collection::left_out).map(Cow::from));
+            members.taken.check_names(&matchable)?;
+        }
         if named.is_empty() {
             // to compare nothing says nothing, and least of all that the sides are equal
             let left: Vec<_> = sides.iter().flat_map(Collection::left_alone).collect();
@@ -285,7 +281,12 @@ impl NamedPairs {
             };
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }
-        named.retain(|(name, _)| members.taken.takes(name));
+        // a tensor of the model of a folder is also known by the name that it would have beside others
+        named.retain(|(name, _)| {
+            let is_matched =
+                |glob: &Glob| glob.matches(name) || models.iter().any(|model| model.is_matched(glob, name));
+            filter.takes_where(is_matched)
+        });
         if named.is_empty() {
             bail!("{} and {}: --only and --exclude leave no tensor to compare", labels[0], labels[1]);
         }

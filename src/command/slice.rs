@@ -55,7 +55,7 @@ impl Slice {
         let reader = OperandReader::for_run(io, input, run)?;
         let slices = reader.slices(&self.slices)?;
         let operand = DATA.of(&self.data);
-        let found = reader.open(&operand)?;
+        let found = reader.open_taken(&operand, self.taken.filter())?;
         if slices.is_by_names() && found.member().is_none() && found.name(1).is_some() {
             return self.dataset(&reader, &found, &slices, destination);
         }
@@ -83,8 +83,9 @@ impl Slice {
         let mut report = destination.report("slice (OpenVINO Slice-8)");
         let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
         let names = input.names().unwrap_or_default();
-        self.taken.check_names(&names)?;
-        for (n, name) in names.iter().enumerate().filter(|(_, name)| self.taken.takes(name)) {
+        let beside = input.names_beside();
+        self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
+        for (n, name) in names.iter().enumerate().filter(|(n, _)| input.is_taken(*n, self.taken.filter())) {
             let data = typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned);
             let or_exclude = |why| if input.describe(n).is_err() { or_exclude(&why, name) } else { why };
             let data = data.map_err(or_exclude)?;

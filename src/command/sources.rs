@@ -15,7 +15,7 @@ use super::messages::{about_items, advised};
 use super::meter::Meter;
 use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
-use crate::format::collection::{self, Wanted};
+use crate::format::collection;
 use crate::format::colon::{folder_of_files, shown};
 use crate::format::dims;
 use crate::format::json;
@@ -23,6 +23,7 @@ use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
 use crate::format::{Format, Unchangeable};
 use crate::item::dtype::DType;
+use crate::item::name_filter::NameFilter;
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
@@ -170,14 +171,14 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// There is no such file, or it is in no known format.
     pub(super) fn open(&self, operand: &Operand<'_>) -> Result<Input> {
-        self.open_wanted(operand, Wanted::ALL)
+        self.open_taken(operand, NameFilter::default())
     }
 
-    /// Opens the file of an operand, and of a folder only those files in which wanted tensors may lie.
+    /// Opens the file of an operand of which a filter takes tensors: a folder in which it leaves one model is that model.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub(super) fn open_wanted(&self, operand: &Operand<'_>, wanted: Wanted<'_>) -> Result<Input> {
+    pub(super) fn open_taken(&self, operand: &Operand<'_>, filter: NameFilter<'_>) -> Result<Input> {
         let Operand { arg, label, .. } = operand;
         let mut options = self.open_options(label);
         if arg.is_stdin() {
@@ -193,7 +194,7 @@ impl<'a> OperandReader<'a> {
             OperandArg::StdinAs(view) => options.open_stream_as(Box::new(self.io.stdin.clone()), view)?,
             OperandArg::Path(path) => {
                 let _shown = as_address(path).and_then(|_| Meter::of_requests(self.io, self.quiet));
-                collection::open(&options, path, wanted)?
+                collection::open(&options, path, filter)?
             }
         })
     }

@@ -7,16 +7,20 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 
 use super::colon::folder_of_files;
 use super::content::{ChunkDescription, Description};
 pub use super::folder::MOST;
 use super::folder::{self, FolderFile, FolderFiles, UnreadFolder};
+use super::folder_model::InFolder;
 use super::interface::Reader;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Error, Result, bail, malformed};
+use crate::item::glob::Glob;
+use crate::item::name_filter::{ModelFile, NameFilter};
 use crate::layout::order::{by_numbers, sort_by};
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
@@ -31,54 +35,47 @@ pub struct Opening<'a> {
     pub role: &'a str,
     /// How each file is opened; the label is replaced by one of its own.
     pub options: OpenOptions,
-    /// Returns whether a name is wanted: files in which no tensor can be wanted are not opened, but for indices.
-    pub wanted: &'a dyn Fn(&str) -> bool,
-    /// Returns whether a name that begins so may be wanted.
-    pub wanted_within: &'a dyn Fn(&str) -> bool,
-}
-
-/// Which tensors of a folder are wanted: files that hold no other are not opened.
-#[derive(Clone, Copy)]
-pub struct Wanted<'a> {
-    /// Returns whether a tensor of that name is wanted.
-    pub name: &'a dyn Fn(&str) -> bool,
-    /// Returns whether one is whose name begins so, or may be.
-    pub within: &'a dyn Fn(&str) -> bool,
-}
-
-impl Wanted<'_> {
-    /// All of them.
-    pub const ALL: Self = Self { name: &|_| true, within: &|_| true };
+    /// Which tensors are wanted: files in which none can be are not opened, but for indices and for the only container.
+    pub filter: NameFilter<'a>,
+    /// Whether the names of tensors begin with those of their files in any case, and not only where the filter leaves more
+    /// than one model.
+    pub by_files: bool,
 }
 
 /// Tensors by name.
 #[derive(Debug, Default)]
 pub struct Collection {
-    files: Vec<Listed>,
-    tensors: HashMap<String, TensorPlace>,
+    pub(super) files: Vec<Listed>,
+    pub(super) tensors: HashMap<String, TensorPlace>,
     /// The numbers of the files of a folder, by their names without endings.
-    stems: HashMap<String, usize>,
+    pub(super) stems: HashMap<String, usize>,
     /// How files are opened later; the label is replaced by that of the file.
-    options: OpenOptions,
+    pub(super) options: OpenOptions,
     /// The number of containers that stay open.
-    open: usize,
+    pub(super) open: usize,
+    /// The file that the folder stands for, if all tensors are of one model: the first one.
+    pub(super) model: Option<ModelFile>,
+    /// The names of tensors of the folder that the filter leaves out, where the others are those of one model.
+    pub(super) left_out: Vec<String>,
     /// The files of a folder that hold no tensors, as far as their names or their content tell.
-    left_alone: Vec<PathBuf>,
+    pub(super) left_alone: Vec<PathBuf>,
 }
 
 /// A file of a collection.
 #[derive(Debug)]
-struct Listed {
-    path: PathBuf,
-    label: String,
+pub(super) struct Listed {
+    pub path: PathBuf,
+    pub label: String,
     /// The name of the file in its folder, with which the names of its tensors begin; `None` if the collection is no folder.
-    stem: Option<String>,
+    pub stem: Option<String>,
     /// The open file, if it stays open.
-    input: Option<Arc<Input>>,
+    pub input: Option<Arc<Input>>,
+    /// Whether it holds any number of tensors by their names.
+    pub is_container: bool,
     /// Whether it may hold several tensors, and could not be opened.
-    is_broken: bool,
+    pub is_broken: bool,
     /// Why it is not opened, if the folder tells that.
-    refused: Option<Error>,
+    pub refused: Option<Error>,
 }
 
 /// Where a tensor of a collection is.
@@ -87,7 +84,7 @@ pub struct TensorPlace {
     /// The number of its file.
     pub file: usize,
     /// Its number in the file; `None` for the only tensor of a file that has not been opened.
-    member: Option<usize>,
+    pub(super) member: Option<usize>,
     /// About how many bytes it takes.
     pub bytes: u64,
 }
@@ -108,11 +105,11 @@ impl Collection {
     ///
     /// # Errors
     /// Those of [`Input::select`].
-    pub fn of_input(input: Input, path: &Path, opening: Opening<'_>) -> Result<Self> {
+    pub fn of_input(input: Input, path: &Path, opening: &Opening<'_>) -> Result<Self> {
         let mut tensors = HashMap::new();
         let selected = input.select()?.into_iter();
         for (n, name) in selected.filter_map(|n| Some((n, input.name(n)?))) {
-            let bytes = if (opening.wanted)(name) { bytes_of(&input, n) } else { 0 };
+            let bytes = if opening.filter.takes(name) { bytes_of(&input, n) } else { 0 };
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
         let label = input.label().to_owned();
@@ -120,24 +117,12 @@ impl Collection {
             path: path.to_owned(),
             label,
             stem: None,
+            is_container: input.names().is_some(),
             input: Some(input.into()),
             is_broken: false,
             refused: None,
         };
-        Ok(Self { files: vec![file], tensors, options: opening.options, open: 1, ..Self::default() })
-    }
-
-    /// Lists the tensors of the one file that a folder [stands for](model), which is open.
-    ///
-    /// # Errors
-    /// A folder that cannot be read.
-    pub fn of_model(input: Input, file: &Path, folder: &Path, opening: Opening<'_>) -> Result<Self> {
-        let shards: HashSet<_> = input.files().into_iter().collect();
-        let FolderFiles { files, mut left_alone, .. } = folder::files(folder, opening.role)?;
-        let others = files.into_iter().map(|other| other.path);
-        left_alone.extend(others.filter(|other| other != file && !shards.contains(other)));
-        left_alone.sort();
-        Ok(Self { left_alone, ..Self::of_input(input, file, opening)? })
+        Ok(Self { files: vec![file], tensors, options: opening.options.clone(), open: 1, ..Self::default() })
     }
 
     /// Lists the tensors in the files of a folder and of the folders in it. The name of a tensor is the path of its file
@@ -145,26 +130,81 @@ impl Collection {
     /// not those of a format that is read, hidden files, files that are not regular, and JSON objects that are no tensors.
     /// An index stands for the files that it names. Links are followed, but not to a folder that they lie in.
     ///
+    /// If the filter leaves one model, an index or a container, and no other file but texts, the folder is that model: its
+    /// tensors have the names that they have there, and texts are left alone, as beside several models.
+    ///
     /// A file that cannot be read is listed as one tensor, so that it stops nobody who wants the others; why it cannot be
     /// read is said when it is opened. So are a folder in the folder that cannot be read, and two files of one name.
     ///
     /// # Errors
     /// The folder itself cannot be read; more than [`MOST`] files or tensors.
-    pub fn of_folder(folder: &Path, opening: Opening<'_>) -> Result<Self> {
-        let mut collection = Self { options: opening.options.clone(), ..Self::default() };
-        let mut shards = HashSet::new();
+    pub fn of_folder(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
         let FolderFiles { files, left_alone, unread } = folder::files(folder, opening.role)?;
-        collection.left_alone = left_alone;
+        let (texts, files): (Vec<_>, Vec<_>) = files.into_iter().partition(FolderFile::is_text);
+        let mut collection = Self { options: opening.options.clone(), left_alone, ..Self::default() };
         for UnreadFolder { path, stem, error } in unread {
             collection.refuse(path, stem, error);
         }
-        for found in files {
-            if !shards.contains(&found.path) {
-                shards.extend(collection.add(found, &opening)?);
+        collection.add_all(files, opening)?;
+        let filter = opening.filter;
+        // patterns that choose texts alone name them by themselves
+        let names_texts = !filter.only.is_empty() && texts.iter().any(|text| filter.takes(&text.stem));
+        let model = collection.only_model(filter).filter(|_| !opening.by_files);
+        let mut beside_models = true;
+        match model.filter(|file| !names_texts || collection.has_wanted_of(*file, filter)) {
+            Some(file) => collection = collection.into_model(file, filter),
+            None => beside_models = collection.has_only_models(filter),
+        }
+        for text in texts {
+            if beside_models {
+                collection.left_alone.push(text.path);
+            } else {
+                collection.add(text, opening, filter)?;
             }
         }
         collection.left_alone.sort();
         Ok(collection)
+    }
+
+    /// Lists the tensors of files of a folder that are no texts.
+    fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<()> {
+        let (indices, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.format.names_files());
+        let mut shards = HashSet::new();
+        for found in indices {
+            shards.extend(self.add(found, opening, opening.filter)?);
+        }
+        files.retain(|found| !shards.contains(&found.path));
+        let excluding = opening.filter.of_exclude();
+        let is_left = |stem: &str, is_container: bool| match is_container {
+            true => excluding.takes_within(&format!("{stem}:")),
+            false => excluding.takes(stem),
+        };
+        let listed =
+            self.files.iter().filter(|file| file.stem.as_ref().is_some_and(|stem| is_left(stem, file.is_container)));
+        let left = listed.count() + files.iter().filter(|file| is_left(&file.stem, file.format.is_container())).count();
+        // patterns may be for the own names of the tensors of the only file
+        let filter = match (self.files.len() + files.len(), left) {
+            _ if opening.by_files => opening.filter,
+            (1, _) => NameFilter::default(),
+            (_, 1) => excluding,
+            _ => opening.filter,
+        };
+        files.into_iter().try_for_each(|found| self.add(found, opening, filter).map(drop))
+    }
+
+    /// Returns the file that the folder stands for, if all its tensors are those of one model.
+    pub fn model(&self) -> Option<&ModelFile> {
+        self.model.as_ref()
+    }
+
+    /// Returns the names of tensors of the folder that the filter leaves out, where the others are those of one model.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Returns whether it has a tensor whose name a pattern matches.
+    fn has(&self, glob: &Glob) -> bool {
+        self.tensors.keys().any(|name| glob.matches(name))
     }
 
     /// Returns the files of a folder that hold no tensors, in the order of their paths.
@@ -174,6 +214,10 @@ impl Collection {
 
     /// Returns the file or folder that a tensor of that name would lie in, if it cannot be opened, and what it is listed as.
     pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
+        if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }]) = (&self.model, &*self.files) {
+            // nobody knows which tensors the one file has
+            return Some((stem, TensorPlace { file: 0, member: None, bytes: 0 }));
+        }
         name.match_indices([':', '/']).find_map(|(at, mark)| {
             let (stem, file) = self.stems.get_key_value(&name[..at])?;
             let Listed { is_broken, refused, path, .. } = &self.files[*file];
@@ -184,13 +228,13 @@ impl Collection {
         })
     }
 
-    /// Lists the tensors of a file of a folder. Returns the files beside it that it stands for.
-    fn add(&mut self, found: FolderFile, opening: &Opening<'_>) -> Result<Vec<PathBuf>> {
+    /// Lists the tensors of a file of a folder, which is opened if `filter` may take one. Returns the files beside it that it
+    /// stands for.
+    fn add(&mut self, found: FolderFile, opening: &Opening<'_>, filter: NameFilter<'_>) -> Result<Vec<PathBuf>> {
         let FolderFile { path, format, stem, bytes } = found;
         let label = format!("{} {}", opening.role, path.display());
         let file = self.files.len();
-        let may_hold_wanted =
-            (opening.wanted)(&stem) || format.is_container() && (opening.wanted_within)(&format!("{stem}:"));
+        let may_hold_wanted = filter.takes(&stem) || format.is_container() && filter.takes_within(&format!("{stem}:"));
         // files that may hold several tensors, or none, are opened; an index in any case, since it stands for others
         let is_opened = format.names_files() || (format.is_container() || !format.is_binary()) && may_hold_wanted;
         let options = OpenOptions { label: label.clone(), ..opening.options.clone() };
@@ -218,7 +262,7 @@ impl Collection {
             Some(input) => {
                 for (n, name) in input.names().into_iter().flatten().enumerate() {
                     let name = format!("{stem}:{name}");
-                    let bytes = if (opening.wanted)(&name) { bytes_of(input, n) } else { 0 };
+                    let bytes = if filter.takes(&name) { bytes_of(input, n) } else { 0 };
                     self.tensors.insert(name, TensorPlace { file, member: Some(n), bytes });
                 }
             }
@@ -227,9 +271,10 @@ impl Collection {
             bail!("{label}: more than {MOST} tensors");
         }
         let shards = container.as_ref().map_or_else(Vec::new, Input::files);
+        let is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
         let input = container.filter(|_| self.open < OPEN).map(Arc::new);
         self.open += usize::from(input.is_some());
-        self.files.push(Listed { path, label, stem: Some(stem), input, is_broken, refused: None });
+        self.files.push(Listed { path, label, stem: Some(stem), input, is_container, is_broken, refused: None });
         Ok(shards)
     }
 
@@ -239,7 +284,7 @@ impl Collection {
         self.stems.insert(stem.clone(), file);
         self.tensors.insert(stem.clone(), TensorPlace { file, member: None, bytes: 0 });
         let (label, stem, refused) = (String::new(), Some(stem), Some(error));
-        self.files.push(Listed { path, label, stem, input: None, is_broken: true, refused });
+        self.files.push(Listed { path, label, stem, input: None, is_container: false, is_broken: true, refused });
     }
 
     /// Returns the names in natural order, and where the tensors are.
@@ -247,6 +292,11 @@ impl Collection {
         let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
         sort_by(&mut tensors, |(a, _), (b, _)| by_numbers(a, b));
         tensors
+    }
+
+    /// Returns whether there is no tensor.
+    pub fn is_empty(&self) -> bool {
+        self.tensors.is_empty()
     }
 
     /// Returns the path of a file.
@@ -269,6 +319,22 @@ impl Collection {
         self.files.first().filter(|file| file.stem.is_none())?.input.as_deref()
     }
 
+    /// Makes a container of a folder, which messages call `label`.
+    fn into_input(mut self, label: String) -> Input {
+        if let Some(model) = self.model.take_if(|_| self.files.iter().all(|file| !file.is_broken))
+            && let Some(input) = self.files.pop().and_then(|file| Arc::into_inner(file.input?))
+        {
+            return input.of_folder(label, InFolder { model, left_out: self.left_out });
+        }
+        let (mut names, mut places) = (Vec::new(), Vec::new());
+        for (name, place) in self.tensors() {
+            names.push(name.to_owned());
+            places.push(place);
+        }
+        let reader = Box::new(FolderReader { collection: self, names, places });
+        Input::of_reader(label, Format::FOLDER, reader)
+    }
+
     /// Returns a file, which is opened if it is not open.
     ///
     /// # Errors
@@ -286,34 +352,31 @@ impl Collection {
 }
 
 /// Returns about how many bytes a member takes: what cannot be read counts nothing.
-fn bytes_of(input: &Input, n: usize) -> u64 {
+pub(super) fn bytes_of(input: &Input, n: usize) -> u64 {
     input.describe(n).map_or(0, |described| described.bytes)
 }
 
 /// Opens a path as [`OpenOptions::open`] does, and a folder of files besides, which is a container: the names of its tensors
-/// are those of [`Collection::of_folder`], or, if the folder [is a model](model), those of the one file. `FOLDER:NAME` is
-/// one of its tensors. Of a whole folder what is not `wanted` is listed, but only opened when somebody asks for it.
+/// are those of [`Collection::of_folder`], where `filter` may leave one model. `FOLDER:NAME` is one of its tensors; a text
+/// beside a model is found by that, too.
 ///
 /// # Errors
 /// Those of [`OpenOptions::open`] and [`Collection::of_folder`].
-pub fn open(options: &OpenOptions, path: &Path, wanted: Wanted<'_>) -> Result<Input> {
+pub fn open(options: &OpenOptions, path: &Path, filter: NameFilter<'_>) -> Result<Input> {
     let Some((folder, member)) = folder_of_files(path).filter(|_| options.is_for_files()) else {
         return options.open(path);
     };
-    if let Some(file) = model(&folder, options)? {
-        return Ok(options.open(&file)?.with_member(member));
-    }
     // within the folder, a file is called by its path from there
-    let Wanted { name, within } = if member.is_none() { wanted } else { Wanted::ALL };
-    let opening = Opening { role: "file", options: OpenOptions::clone(options), wanted: name, wanted_within: within };
-    let collection = Collection::of_folder(&folder, opening).with_context(|| options.label.clone())?;
-    let (mut names, mut places) = (Vec::new(), Vec::new());
-    for (name, place) in collection.tensors() {
-        names.push(name.to_owned());
-        places.push(place);
+    let opening = |filter| Opening { role: "file", options: options.clone(), filter, by_files: false };
+    let listed = |filter| Collection::of_folder(&folder, &opening(filter)).with_context(|| options.label.clone());
+    let mut collection = listed(filter)?;
+    if let Some(glob) = member.as_deref().map(Glob::new).filter(|glob| !collection.has(glob)) {
+        let named = listed(NameFilter { only: slice::from_ref(&glob), ..NameFilter::default() })?;
+        if named.has(&glob) {
+            collection = named;
+        }
     }
-    let reader = Box::new(FolderReader { collection, names, places });
-    Ok(Input::of_reader(options.label.clone(), Format::FOLDER, reader).with_member(member))
+    Ok(collection.into_input(options.label.clone()).with_member(member))
 }
 
 /// Returns the bytes of a file, or of all files of a store, as far as they can be read.
@@ -324,33 +387,6 @@ fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
     }
     // to open a pipe would wait for its writer
     if metadata.is_file() { Some(Box::new(fs::File::open(path).ok()?)) } else { None }
-}
-
-/// Returns the one file that a folder of files stands for, if it is a model: the only index, or the only container, beside
-/// which no other file holds a tensor.
-///
-/// # Errors
-/// A folder that cannot be read.
-pub fn model(folder: &Path, options: &OpenOptions) -> Result<Option<PathBuf>> {
-    let FolderFiles { files, unread, .. } = folder::files(folder, "file").with_context(|| options.label.clone())?;
-    if !unread.is_empty() {
-        // nobody knows what lies there
-        return Ok(None);
-    }
-    let Some(first) = files.iter().find(|file| file.format.is_container()) else { return Ok(None) };
-    let open = |file: &FolderFile| options.open(&file.path).ok();
-    // what is no container may still be a JSON that holds no tensor, such as the configuration of a model
-    let may_be_alone =
-        |file: &FolderFile| file.path == first.path || file.format.is_container() || !file.format.is_binary();
-    if !files.iter().all(may_be_alone) {
-        return Ok(None);
-    }
-    let Some(shards) = open(first).filter(|input| input.names().is_some()).map(|input| input.files()) else {
-        return Ok(None);
-    };
-    let mut others = files.iter().filter(|file| file.path != first.path && !shards.contains(&file.path));
-    let is_alone = others.all(|file| !file.format.is_container() && open(file).is_some_and(|input| input.is_other()));
-    Ok(is_alone.then(|| first.path.clone()))
 }
 
 /// A folder of files as a container of all their tensors.

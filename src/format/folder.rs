@@ -25,6 +25,13 @@ pub(super) struct FolderFile {
     pub bytes: u64,
 }
 
+impl FolderFile {
+    /// Returns whether it is a text, which may hold anything, and no index.
+    pub(super) fn is_text(&self) -> bool {
+        !self.format.is_binary() && !self.format.is_container()
+    }
+}
+
 /// The files of a folder.
 #[derive(Debug)]
 pub(super) struct FolderFiles {

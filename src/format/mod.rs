@@ -16,6 +16,7 @@ mod csv;
 pub mod dims;
 pub mod files;
 mod folder;
+mod folder_model;
 mod foreign;
 #[cfg(feature = "safetensors")]
 mod index;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::colon::{FoundFile, divide_address, folder};
 use super::content::{BEGIN, ChunkDescription, Content, ContentSource, Description, read_begin};
+use super::folder_model::InFolder;
 use super::interface::Reader;
 use super::json::JsonReader;
 use super::raw::{self, View};
@@ -136,7 +137,7 @@ impl OpenOptions {
 
     pub(super) fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
         reader.read_cells(self.skip_rows, self.missing.as_deref());
-        Input { label: self.label.clone(), format, reader, member: None, is_edited: self.locked }
+        Input { label: self.label.clone(), format, reader, member: None, folder: None, is_edited: self.locked }
     }
 
     /// Opens and locks a regular file.
@@ -244,11 +245,13 @@ impl OpenOptions {
 /// member 0, which has no name.
 #[derive(Debug)]
 pub struct Input {
-    label: String,
+    pub(super) label: String,
     format: Format,
     reader: Box<dyn Reader>,
     member: Option<String>,
     is_edited: bool,
+    /// What is known of a folder that it is the one model of.
+    pub(super) folder: Option<Box<InFolder>>,
 }
 
 impl Input {
@@ -279,7 +282,7 @@ impl Input {
 
     /// Returns what `reader` reads, which messages call `label`.
     pub(super) fn of_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
-        Self { label, format, reader, member: None, is_edited: false }
+        Self { label, format, reader, member: None, folder: None, is_edited: false }
     }
 
     /// Returns it with the name of a member, if the path gave one.

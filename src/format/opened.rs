@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::collection::{self, Wanted};
+use super::collection;
 use super::colon::shown;
 use super::dims::slices_of;
 use super::interface::Unchangeable;
@@ -14,6 +14,7 @@ use super::write::{self, Work};
 use crate::error::{Context, Error, ErrorKind, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
+use crate::item::name_filter::NameFilter;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::memory;
@@ -60,7 +61,7 @@ use crate::storage::source::Source;
 /// that is not there, which is [`ErrorKind::Member`]. All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let path = path.as_ref();
-    Opened::new(collection::open(&OpenOptions::new(shown(path)), path, Wanted::ALL)?)
+    Opened::new(collection::open(&OpenOptions::new(shown(path)), path, NameFilter::default())?)
 }
 
 /// Opens the bytes of a file that are in memory, as [`open`] does it. Nothing is written to a disk.

@@ -14,6 +14,8 @@ pub(crate) mod exact;
 pub(crate) mod float16;
 pub mod glob;
 pub mod meta;
+#[cfg(feature = "files")]
+pub mod name_filter;
 mod names;
 pub mod narrow;
 pub mod parse;

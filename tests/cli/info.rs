@@ -638,8 +638,8 @@ fn folders() {
         .expect("an error");
     folder.put("run/i.json", "[1]");
     let table = folder.run(words("info run")).printed().expect("a table");
-    assert!(table.contains("not read: two files of one name: run/i.json and run/i.npy\n"), "{table}");
-    folder.refuses(words("show run:i"), &["FILE run:i: two files of one name: run/i.json and "]).expect("an error");
+    assert!(table.contains("not read: two files of one name: run/i.npy and run/i.json\n"), "{table}");
+    folder.refuses(words("show run:i"), &["FILE run:i: two files of one name: run/i.npy and "]).expect("an error");
     std::fs::remove_file(folder.path("run/i.json")).expect("removed");
     // a folder without tensors says so
     std::fs::create_dir(folder.path("none")).expect("a folder");

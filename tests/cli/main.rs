@@ -10,6 +10,7 @@ mod completions;
 mod concat;
 mod convert;
 mod diff;
+mod folders;
 mod gather;
 mod gather_elements;
 mod gather_nd;

@@ -4,9 +4,9 @@ use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 
 use crate::command::messages::told;
-use crate::format::collection::Wanted;
 use crate::format::open::{Input, alike, list};
 use crate::item::glob::{Glob, Rename};
+use crate::item::name_filter::NameFilter;
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their
 /// files.
@@ -49,27 +49,25 @@ impl TakenOptions {
         self.only.is_empty() && self.exclude.is_empty()
     }
 
-    /// Returns whether a tensor of that name is taken.
-    pub(crate) fn takes(&self, name: &str) -> bool {
-        let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
-        (self.only.is_empty() || matches(&self.only)) && !matches(&self.exclude)
+    /// Returns the patterns, for tensors that keep their names.
+    pub(crate) fn filter(&self) -> NameFilter<'_> {
+        NameFilter { only: &self.only, exclude: &self.exclude, rename: &[] }
     }
 
-    /// Returns whether a tensor may be taken whose name begins with `prefix`.
-    pub(crate) fn takes_within(&self, prefix: &str) -> bool {
-        let some = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_some_within(prefix));
-        (self.only.is_empty() || some(&self.only)) && !self.exclude.iter().any(|glob| glob.matches_all_within(prefix))
+    /// Returns whether a tensor of that name is taken.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        self.filter().takes(name)
     }
 
     /// Checks that each pattern of `--only` and `--exclude` matches one of `names`.
     ///
     /// # Errors
     /// The first that matches none.
-    pub(crate) fn check_names(&self, names: &[&str]) -> Result<()> {
+    pub(crate) fn check_names<S: AsRef<str>>(&self, names: &[S]) -> Result<()> {
         for (option, globs) in [("--only", &self.only), ("--exclude", &self.exclude)] {
-            if let Some(glob) = globs.iter().find(|glob| !names.iter().any(|name| glob.matches(name))) {
-                let text = glob.text();
-                bail!("{option} {text}: matches no tensor of a whole container{}", meant(text, names));
+            if let Some(glob) = globs.iter().find(|glob| !names.iter().any(|name| glob.matches(name.as_ref()))) {
+                let (text, names) = (glob.text(), names.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+                bail!("{option} {text}: matches no tensor of a whole container{}", meant(text, &names));
             }
         }
         Ok(())
@@ -101,16 +99,16 @@ impl<'a> Taking<'a> {
     /// Those of `open`, and of [`Input::select`].
     pub(crate) fn open(
         &mut self,
-        open: impl FnOnce(Wanted<'_>) -> Result<Input>,
+        open: impl FnOnce(NameFilter<'_>) -> Result<Input>,
     ) -> Result<(Input, Option<Vec<usize>>)> {
         let options = self.options;
-        let wanted = Wanted { name: &|name| options.takes(name), within: &|prefix| options.takes_within(prefix) };
-        let opened = open(wanted).and_then(|input| Ok((input.select()?, input)));
+        let opened = open(options.filter()).and_then(|input| Ok((input.select()?, input)));
         let (mut selected, input) = opened.inspect_err(|_| self.has_unknown = true)?;
         let holds_any = !selected.is_empty();
         if !options.is_empty() && (input.member().is_none() || input.glob().is_some()) {
             self.names.extend(selected.iter().filter_map(|&n| input.name(n)).map(str::to_owned));
-            selected.retain(|&n| input.name(n).is_none_or(|name| options.takes(name)));
+            self.names.extend(input.names_beside());
+            selected.retain(|&n| input.name(n).is_none() || input.is_taken(n, options.filter()));
         }
         self.taken += selected.len();
         Ok((input, holds_any.then_some(selected)))
@@ -138,14 +136,14 @@ impl MemberOptions {
         self.taken.is_empty() && self.rename.is_empty()
     }
 
-    /// Returns whether a tensor may get another name whose name begins with `prefix`.
-    pub(crate) fn renames_within(&self, prefix: &str) -> bool {
-        self.rename.iter().any(|rename| rename.applies_within(prefix))
+    /// Returns the patterns, which are matched with the names that tensors have after `--rename`.
+    pub(crate) fn renaming_filter(&self) -> NameFilter<'_> {
+        NameFilter { rename: &self.rename, ..self.taken.filter() }
     }
 
     /// Returns what a tensor of that name is called after `--rename`.
     pub(crate) fn renamed(&self, name: &str) -> String {
-        self.rename.iter().find_map(|rename| rename.apply(name)).unwrap_or_else(|| name.to_owned())
+        self.renaming_filter().renamed(name).into_owned()
     }
 
     /// Checks that each pattern of `--rename` matches one of `names`.

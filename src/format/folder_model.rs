@@ -1,0 +1,110 @@
+//! Whether a folder is one model: which of its files patterns leave, and what its tensors are called then.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::collection::{Collection, Listed, TensorPlace, bytes_of};
+use super::open::{Input, OpenOptions};
+use crate::item::name_filter::{ModelFile, NameFilter};
+
+/// What is known of the one model of a folder beside its tensors.
+#[derive(Debug)]
+pub(super) struct InFolder {
+    /// The file that the folder stands for.
+    pub model: ModelFile,
+    /// The names of tensors in the folder that patterns leave out.
+    pub left_out: Vec<String>,
+}
+
+impl Input {
+    /// Returns it as the folder that it is the one model of, which messages call `label`.
+    pub(super) fn of_folder(mut self, label: String, folder: InFolder) -> Self {
+        (self.label, self.folder) = (label, Some(folder.into()));
+        self
+    }
+
+    /// Returns whether a filter takes member `n`, by the name that it has, or, of the model of a folder, by the one that it
+    /// would have beside others.
+    pub fn is_taken(&self, n: usize, filter: NameFilter<'_>) -> bool {
+        let name = self.name(n).unwrap_or_default();
+        self.folder.as_ref().map_or_else(|| filter.takes(name), |folder| filter.takes_of(&folder.model, name))
+    }
+
+    /// Returns the names that patterns may match beside those of the members: of the model of a folder those that its tensors
+    /// would have beside others, and those of tensors that are left out.
+    pub fn names_beside(&self) -> Vec<String> {
+        let Some(InFolder { model, left_out }) = self.folder.as_deref() else { return Vec::new() };
+        let within = self.reader().names().unwrap_or_default().iter().map(|name| model.within(name));
+        within.chain(left_out.iter().cloned()).collect()
+    }
+}
+
+impl Collection {
+    /// Returns the number of the one file that the patterns leave, if it is a container or an index: the patterns that
+    /// exclude some, else all. Where there is no other file, patterns are for its tensors.
+    pub(super) fn only_model(&self, filter: NameFilter<'_>) -> Option<usize> {
+        if let [alone] = &*self.files {
+            return alone.is_container.then_some(0);
+        }
+        let only = |filter: NameFilter<'_>| {
+            let mut files = self.files_left(filter);
+            let first = files.next()?;
+            (self.files[first].is_container && files.all(|file| file == first)).then_some(first)
+        };
+        only(filter.of_exclude()).or_else(|| only(filter))
+    }
+
+    /// Returns the numbers of the files that tensors lie in which the filter takes, once for each tensor.
+    fn files_left(&self, filter: NameFilter<'_>) -> impl Iterator<Item = usize> {
+        self.tensors.iter().filter(move |(name, _)| filter.takes(name)).map(|(_, place)| place.file)
+    }
+
+    /// Returns whether the filter leaves models, which are containers and indices, and no tensor beside them.
+    pub(super) fn has_only_models(&self, filter: NameFilter<'_>) -> bool {
+        let mut files = self.files_left(filter).peekable();
+        files.peek().is_some() && files.all(|file| self.files[file].is_container)
+    }
+
+    /// Returns whether a tensor of a file is taken, by its own name or by the one that begins with that of the file; of a
+    /// file that cannot be opened one may be.
+    pub(super) fn has_wanted_of(&self, file: usize, filter: NameFilter<'_>) -> bool {
+        let model = self.model_file(file);
+        let own = |name: &str| name.strip_prefix(&*model.stem)?.strip_prefix(':').map(str::to_owned);
+        let is_wanted = |name: &str| own(name).is_none_or(|own| filter.takes_of(&model, &own));
+        self.tensors.iter().any(|(name, place)| place.file == file && is_wanted(name))
+    }
+
+    /// Returns what a folder that stands for a file knows of it.
+    fn model_file(&self, file: usize) -> ModelFile {
+        let stem = self.files[file].stem.clone().expect("a file of a folder has a stem");
+        ModelFile { stem, is_alone: self.files.len() == 1 }
+    }
+
+    /// Makes a folder the one file of it that it stands for.
+    pub(super) fn into_model(mut self, file: usize, filter: NameFilter<'_>) -> Self {
+        let model = self.model_file(file);
+        let others = self.tensors.extract_if(|_, place| place.file != file);
+        let left_out = others.map(|(name, _)| name).collect();
+        let listed = self.files.swap_remove(file);
+        let options = OpenOptions { label: listed.label.clone(), ..self.options.clone() };
+        // a file that was not opened yet, or is one of many, is opened again
+        let input = listed.input.or_else(|| options.open(&listed.path).ok().map(Arc::new));
+        let (mut tensors, mut stem) = (HashMap::new(), None);
+        match &input {
+            None => {
+                tensors.insert(model.stem.clone(), TensorPlace { file: 0, member: None, bytes: 0 });
+                stem = Some(model.stem.clone());
+            }
+            Some(input) => {
+                for (n, name) in input.names().into_iter().flatten().enumerate() {
+                    let bytes = if filter.takes_of(&model, name) { bytes_of(input, n) } else { 0 };
+                    tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
+                }
+            }
+        }
+        let file = Listed { stem, is_broken: input.is_none(), input, ..listed };
+        let Self { options, left_alone, .. } = self;
+        let (files, model, open) = (vec![file], Some(model), 1);
+        Self { files, tensors, stems: HashMap::new(), options, open, model, left_out, left_alone }
+    }
+}
