@@ -47,7 +47,8 @@ use crate::storage::target::Target;
 /// have their own names. A * behind a colon, as in
 /// 'FOLDER:*.bias', selects the tensors that it matches on that side. Files of other endings
 /// than those of formats that are read, hidden ones, JSON objects without data, and JSON and CSV beside a model are left
-/// alone; an index stands for the files that it names. What cannot be read is told and stops no other tensor, and two sides without any tensor are an
+/// alone; an index stands for the files that it names. Files of formats that hold tensors and are not read, such as .pt, are
+/// unreadable by their whole names, unless --exclude leaves them out. What cannot be read is told and stops no other tensor, and two sides without any tensor are an
 /// error. The report has a line for each tensor that is not the same, the worst first.
 #[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]

@@ -282,10 +282,13 @@ impl NamedPairs {
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }
         // a tensor of the model of a folder is also known by the name that it would have beside others
-        named.retain(|(name, _)| {
-            let is_matched =
-                |glob: &Glob| glob.matches(name) || models.iter().any(|model| model.is_matched(glob, name));
-            filter.takes_where(is_matched)
+        named.retain(|(name, places)| {
+            let is_file = |(place, side): (&Option<TensorPlace>, &Collection)| {
+                place.is_some_and(|place| side.is_not_read(place.file))
+            };
+            let is_tensor = !places.iter().zip(&sides).any(is_file);
+            let by_file = |glob: &Glob| is_tensor && models.iter().any(|model| model.is_matched(glob, name));
+            filter.takes_where(|glob| glob.matches(name) || by_file(glob))
         });
         if named.is_empty() {
             bail!("{} and {}: --only and --exclude leave no tensor to compare", labels[0], labels[1]);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::colon::folder_of_files;
 use super::content::{ChunkDescription, Description};
 pub use super::folder::MOST;
-use super::folder::{self, FolderFile, FolderFiles, UnreadFolder};
+use super::folder::{self, FileNotRead, FolderFile, FolderFiles, UnreadFolder};
 use super::folder_model::InFolder;
 use super::interface::Reader;
 use super::open::{Input, OpenOptions};
@@ -72,6 +72,8 @@ pub(super) struct Listed {
     pub input: Option<Arc<Input>>,
     /// Whether it holds any number of tensors by their names.
     pub is_container: bool,
+    /// Whether it holds tensors in a format that is not read.
+    pub is_not_read: bool,
     /// Whether it may hold several tensors, and could not be opened.
     pub is_broken: bool,
     /// Why it is not opened, if the folder tells that.
@@ -119,6 +121,7 @@ impl Collection {
             stem: None,
             is_container: input.names().is_some(),
             input: Some(input.into()),
+            is_not_read: false,
             is_broken: false,
             refused: None,
         };
@@ -134,18 +137,19 @@ impl Collection {
     /// tensors have the names that they have there, and texts are left alone, as beside several models.
     ///
     /// A file that cannot be read is listed as one tensor, so that it stops nobody who wants the others; why it cannot be
-    /// read is said when it is opened. So are a folder in the folder that cannot be read, and two files of one name.
+    /// read is said when it is opened. So are a folder in the folder that cannot be read, two files of one name, and, by its
+    /// whole name, a file of a format that holds tensors and is not read.
     ///
     /// # Errors
     /// The folder itself cannot be read; more than [`MOST`] files or tensors.
     pub fn of_folder(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
-        let FolderFiles { files, left_alone, unread } = folder::files(folder, opening.role)?;
+        let FolderFiles { files, mut not_read, left_alone, unread } = folder::files(folder, opening.role)?;
         let (texts, files): (Vec<_>, Vec<_>) = files.into_iter().partition(FolderFile::is_text);
         let mut collection = Self { options: opening.options.clone(), left_alone, ..Self::default() };
         for UnreadFolder { path, stem, error } in unread {
             collection.refuse(path, stem, error);
         }
-        collection.add_all(files, opening)?;
+        not_read.extend(collection.add_all(files, opening)?);
         let filter = opening.filter;
         // patterns that choose texts alone name them by themselves
         let names_texts = !filter.only.is_empty() && texts.iter().any(|text| filter.takes(&text.stem));
@@ -162,12 +166,28 @@ impl Collection {
                 collection.add(text, opening, filter)?;
             }
         }
+        for file in not_read {
+            collection.add_not_read(file, opening.role);
+        }
         collection.left_alone.sort();
         Ok(collection)
     }
 
-    /// Lists the tensors of files of a folder that are no texts.
-    fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<()> {
+    /// Lists a file that is not read as one tensor.
+    fn add_not_read(&mut self, FileNotRead { path, name, what }: FileNotRead, role: &str) {
+        let label = format!("{role} {}", path.display());
+        // a tensor may be called like a file
+        let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
+        self.tensors.insert(name.clone(), TensorPlace { file: self.files.len(), member: None, bytes: 0 });
+        let refused = Some(malformed!("{what}").within(label.clone()));
+        let (stem, input) = (Some(name), None);
+        let [is_container, is_broken, is_not_read] = [false, false, true];
+        self.files.push(Listed { path, label, stem, input, is_container, is_not_read, is_broken, refused });
+    }
+
+    /// Lists the tensors of files of a folder that are no texts. Returns the pointers of Git LFS among them that lie beside one
+    /// model, which keeps its names although others are not there.
+    fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<Vec<FileNotRead>> {
         let (indices, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.format.names_files());
         let mut shards = HashSet::new();
         for found in indices {
@@ -181,7 +201,18 @@ impl Collection {
         };
         let listed =
             self.files.iter().filter(|file| file.stem.as_ref().is_some_and(|stem| is_left(stem, file.is_container)));
-        let left = listed.count() + files.iter().filter(|file| is_left(&file.stem, file.format.is_container())).count();
+        let listed = listed.count();
+        let mut pointers = Vec::new();
+        if !opening.by_files {
+            let left = || files.iter().filter(|file| is_left(&file.stem, file.format.is_container()));
+            let models = left().filter(|file| file.format.is_container() && !file.is_pointer());
+            // of many files of one tensor, the first that is no pointer is the last that is opened
+            let mut singles = left().filter(|file| !file.format.is_container());
+            if listed + models.count() == 1 && singles.all(FolderFile::is_pointer) {
+                pointers = files.extract_if(.., |file| file.is_pointer()).map(FolderFile::not_read).collect();
+            }
+        }
+        let left = listed + files.iter().filter(|file| is_left(&file.stem, file.format.is_container())).count();
         // patterns may be for the own names of the tensors of the only file
         let filter = match (self.files.len() + files.len(), left) {
             _ if opening.by_files => opening.filter,
@@ -189,7 +220,8 @@ impl Collection {
             (_, 1) => excluding,
             _ => opening.filter,
         };
-        files.into_iter().try_for_each(|found| self.add(found, opening, filter).map(drop))
+        files.into_iter().try_for_each(|found| self.add(found, opening, filter).map(drop))?;
+        Ok(pointers)
     }
 
     /// Returns the file that the folder stands for, if all its tensors are those of one model.
@@ -214,7 +246,7 @@ impl Collection {
 
     /// Returns the file or folder that a tensor of that name would lie in, if it cannot be opened, and what it is listed as.
     pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
-        if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }]) = (&self.model, &*self.files) {
+        if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }, ..]) = (&self.model, &*self.files) {
             // nobody knows which tensors the one file has
             return Some((stem, TensorPlace { file: 0, member: None, bytes: 0 }));
         }
@@ -274,7 +306,8 @@ impl Collection {
         let is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
         let input = container.filter(|_| self.open < OPEN).map(Arc::new);
         self.open += usize::from(input.is_some());
-        self.files.push(Listed { path, label, stem: Some(stem), input, is_container, is_broken, refused: None });
+        let (stem, is_not_read, refused) = (Some(stem), false, None);
+        self.files.push(Listed { path, label, stem, input, is_container, is_not_read, is_broken, refused });
         Ok(shards)
     }
 
@@ -284,7 +317,8 @@ impl Collection {
         self.stems.insert(stem.clone(), file);
         self.tensors.insert(stem.clone(), TensorPlace { file, member: None, bytes: 0 });
         let (label, stem, refused) = (String::new(), Some(stem), Some(error));
-        self.files.push(Listed { path, label, stem, input: None, is_container: false, is_broken: true, refused });
+        let (input, [is_container, is_not_read, is_broken]) = (None, [false, false, true]);
+        self.files.push(Listed { path, label, stem, input, is_container, is_not_read, is_broken, refused });
     }
 
     /// Returns the names in natural order, and where the tensors are.
@@ -294,9 +328,14 @@ impl Collection {
         tensors
     }
 
-    /// Returns whether there is no tensor.
+    /// Returns whether there is no tensor but those of files that are not read.
     pub fn is_empty(&self) -> bool {
-        self.tensors.is_empty()
+        self.tensors.values().all(|place| self.is_not_read(place.file))
+    }
+
+    /// Returns whether a file is listed as one tensor because its format is not read.
+    pub fn is_not_read(&self, file: usize) -> bool {
+        self.files[file].is_not_read
     }
 
     /// Returns the path of a file.
@@ -319,20 +358,24 @@ impl Collection {
         self.files.first().filter(|file| file.stem.is_none())?.input.as_deref()
     }
 
-    /// Makes a container of a folder, which messages call `label`.
-    fn into_input(mut self, label: String) -> Input {
-        if let Some(model) = self.model.take_if(|_| self.files.iter().all(|file| !file.is_broken))
-            && let Some(input) = self.files.pop().and_then(|file| Arc::into_inner(file.input?))
+    /// Makes a container of a folder, which messages call `label`, of the files that are read.
+    ///
+    /// # Errors
+    /// None of the files is read that `filter` does not exclude, and there are some that hold tensors.
+    fn into_input(mut self, label: String, filter: NameFilter<'_>) -> Result<Input> {
+        self.check_some_read(filter).with_context(|| label.clone())?;
+        if let Some(model) = self.model.take_if(|_| !self.files[0].is_broken)
+            && let Some(input) = Arc::into_inner(self.files.swap_remove(0).input.expect("the file of a model is open"))
         {
-            return input.of_folder(label, InFolder { model, left_out: self.left_out });
+            return Ok(input.of_folder(label, InFolder { model, left_out: self.left_out }));
         }
         let (mut names, mut places) = (Vec::new(), Vec::new());
-        for (name, place) in self.tensors() {
+        for (name, place) in self.tensors().into_iter().filter(|(_, place)| !self.is_not_read(place.file)) {
             names.push(name.to_owned());
             places.push(place);
         }
         let reader = Box::new(FolderReader { collection: self, names, places });
-        Input::of_reader(label, Format::FOLDER, reader)
+        Ok(Input::of_reader(label, Format::FOLDER, reader))
     }
 
     /// Returns a file, which is opened if it is not open.
@@ -361,7 +404,7 @@ pub(super) fn bytes_of(input: &Input, n: usize) -> u64 {
 /// beside a model is found by that, too.
 ///
 /// # Errors
-/// Those of [`OpenOptions::open`] and [`Collection::of_folder`].
+/// Those of [`OpenOptions::open`] and [`Collection::of_folder`]; a folder of which no file is read that holds tensors.
 pub fn open(options: &OpenOptions, path: &Path, filter: NameFilter<'_>) -> Result<Input> {
     let Some((folder, member)) = folder_of_files(path).filter(|_| options.is_for_files()) else {
         return options.open(path);
@@ -376,7 +419,7 @@ pub fn open(options: &OpenOptions, path: &Path, filter: NameFilter<'_>) -> Resul
             collection = named;
         }
     }
-    Ok(collection.into_input(options.label.clone()).with_member(member))
+    Ok(collection.into_input(options.label.clone(), filter)?.with_member(member))
 }
 
 /// Returns the bytes of a file, or of all files of a store, as far as they can be read.

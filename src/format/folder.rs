@@ -1,8 +1,9 @@
-//! The files of a folder that may hold tensors, found by their names alone: nothing is opened here.
+//! The files of a folder that may hold tensors, found by their names: only `.bin` is opened, which is the ending of all bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::foreign;
 use super::table::Format;
 use crate::error::{Context, Error, Result, bail};
 use crate::layout::order::sort_by;
@@ -26,6 +27,18 @@ pub(super) struct FolderFile {
 }
 
 impl FolderFile {
+    /// Returns whether it is a pointer of Git LFS.
+    pub(super) fn is_pointer(&self) -> bool {
+        foreign::is_pointer_at(&self.path, self.bytes)
+    }
+
+    /// Returns a pointer of Git LFS as a file that is not read.
+    pub(super) fn not_read(self) -> FileNotRead {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let prefix = self.stem.rfind('/').map_or("", |at| &self.stem[..=at]);
+        FileNotRead { name: format!("{prefix}{name}"), path: self.path, what: foreign::POINTS }
+    }
+
     /// Returns whether it is a text, which may hold anything, and no index.
     pub(super) fn is_text(&self) -> bool {
         !self.format.is_binary() && !self.format.is_container()
@@ -37,10 +50,22 @@ impl FolderFile {
 pub(super) struct FolderFiles {
     /// Those that may hold tensors.
     pub files: Vec<FolderFile>,
+    /// Those that hold tensors and are not read.
+    pub not_read: Vec<FileNotRead>,
     /// The others, but for hidden ones.
     pub left_alone: Vec<PathBuf>,
     /// The folders in it that cannot be read.
     pub unread: Vec<UnreadFolder>,
+}
+
+/// A file in a folder that holds tensors in a way that is not read.
+#[derive(Debug)]
+pub(super) struct FileNotRead {
+    pub path: PathBuf,
+    /// The path from the folder on with the ending, with `/` between names: the file is called by it.
+    pub name: String,
+    /// What it is.
+    pub what: &'static str,
 }
 
 /// A folder in a folder that cannot be read.
@@ -54,7 +79,7 @@ pub(super) struct UnreadFolder {
 }
 
 /// Returns the files in a folder and in the folders in it, which messages call `role` before its path. Left alone
-/// are files whose endings are not those of a format that is read, and files that are not regular. In each folder
+/// are files whose endings are not those of a format that holds tensors, and files that are not regular. In each folder
 /// indices come first, since they stand for other files, and then the others by name. Links are followed, but not to a folder
 /// that they lie in.
 ///
@@ -63,7 +88,7 @@ pub(super) struct UnreadFolder {
 pub(super) fn files(folder: &Path, role: &str) -> Result<FolderFiles> {
     let mut walk = FolderWalk {
         role,
-        found: FolderFiles { files: Vec::new(), left_alone: Vec::new(), unread: Vec::new() },
+        found: FolderFiles { files: Vec::new(), not_read: Vec::new(), left_alone: Vec::new(), unread: Vec::new() },
         seen: 0,
         within: Vec::new(),
     };
@@ -108,7 +133,7 @@ impl FolderWalk<'_> {
                 // a broken link: whoever wants its tensors is told so
                 Err(_) => {
                     match format {
-                        None => self.found.left_alone.push(path),
+                        None => self.found.leave(path, prefix, &text),
                         Some((format, stem)) => {
                             files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes: 0 });
                         }
@@ -127,6 +152,7 @@ impl FolderWalk<'_> {
                 Some((format, stem)) if metadata.is_file() => {
                     files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes: metadata.len() });
                 }
+                None if metadata.is_file() => self.found.leave(path, prefix, &text),
                 Some(_) | None => self.found.left_alone.push(path),
             }
         }
@@ -146,5 +172,15 @@ impl FolderWalk<'_> {
         }
         self.within.pop();
         Ok(())
+    }
+}
+
+impl FolderFiles {
+    /// Lists a file that is in no format that is read.
+    fn leave(&mut self, path: PathBuf, prefix: &str, name: &str) {
+        match foreign::holder(name, &path) {
+            None => self.left_alone.push(path),
+            Some(what) => self.not_read.push(FileNotRead { path, name: format!("{prefix}{name}"), what }),
+        }
     }
 }

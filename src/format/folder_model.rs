@@ -1,10 +1,13 @@
 //! Whether a folder is one model: which of its files patterns leave, and what its tensors are called then.
 
 use std::collections::HashMap;
+use std::fs;
 use std::sync::Arc;
 
 use super::collection::{Collection, Listed, TensorPlace, bytes_of};
+use super::foreign;
 use super::open::{Input, OpenOptions};
+use crate::error::{Error, Result, malformed};
 use crate::item::name_filter::{ModelFile, NameFilter};
 
 /// What is known of the one model of a folder beside its tensors.
@@ -72,6 +75,35 @@ impl Collection {
         let own = |name: &str| name.strip_prefix(&*model.stem)?.strip_prefix(':').map(str::to_owned);
         let is_wanted = |name: &str| own(name).is_none_or(|own| filter.takes_of(&model, &own));
         self.tensors.iter().any(|(name, place)| place.file == file && is_wanted(name))
+    }
+
+    /// Checks that some file is read, if any holds tensors: files of formats that are not read and pointers of Git LFS are not.
+    ///
+    /// # Errors
+    /// There is none; the first of those that `filter` does not exclude are named.
+    pub(super) fn check_some_read(&self, filter: NameFilter<'_>) -> Result<()> {
+        /// The number of files that the message names.
+        const NAMED: usize = 5;
+        let pointer = |file: &Listed| {
+            let bytes = || fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
+            file.input.is_none() && file.refused.is_none() && foreign::is_pointer_at(&file.path, bytes())
+        };
+        if !self.tensors.values().all(|place| self.is_not_read(place.file) || pointer(&self.files[place.file])) {
+            return Ok(());
+        }
+        let told = |(name, place): (&str, TensorPlace)| {
+            let file = &self.files[place.file];
+            let what = file.refused.as_ref().map_or(foreign::POINTS, Error::message);
+            let ending = if file.is_not_read { None } else { file.path.extension() };
+            let ending = ending.map_or_else(String::new, |ending| format!(".{}", ending.display()));
+            filter.of_exclude().takes(name).then(|| format!("{name}{ending}: {what}"))
+        };
+        let all: Vec<_> = self.tensors().into_iter().filter_map(told).collect();
+        let more = if all.len() > NAMED { format!("; and {} more", all.len() - NAMED) } else { String::new() };
+        match all.is_empty() {
+            true => Ok(()),
+            false => Err(malformed!("holds no tensor that is read; {}{more}", all[..all.len().min(NAMED)].join("; "))),
+        }
     }
 
     /// Returns what a folder that stands for a file knows of it.

@@ -1,6 +1,10 @@
 //! Recognises files that hold no tensor, so that messages can name them: for a model, a packed file or the printed text of a
 //! tensor, "not JSON" would not help.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
 #[cfg(feature = "onnx")]
 use prost::encoding::WireType;
 
@@ -38,15 +42,84 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", PYTORCH),
 ];
 
+/// What a file of PyTorch is among others.
+const OF_TORCH: &str = "a PyTorch file, which is not read";
+
+/// The endings of files that hold tensors as a rule and are not read, and what these are.
+const ENDINGS: &[(&str, &str)] = &[
+    (".pt", OF_TORCH),
+    (".pth", OF_TORCH),
+    (".ckpt", "a checkpoint of PyTorch or TensorFlow, which is not read"),
+    (".gguf", "a GGUF model, which is not read"),
+    (".ggml", "a GGML model, which is not read"),
+    (".h5", "an HDF5 file, which is not read"),
+    (".hdf5", "an HDF5 file, which is not read"),
+    (".keras", "a Keras model, which is not read"),
+    (".msgpack", "a Flax model, which is not read"),
+    (".nc", NETCDF),
+    (".nc4", NETCDF),
+    (".mat", "a MATLAB file, which is not read"),
+    (".onnx", "an ONNX model, which is not read"),
+    (".tflite", "a TensorFlow Lite model, which is not read"),
+    (".zarr.zip", ZIPPED_STORE),
+];
+
+/// Returns what a file is that holds tensors and is not read, as its name tells; of `.bin`, which any bytes are called, its
+/// content tells whether it is PyTorch's.
+pub(super) fn holder(name: &str, path: &Path) -> Option<&'static str> {
+    let ends = |ending: &str| {
+        let at = name.len().checked_sub(ending.len()).filter(|at| *at > 0);
+        at.and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+    };
+    let named = ENDINGS.iter().find(|(ending, _)| ends(ending)).map(|(_, what)| *what);
+    named.or_else(|| if ends(".bin") { holder_among_bytes(path).ok().flatten() } else { None })
+}
+
+/// Returns what a file is, if its bytes are those of PyTorch or of another format that is not read. What `torch.save` makes of
+/// settings is no such file: an archive with a pickle and without items.
+fn holder_among_bytes(path: &Path) -> io::Result<Option<&'static str>> {
+    /// The first bytes, and the last ones, in which the directory of an archive ends.
+    const LOOK: u64 = 4096;
+    let mut file = File::open(path)?;
+    let mut begin = Vec::new();
+    file.by_ref().take(LOOK).read_to_end(&mut begin)?;
+    if !begin.starts_with(b"PK\x03\x04") {
+        let what = stand_in(&begin).or_else(|| binary(&begin));
+        return Ok(what.map(|what| if what == PYTORCH { OF_TORCH } else { what }));
+    }
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(file.metadata()?.len().saturating_sub(LOOK)))?;
+    file.take(LOOK).read_to_end(&mut end)?;
+    let has = |bytes: &[u8], name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+    let is_torch = has(&begin, b"data.pkl") && has(&end, b"/data/");
+    Ok(is_torch.then_some(OF_TORCH))
+}
+
+/// The most bytes of a pointer of Git LFS.
+const POINTER: u64 = 1024;
+
+/// Returns whether a file of so many bytes is a pointer of Git LFS. Files that are longer are not opened.
+pub(super) fn is_pointer_at(path: &Path, bytes: u64) -> bool {
+    let begin = || -> io::Result<Vec<u8>> {
+        let mut begin = Vec::new();
+        File::open(path)?.take(POINTER).read_to_end(&mut begin)?;
+        Ok(begin)
+    };
+    (LFS.len() as u64..POINTER).contains(&bytes) && begin().is_ok_and(|begin| is_pointer(&begin))
+}
+
 /// What the files that Git LFS leaves in the place of others begin with.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
+
+/// What a pointer of Git LFS is.
+pub(super) const POINTS: &str = "a Git LFS pointer in the place of the file: git lfs pull fetches it";
 
 /// Returns what a text is that stands in the place of a file which is not there.
 pub(super) fn stand_in(begin: &[u8]) -> Option<&'static str> {
     let text = begin.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|word| word.eq_ignore_ascii_case(with.as_bytes()));
     match () {
-        () if is_pointer(begin) => Some("a Git LFS pointer in the place of the file: git lfs pull fetches it"),
+        () if is_pointer(begin) => Some(POINTS),
         () if begins("<!doctype html") || begins("<html") => {
             Some("an HTML page in the place of a tensor, such as servers answer with where something is wrong")
         }

@@ -13,6 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 
 use super::beside::{is_plain_name, join, open_beside};
 use super::content::{Content, Description};
+use super::foreign;
 use super::interface::{Reader, Sure};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
@@ -140,7 +141,11 @@ impl IndexReader {
         let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
         bytes.read_at(&mut begin[..filled], 0)?;
         if safetensors::sure(&begin[..filled], Some(len)) == Sure::No {
-            bail!("no .safetensors file: does not begin with a length and {{");
+            let mut begin = [0; 64];
+            let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
+            bytes.read_at(&mut begin[..filled], 0)?;
+            let instead = foreign::stand_in(&begin[..filled]);
+            bail!("{}", instead.unwrap_or("no .safetensors file: does not begin with a length and {"));
         }
         let reader = SafetensorsReader::read(bytes, Some(self.identity))?;
         let numbers = reader.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, Run, each, npz, tensor, words};
+use crate::common::{Folder, Run, deflated, each, lfs_pointer, npz, tensor, words, zip};
 
 /// What a run printed and said.
 fn text(run: &Run) -> String {
@@ -143,4 +143,167 @@ fn models_are_compared_by_their_own_names() {
     folder.put("new.npz", npz(&[("enc.w", other)]));
     let run = folder.run(words("diff adapter new.npz --only model:enc.w --accept"));
     assert!(text(&run).ends_with("wrote adapter/model.npz: 1 of 3 tensors\n"), "{}", text(&run));
+}
+
+/// Files that hold tensors and are not read, and what they are called.
+const NOT_READ: [(&str, &[u8], &str); 12] = [
+    ("a.pt", b"x", "a PyTorch file"),
+    ("sub/a.PTH", b"x", "a PyTorch file"),
+    ("a.ckpt", b"x", "a checkpoint of PyTorch or TensorFlow"),
+    ("a.gguf", b"", "a GGUF model"),
+    ("tf_model.h5", b"x", "an HDF5 file"),
+    ("a.hdf5", b"x", "an HDF5 file"),
+    ("a.nc", b"x", "a netCDF file"),
+    ("a.onnx", b"x", "an ONNX model"),
+    ("a.mat", b"x", "a MATLAB file"),
+    ("a.zarr.zip", b"x", "a Zarr store in a ZIP archive"),
+    ("old.bin", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M", "a PyTorch file"),
+    ("g.bin", b"GGUF\x03\0\0\0", "a GGUF model"),
+];
+
+/// What `torch.save` writes: an archive with a pickle, and with a member for the items of each tensor.
+fn torch(has_items: bool) -> Vec<u8> {
+    let items = has_items.then(|| deflated("pytorch_model/data/0", &[0; 16]));
+    let pickle = deflated("pytorch_model/data.pkl", b"\x80\x02}q\x00.");
+    zip(&[pickle].into_iter().chain(items).chain([deflated("pytorch_model/version", b"3\n")]).collect::<Vec<_>>())
+}
+
+#[test]
+fn what_is_not_read_is_not_equal() {
+    let folder = folders();
+    let put = |name: &str, bytes: &[u8]| {
+        fs::create_dir_all(folder.path(name).parent().unwrap()).unwrap();
+        folder.put(name, bytes);
+    };
+    let equal = "equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n";
+    let unreadable = "unreadable: 3 same, 0 within, 0 different, 0 missing, 0 extra, 1 unreadable\n";
+    let torch_file = torch(true);
+    let pointer = lfs_pointer();
+    let all = NOT_READ.into_iter().chain([
+        ("pytorch_model.bin", &*torch_file, "a PyTorch file"),
+        (
+            "adapter_model.safetensors",
+            pointer.as_bytes(),
+            "a Git LFS pointer in the place of the file: git lfs pull fetches it",
+        ),
+        ("sub/embeddings.npy", pointer.as_bytes(), "a Git LFS pointer"),
+        ("pytorch_model-00001-of-00002.bin", pointer.as_bytes(), "a Git LFS pointer"),
+    ]);
+    each(
+        all,
+        |(name, ..)| (*name).to_owned(),
+        |(name, bytes, what)| {
+            put(&format!("texts/{name}"), bytes);
+            let check = |args: &str, status: i32, first: &str, fragments: &[&str]| {
+                let run = folder.run(words(args));
+                let is_right = run.status == Some(status) && text(&run).starts_with(first);
+                let lacks = fragments.iter().find(|fragment| !text(&run).contains(**fragment));
+                if is_right && lacks.is_none() {
+                    Ok(())
+                } else {
+                    Err(format!("{args}: {} lacks {lacks:?}", text(&run)))
+                }
+            };
+            // the model keeps its names, on either side
+            let said = format!("{name}: EXPECTED texts/{name}: {what}");
+            check("diff texts m.npz", 2, unreadable, &[&said, "error: 1 of 4 tensors cannot be read"])?;
+            check("diff m.npz texts -q", 2, "unreadable: 3 same", &[])?;
+            check("diff texts texts --only model:*", 0, equal, &[])?;
+            check(&format!("diff texts m.npz --exclude {name}"), 0, equal, &[])?;
+            let said = format!("{{\"name\": \"{name}\", \"verdict\": \"unreadable\", \"error\": ");
+            check("diff texts m.npz --json", 2, "{\"equal\": false, ", &["\"unreadable\": 1}", &said])?;
+            check("info texts", 0, "name ", &["enc.w"])?;
+            check("convert texts -o o.npz --dry-run", 0, "", &[])?;
+            // alone it is an error
+            put(&format!("alone/{name}"), bytes);
+            let said = format!("FILE alone: holds no tensor that is read; {name}: {what}");
+            folder.refuses(["info", "alone"], &[&said])?;
+            folder.refuses(["show", "alone"], &[&said])?;
+            check("diff alone m.npz", 2, "", &[": 0 same, ", " tensors cannot be read"])?;
+            fs::remove_dir_all(folder.path("alone")).unwrap();
+            fs::remove_file(folder.path(format!("texts/{name}"))).unwrap();
+            Ok(())
+        },
+    );
+    // bytes of any kind, settings that torch.save wrote, and files that are empty hold no tensors
+    for (name, bytes) in [("dump.bin", vec![1; 64]), ("training_args.bin", torch(false)), ("empty.bin", vec![])] {
+        put(&format!("texts/{name}"), &bytes);
+    }
+    let run = folder.run(words("diff texts m.npz -v"));
+    assert!(run.status == Some(0) && text(&run).contains("left alone: texts/training_args.bin\n"), "{}", text(&run));
+    // what is there on both sides is one, and is excluded by a pattern
+    put("texts/model.pt", b"x");
+    put("adapter/model.pt", b"x");
+    for (args, status, first) in [
+        ("texts adapter --exclude lora:*", 2, unreadable),
+        ("texts adapter --exclude lora:* --exclude *.pt", 0, equal),
+        ("texts m.npz --accept", 2, unreadable),
+    ] {
+        let run = folder.run(words(&format!("diff {args}")));
+        assert!(run.status == Some(status) && text(&run).starts_with(first), "{args}: {}", text(&run));
+    }
+}
+
+#[test]
+fn clones_without_their_files() {
+    let folder = folders();
+    for name in ["clone", "other", "sharded"] {
+        fs::create_dir(folder.path(name)).unwrap();
+        folder.put(format!("{name}/config.json"), "{}");
+    }
+    let map = ["enc.b", "enc.w", "head"].map(|name| {
+        folder.run(words(&format!("convert m.npz --only {name} -o sharded/{name}.safetensors"))).printed().unwrap();
+        format!("\"{name}\": \"{name}.safetensors\"")
+    });
+    folder.put("sharded/model.safetensors.index.json", format!("{{\"weight_map\": {{{}}}}}", map.join(", ")));
+    for name in ["clone/model.safetensors", "other/a.npz", "other/b.npy", "other/c.pt"] {
+        folder.put(name, lfs_pointer());
+    }
+    folder.put("clone/tokenizer.json", lfs_pointer());
+    let pointer = "a Git LFS pointer in the place of the file: git lfs pull fetches it";
+    for (folder_name, named) in [
+        ("clone", format!("holds no tensor that is read; model.safetensors: {pointer}")),
+        ("other", format!("a.npz: {pointer}; b.npy: {pointer}; c.pt: a PyTorch file, which is not read")),
+    ] {
+        folder.refuses(["info", folder_name], &[&format!("FILE {folder_name}: "), &named]).unwrap();
+    }
+    let rows: &[(&str, &str, &[&str])] = &[
+        // all that the other side has may lie in the file that is not there, and the text is left alone
+        (
+            "clone m.npz",
+            "unreadable: 0 same, 0 within, 0 different, 0 missing, 0 extra, 3 unreadable\n",
+            &["enc.w: EXPECTED clone/model.safetensors: a Git LFS pointer"],
+        ),
+        (
+            "sharded clone",
+            "unreadable: 0 same, 0 within, 0 different, 0 missing, 0 extra, 3 unreadable\n",
+            &["head: ACTUAL clone/model.safetensors: "],
+        ),
+        (
+            "clone clone",
+            "unreadable: 0 same, 0 within, 0 different, 0 missing, 0 extra, 1 unreadable\n",
+            &["  model: "],
+        ),
+        (
+            "other other",
+            "unreadable: 0 same, 0 within, 0 different, 0 missing, 0 extra, 3 unreadable\n",
+            &["  a: ", "  b: ", "  c.pt: "],
+        ),
+    ];
+    each(
+        rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, first, fragments)| {
+            let run = folder.run(words(&format!("diff {args}")));
+            let lacks = fragments.iter().find(|fragment| !text(&run).contains(**fragment));
+            let is_right = run.status == Some(2) && text(&run).starts_with(first) && lacks.is_none();
+            if is_right { Ok(()) } else { Err(format!("{} lacks {lacks:?}", text(&run))) }
+        },
+    );
+    // a shard that is not there is told of each of its tensors
+    folder.run(words("diff sharded m.npz")).printed().unwrap();
+    folder.put("sharded/head.safetensors", lfs_pointer());
+    let run = folder.run(words("diff sharded m.npz"));
+    assert!(text(&run).starts_with("unreadable: 2 same, "), "{}", text(&run));
+    assert!(text(&run).contains(pointer), "{}", text(&run));
 }

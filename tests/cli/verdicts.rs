@@ -117,7 +117,7 @@ fn what_cannot_be_read_stops_nothing() {
 fn nothing_compared_is_not_equal() {
     let folder = Folder::new();
     ["none", "also", "full", "other"].iter().for_each(|name| fs::create_dir(folder.path(name)).unwrap());
-    folder.put("none/a.pt", b"x").put("also/.hidden.npy", b"x").put("full/w.npy", tensor::<u8>(&[1], &[1]).npy());
+    folder.put("none/a.md", b"x").put("also/.hidden.npy", b"x").put("full/w.npy", tensor::<u8>(&[1], &[1]).npy());
     folder.put("other/config.json", b"{}").put("other/a.txt", b"x");
     folder
         .put("no.npz", npz(&[]))
@@ -137,7 +137,7 @@ fn nothing_compared_is_not_equal() {
         ("w.npz w.npz --exclude *", "--exclude: leaves no tensor to compare"),
         ("none also --only w", "--only w: matches no tensor"),
         ("other also", "there is no tensor in either; 2 files left alone, such as other/a.txt"),
-        ("also none", "there is no tensor in either; 1 file left alone, such as none/a.pt"),
+        ("also none", "there is no tensor in either; 1 file left alone, such as none/a.md"),
     ] {
         folder.refuses(words(&format!("diff {args}")), &[fragment]).unwrap();
     }
