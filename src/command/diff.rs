@@ -11,12 +11,13 @@ use clap::{Args, ValueHint};
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
-use super::messages::{about_items, complain, told, unless_closed};
+use super::messages::{about_items, complain, counted, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
     InputOptions, MemberOptions, OperandArg, PassOptions, ThreadOptions, Word, data_help, parse_number, parse_words,
     word,
 };
+use super::renames::Renames;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, is_absent, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
@@ -134,8 +135,9 @@ infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alon
 --worst, worst: rows of index, expected, actual, abs, rel, ulp), metrics (mean_abs, rmse, cosine, snr_db, psnr_db, pearson), \
 quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999) and axes (of each axis how many places hold a mismatch, and \
 which), metadata (the names of what describes the tensors and differs). Of several tensors: equal, counts (same, within, different, missing, extra, unreadable), tensors, each with name, \
-verdict and these keys, and error where it is unreadable, left_alone (the paths of files that hold no tensors), and metadata (the names of what files say \
-of themselves and differs).
+verdict and these keys, error where it is unreadable, and renamed where it is missing or extra and the other side alone has \
+a tensor of the same bytes (its name), left_alone (the paths of files that hold no tensors), rename if a rule OLD=NEW \
+joins all that is missing or extra, and metadata (the names of what files say of themselves and differs).
 
 Metrics are over the items that are finite on both sides, and null where undefined: all where there is no such item, \
 pearson where either side is constant, psnr_db and pearson of complex numbers. Where the range or the sum of squares of \
@@ -177,6 +179,18 @@ const MAP_COLUMNS: usize = 74;
 fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io.stdout.clone());
     unless_closed(write(&mut out).and_then(|()| out.flush())).context("standard output")
+}
+
+/// Writes how the tensors that only one side has may belong together.
+fn write_renames(out: &mut dyn Write, renames: &Renames) -> io::Result<()> {
+    if renames.unread > 0 {
+        let unread = counted(renames.unread, "missing or extra tensor was", "missing and extra tensors were");
+        writeln!(out, "  {unread} not read to find those that are renamed: too many bytes, or behind addresses")?;
+    }
+    match &renames.rule {
+        None => Ok(()),
+        Some(rule) => writeln!(out, "  --rename '{}' joins missing and extra tensors", rule.text()),
+    }
 }
 
 /// Returns how a comparison ends.
@@ -403,7 +417,14 @@ impl Diff {
         let asked = Asked::new(self.input.dtype.as_ref());
         let meter = Meter::new(io, Some(pairs.bytes()), self.summary);
         let mut models = Models::new(self.form(io), io.style());
-        let how = Comparing { pairs, asked: &asked, options: &|name| self.options(name), effort: self.effort(limits) };
+        let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());
+        let how = Comparing {
+            pairs,
+            asked: &asked,
+            options: &|name| self.options(name),
+            effort: self.effort(limits),
+            renames: &renames,
+        };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         asked.finish()?;
         meter.finish();
@@ -413,13 +434,18 @@ impl Diff {
         let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
         models.leave_alone(&left_alone);
+        renames.rule.iter().for_each(|rule| models.join(rule.text()));
         print(io, &mut |out| {
             if self.summary && !self.json && changes.is_some() {
                 // the lines of the files that are written say it
                 return Ok(());
             }
             models.write(out)?;
-            if self.json || self.summary { Ok(()) } else { self.write_left_alone(out, &left_alone) }
+            if self.json || self.summary {
+                return Ok(());
+            }
+            self.write_left_alone(out, &left_alone)?;
+            write_renames(out, &renames)
         })?;
         let outcome = match models.unreadable() {
             None => outcome(models.equal()),

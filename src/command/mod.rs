@@ -20,6 +20,7 @@ mod man;
 mod messages;
 mod meter;
 mod options;
+mod renames;
 mod reshape;
 mod scatter_elements;
 mod scatter_nd;

@@ -12,9 +12,10 @@ use anyhow::{Result, bail};
 use super::asked::{Asked, Reinterpret};
 use super::messages::told;
 use super::options::{MemberOptions, OperandArg};
+use super::renames::Renames;
 use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
 use crate::diff::metadata::FilePairs;
-use crate::diff::models::{Models, NamedResult, Verdict};
+use crate::diff::models::{LoneTensor, Models, NamedResult, Verdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Subject;
@@ -354,6 +355,8 @@ pub(super) struct Comparing<'a> {
     /// Returns the tolerances and limits for the tensor of a name.
     pub options: &'a dyn Fn(&str) -> Options,
     pub effort: Effort,
+    /// What is known of tensors that only one side has.
+    pub renames: &'a Renames,
 }
 
 /// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
@@ -389,7 +392,7 @@ impl Comparing<'_> {
                     Err(error) => PairState::Found(unreadable(&error)),
                 },
                 [expected, actual] => {
-                    PairState::Found(self.alone([*expected, *actual]).unwrap_or_else(|error| unreadable(&error)))
+                    PairState::Found(self.alone(name, [*expected, *actual]).unwrap_or_else(|error| unreadable(&error)))
                 }
             };
             let is_large = state.bytes() >= SMALL;
@@ -445,12 +448,13 @@ impl Comparing<'_> {
     }
 
     /// Describes a tensor that only one side has.
-    fn alone(&self, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
+    fn alone(&self, name: &str, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
         let side = usize::from(places[0].is_none());
         let place = places[side].expect("a name comes from a tensor of one of the sides");
         let source = self.pairs.open_one(side, place, self.asked)?;
-        let outline = Outline::new(source.dtype(), source.shape());
-        Ok(if side == 0 { NamedResult::Missing(outline) } else { NamedResult::Extra(outline) })
+        let renamed = self.renames.partner(side, name).map(str::to_owned);
+        let lone = LoneTensor { outline: Outline::new(source.dtype(), source.shape()), renamed };
+        Ok(if side == 0 { NamedResult::Missing(lone) } else { NamedResult::Extra(lone) })
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::difference::{Difference, Outline, Reason};
 use super::metadata::names_text;
 use super::report::{NOT_FINITE, axes_of, mismatch_columns};
-use super::verdict::{NamedResult, Verdict};
+use super::verdict::{LoneTensor, NamedResult, Verdict};
 use crate::layout::order::sort_by;
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
@@ -68,11 +68,14 @@ impl ReportLine {
     /// Returns the line of a tensor that is not the same.
     pub(super) fn of(name: &str, found: &NamedResult) -> Self {
         let name = printable(name);
-        let outline = |outline: &Outline| format!("{name}: {} {:?}", printable(&outline.dtype), outline.shape);
+        let lone = |LoneTensor { outline: Outline { dtype, shape }, renamed }: &LoneTensor, word: &str| {
+            let renamed = renamed.as_ref().map(|other| format!(", renamed {word} {}", printable(other)));
+            format!("{name}: {} {shape:?}{}", printable(dtype), renamed.unwrap_or_default())
+        };
         match found {
             NamedResult::Both(found) => Self::of_both(&name, found),
-            NamedResult::Missing(one) => Self::new(Verdict::Missing, outline(one)),
-            NamedResult::Extra(one) => Self::new(Verdict::Extra, outline(one)),
+            NamedResult::Missing(one) => Self::new(Verdict::Missing, lone(one, "to")),
+            NamedResult::Extra(one) => Self::new(Verdict::Extra, lone(one, "from")),
             NamedResult::Unreadable(why) => Self::new(Verdict::Unreadable, format!("{name}: {}", printable(why))),
         }
     }

@@ -12,7 +12,7 @@ pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
 use super::metadata::metadata_text;
 use super::report::{json_members, json_names};
-pub use super::verdict::{NamedResult, Verdict};
+pub use super::verdict::{LoneTensor, NamedResult, Verdict};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Style, printable};
@@ -59,6 +59,8 @@ pub struct Models {
     metadata_counts: bool,
     /// Tensors whose metadata differ: how many, and the first of them, by the names of what differs.
     tensor_metadata: BTreeMap<Vec<String>, (usize, String)>,
+    /// The rule for names that makes partners of the tensors that only one side has, for JSON.
+    rename: Option<String>,
 }
 
 impl Models {
@@ -76,7 +78,13 @@ impl Models {
             file_metadata: BTreeSet::new(),
             metadata_counts: false,
             tensor_metadata: BTreeMap::new(),
+            rename: None,
         }
+    }
+
+    /// Takes the rule for names of the expected side, `OLD=NEW`, that makes partners of the tensors that only one side has.
+    pub fn join(&mut self, rename: &str) {
+        self.rename = Some(rename.to_owned());
     }
 
     /// Takes the paths of files that were left alone, since they hold no tensors.
@@ -214,7 +222,10 @@ impl Models {
         io::copy(&mut self.json, out)?;
         let left_alone: Vec<_> = self.left_alone.iter().map(|path| json::string(path, Escapes::Short)).collect();
         let metadata: Vec<_> = self.file_metadata.iter().cloned().collect();
-        writeln!(out, "], \"left_alone\": [{}], \"metadata\": {}}}", left_alone.join(", "), json_names(&metadata))
+        let rename = self.rename.as_ref().map(|rule| json::string(rule, Escapes::Short));
+        let rename = rename.map_or_else(String::new, |rule| format!(", \"rename\": {rule}"));
+        let (left_alone, metadata) = (left_alone.join(", "), json_names(&metadata));
+        writeln!(out, "], \"left_alone\": [{left_alone}]{rename}, \"metadata\": {metadata}}}")
     }
 }
 
@@ -226,8 +237,14 @@ fn object(name: &str, found: &NamedResult) -> String {
         NamedResult::Both(found) => {
             members.extend(json_members(Some(&found.expected), Some(&found.actual), Some(found)));
         }
-        NamedResult::Missing(outline) => members.extend(json_members(Some(outline), None, None)),
-        NamedResult::Extra(outline) => members.extend(json_members(None, Some(outline), None)),
+        NamedResult::Missing(LoneTensor { outline, renamed }) => {
+            members.extend(renamed.as_ref().map(|other| ("renamed", text(other))));
+            members.extend(json_members(Some(outline), None, None));
+        }
+        NamedResult::Extra(LoneTensor { outline, renamed }) => {
+            members.extend(renamed.as_ref().map(|other| ("renamed", text(other))));
+            members.extend(json_members(None, Some(outline), None));
+        }
         NamedResult::Unreadable(why) => {
             members.push(("error", text(why)));
             members.extend(json_members(None, None, None));

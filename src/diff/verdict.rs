@@ -40,15 +40,24 @@ impl Verdict {
     }
 }
 
+/// A tensor that only one side has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoneTensor {
+    /// Its dtype and shape.
+    pub outline: Outline,
+    /// The name of a tensor of the same bytes that only the other side has, if one was found.
+    pub renamed: Option<String>,
+}
+
 /// The result of comparing the tensors of one name.
 #[derive(Clone, Debug)]
 pub enum NamedResult {
     /// Both sides have it.
     Both(Box<Difference>),
     /// Only the expected side has it.
-    Missing(Outline),
+    Missing(LoneTensor),
     /// Only the actual side has it.
-    Extra(Outline),
+    Extra(LoneTensor),
     /// It cannot be read, and why.
     Unreadable(String),
 }

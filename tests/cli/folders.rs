@@ -307,3 +307,101 @@ fn clones_without_their_files() {
     assert!(text(&run).starts_with("unreadable: 2 same, "), "{}", text(&run));
     assert!(text(&run).contains(pointer), "{}", text(&run));
 }
+
+#[test]
+fn what_was_renamed() {
+    let folder = folders();
+    let npy = |items: &[f32]| tensor::<f32>(&[items.len()], items).npy();
+    let (a, b, c, zeros) = (npy(&[1., 2.]), npy(&[3., 4.]), npy(&[5.]), npy(&[0.; 3]));
+    folder.put("e.npz", npz(&[("net.a", a.clone()), ("net.b", b.clone()), ("net.c", c.clone())]));
+    folder.put("p.npz", npz(&[("a", a.clone()), ("b", c.clone()), ("c", b.clone())]));
+    folder.put("q.npz", npz(&[("x", a.clone()), ("same", c.clone()), ("z1", zeros.clone()), ("z2", zeros.clone())]));
+    folder.put("r.npz", npz(&[("y", a.clone()), ("same", c.clone()), ("u", zeros.clone()), ("v", b.clone())]));
+    fs::create_dir(folder.path("two")).unwrap();
+    folder.put("two/other.npz", folder.get("adapter/model.npz")).put("two/lora.npz", folder.get("adapter/lora.npz"));
+    let rows: &[(&str, &[&str])] = &[
+        // the prefix, and on each line what has the same bytes
+        (
+            "e.npz p.npz",
+            &[
+                "different: 0 same, 0 within, 0 different, 3 missing, 3 extra\n",
+                "  missing  net.a: float32 [2], renamed to a\n",
+                "  missing  net.b: float32 [2], renamed to c\n",
+                "  extra    b: float32 [1], renamed from net.c\n",
+                "\n  --rename 'net.*=*' joins missing and extra tensors\n",
+            ],
+        ),
+        ("p.npz e.npz", &["  --rename '*=net.*' joins missing and extra tensors\n"]),
+        // two that are alike are told once each, in the order of their names
+        (
+            "q.npz r.npz",
+            &[
+                "different: 1 same, 0 within, 0 different, 3 missing, 3 extra\n",
+                "  missing  x: float32 [2], renamed to y\n",
+                "  missing  z1: float32 [3], renamed to u\n",
+                "  missing  z2: float32 [3]\n",
+                "  extra    v: float32 [2]\n",
+            ],
+        ),
+        // what is alike is paired by the prefix first
+        (
+            "m.npz two",
+            &[
+                "  missing  enc.b: float32 [2], renamed to other:enc.b\n",
+                "  missing  enc.w: float32 [2], renamed to other:enc.w\n",
+                "  extra    lora:enc.w: float32 [2]\n",
+                "\n  --rename '*=other:*' joins missing and extra tensors\n",
+            ],
+        ),
+        (
+            "adapter two",
+            &["2 same, 0 within, 0 different, 3 missing, 3 extra\n", "\n  --rename 'model:*=other:*' joins "],
+        ),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, fragments)| {
+            let run = folder.run(words(&format!("diff {args}")));
+            let lacks = fragments.iter().find(|fragment| !text(&run).contains(**fragment));
+            let ends = fragments
+                .last()
+                .is_none_or(|last| !last.contains("--rename") || text(&run).trim_end().ends_with("tensors"));
+            if run.status == Some(1) && lacks.is_none() && ends {
+                Ok(())
+            } else {
+                Err(format!("{} lacks {lacks:?}", text(&run)))
+            }
+        },
+    );
+    // the rule that is told is one that joins
+    for (args, rule) in [("e.npz p.npz", "net.*=*"), ("m.npz two", "*=other:*"), ("adapter two", "model:*=other:*")] {
+        let run = folder.run([words(&format!("diff {args} --rename")), vec![rule.to_owned()]].concat());
+        assert!(text(&run).contains(" 0 missing, ") && !text(&run).contains("--rename"), "{args}: {}", text(&run));
+    }
+    let run = folder.run(words("diff e.npz p.npz --json"));
+    for part in [
+        "{\"name\": \"net.a\", \"verdict\": \"missing\", \"renamed\": \"a\", \"equal\": false, ",
+        "{\"name\": \"c\", \"verdict\": \"extra\", \"renamed\": \"net.b\", ",
+        "], \"left_alone\": [], \"rename\": \"net.*=*\", ",
+    ] {
+        assert!(text(&run).contains(part), "{}", text(&run));
+    }
+    let run = folder.run(words("diff q.npz r.npz --json"));
+    assert!(text(&run).contains("], \"left_alone\": [], \"metadata\": "), "{}", text(&run));
+    // tensors of more than a GiB together are not read, and it is said
+    for (name, member) in [("big.e", "v"), ("big.a", "w")] {
+        let length: u64 = 600 << 20;
+        let of = |shape: u64, begin: u64| {
+            format!("{{\"dtype\":\"U8\",\"shape\":[{shape}],\"data_offsets\":[{begin},{}]}}", begin + shape)
+        };
+        let header = format!("{{\"{member}\":{},\"same\":{}}}", of(length - 1, 0), of(1, length - 1));
+        let path = folder.path(format!("{name}.safetensors"));
+        fs::write(&path, [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(8 + header.len() as u64 + length).unwrap();
+    }
+    let run = folder.run(words("diff big.e.safetensors big.a.safetensors"));
+    let unread = "\n  2 missing and extra tensors were not read to find those that are renamed: ";
+    assert!(run.status == Some(1) && text(&run).contains(unread), "{}", text(&run));
+}

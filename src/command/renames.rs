@@ -1,0 +1,225 @@
+//! What became of tensors that only one of two models has: a prefix that all names differ by, and tensors of the same bytes.
+
+use std::collections::{HashMap, HashSet};
+
+use super::asked::Asked;
+use super::sides::NamedPairs;
+use crate::diff::Outline;
+use crate::format::collection::TensorPlace;
+use crate::info;
+use crate::item::glob::Rename;
+use crate::layout::order::sort_by;
+use crate::ops::fill::Limits;
+
+/// The most bytes that are read on both sides together to find tensors of the same bytes.
+const MOST: u64 = 1 << 30;
+
+/// The number of prefixes that are tried.
+const TRIED: usize = 64;
+
+/// What is known of tensors that only one side has.
+#[derive(Debug, Default)]
+pub(super) struct Renames {
+    /// The rule for names of EXPECTED that makes partners of all tensors that one of the sides alone has.
+    pub rule: Option<Rename>,
+    /// The names of tensors of the same dtype, shape and bytes, of which EXPECTED and ACTUAL have one each.
+    to: HashMap<String, String>,
+    from: HashMap<String, String>,
+    /// How many tensors have the dtype and the shape of one that only the other side has, and were not read: there are too
+    /// many bytes, or they lie behind addresses.
+    pub unread: usize,
+}
+
+/// A tensor that only one side has.
+struct Lone<'a> {
+    name: &'a str,
+    place: TensorPlace,
+}
+
+impl Renames {
+    /// Finds the tensors that only EXPECTED has among those that only ACTUAL has. If `may_rename`, also the rule is looked for,
+    /// which is to be the only one.
+    pub(super) fn find(pairs: &NamedPairs, asked: &Asked<'_>, limits: Limits, may_rename: bool) -> Self {
+        let lone = |side: usize| -> Vec<Lone<'_>> {
+            let named = pairs.named.iter().filter(|(_, places)| places[1 - side].is_none());
+            let placed = named.filter_map(|(name, places)| Some(Lone { name, place: places[side]? }));
+            placed.filter(|one| !pairs.sides[side].is_not_read(one.place.file)).collect()
+        };
+        let (missing, extra) = (lone(0), lone(1));
+        if missing.is_empty() || extra.is_empty() {
+            return Self::default();
+        }
+        let mut found = Self::default();
+        if may_rename {
+            let names = |lone: &[Lone<'_>]| lone.iter().map(|one| one.name.to_owned()).collect::<Vec<_>>();
+            let paired = pairs.named.iter().filter(|(_, places)| places.iter().all(Option::is_some));
+            let paired: Vec<_> = paired.map(|(name, _)| name.as_str()).collect();
+            found.rule = joining_rule(&names(&missing), &names(&extra), &paired);
+        }
+        found.pair_by_bytes(pairs, [&missing, &extra], asked, limits);
+        found
+    }
+
+    /// Returns the name in ACTUAL of a tensor that only EXPECTED has, or the other way round for `side` 1.
+    pub(super) fn partner(&self, side: usize, name: &str) -> Option<&str> {
+        [&self.to, &self.from][side].get(name).map(String::as_str)
+    }
+
+    /// Finds tensors of the same bytes among those of one dtype and shape, the smallest first.
+    fn pair_by_bytes(&mut self, pairs: &NamedPairs, lone: [&[Lone<'_>]; 2], asked: &Asked<'_>, limits: Limits) {
+        /// Tensors of one dtype and shape.
+        #[derive(Default)]
+        struct Alike<'a> {
+            sides: [Vec<&'a Lone<'a>>; 2],
+            bytes: u64,
+            costs_requests: bool,
+        }
+        let mut groups: HashMap<(String, Vec<usize>), Alike<'_>> = HashMap::new();
+        for (side, all) in lone.into_iter().enumerate() {
+            for one in all {
+                // why it cannot be read is said where it is compared
+                let Ok(source) = pairs.open_one(side, one.place, asked) else { continue };
+                let Outline { dtype, shape } = Outline::new(source.dtype(), source.shape());
+                let group = groups.entry((dtype, shape)).or_default();
+                group.sides[side].push(one);
+                group.bytes += source.bytes() as u64;
+                group.costs_requests |= source.costs_requests();
+            }
+        }
+        let mut groups: Vec<_> =
+            groups.into_iter().filter(|(_, group)| group.sides.iter().all(|s| !s.is_empty())).collect();
+        sort_by(&mut groups, |(key, a), (other, b)| (a.bytes, key).cmp(&(b.bytes, other)));
+        let mut left = MOST;
+        for (_, Alike { sides, bytes, costs_requests }) in groups {
+            if costs_requests || bytes > left {
+                self.unread += sides.iter().map(Vec::len).sum::<usize>();
+                continue;
+            }
+            left -= bytes;
+            let mut hashes: HashMap<String, [Vec<&str>; 2]> = HashMap::new();
+            for (side, one) in [0, 1].into_iter().flat_map(|side| sides[side].iter().map(move |one| (side, *one))) {
+                let hash = pairs
+                    .open_one(side, one.place, asked)
+                    .ok()
+                    .and_then(|mut source| info::hash(&mut source, limits, &|_| ()).ok());
+                if let Some(hash) = hash {
+                    hashes.entry(hash).or_default()[side].push(one.name);
+                }
+            }
+            hashes.into_values().for_each(|[missing, extra]| self.pair(missing, extra));
+        }
+    }
+
+    /// Pairs tensors of the same bytes: those that the rule pairs, then the others in the order of their names.
+    fn pair(&mut self, missing: Vec<&str>, mut extra: Vec<&str>) {
+        let by_rule = |name: &str, extra: &[&str]| {
+            let renamed = self.rule.as_ref()?.apply(name)?;
+            extra.iter().position(|other| *other == renamed)
+        };
+        let (mut rest, mut paired) = (Vec::new(), Vec::new());
+        for name in missing {
+            match by_rule(name, &extra) {
+                Some(at) => paired.push((name, extra.remove(at))),
+                None => rest.push(name),
+            }
+        }
+        for (name, other) in paired.into_iter().chain(rest.into_iter().zip(extra)) {
+            self.to.insert(name.to_owned(), other.to_owned());
+            self.from.insert(other.to_owned(), name.to_owned());
+        }
+    }
+}
+
+/// Returns a rule that replaces one prefix by another, or adds or removes one, so that all names of the side with fewer
+/// names have a partner on the other, and no tensor loses one.
+fn joining_rule(missing: &[String], extra: &[String], paired: &[&str]) -> Option<Rename> {
+    let is_few = missing.len() <= extra.len();
+    let (few, many) = if is_few { (missing, extra) } else { (extra, missing) };
+    let (first, others) = (few.first()?, many.iter().map(String::as_str).collect::<HashSet<_>>());
+    let mut tried = HashSet::new();
+    for other in many {
+        let Some((old, new)) = prefixes(first, other) else { continue };
+        let are_files = [old, new].iter().all(|prefix| prefix.is_empty() || prefix.ends_with(':'));
+        // what replaces the name of one tensor by that of another joins any two
+        let is_prefix = old.is_empty() || new.is_empty() || are_files || few.len() > 1;
+        if !is_prefix || few.len() < many.len() && !(old.is_empty() || new.is_empty() || are_files) {
+            continue;
+        }
+        if !tried.insert((old, new)) {
+            continue;
+        }
+        if tried.len() > TRIED {
+            return None;
+        }
+        let renamed = |name: &String| name.strip_prefix(old).map(|rest| format!("{new}{rest}"));
+        if !few.iter().all(|name| renamed(name).is_some_and(|name| others.contains(&*name))) {
+            continue;
+        }
+        let (from, to) = if is_few { (old, new) } else { (new, old) };
+        let is_plain = |prefix: &str| !prefix.contains(|c: char| "*='".contains(c) || c.is_control());
+        let rule = Some(format!("{from}*={to}*")).filter(|_| is_plain(from) && is_plain(to));
+        let rule = rule.and_then(|text| Rename::parse(&text).ok())?;
+        let mut names = HashSet::new();
+        let all = missing.iter().map(String::as_str).chain(paired.iter().copied());
+        let keeps = all.clone().all(|name| names.insert(rule.apply(name).unwrap_or_else(|| name.to_owned())))
+            && paired.iter().all(|name| rule.apply(name).is_none_or(|renamed| renamed == *name));
+        if keeps {
+            return Some(rule);
+        }
+    }
+    None
+}
+
+/// Returns what two names begin with before the part that both end in, which begins behind a mark or is one of the names.
+fn prefixes<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str)> {
+    let same: usize =
+        one.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let (old, new): (_, &str) = (&one[..one.len() - same], &other[..other.len() - same]);
+    if same > 0 && (old.is_empty() || new.is_empty()) {
+        return Some((old, new));
+    }
+    let is_mark = |prefix: &str| prefix.is_empty() || prefix.ends_with(['.', ':', '/']);
+    let ends =
+        one[old.len()..].char_indices().map(|(at, _)| at).map(|at| (&one[..old.len() + at], &other[..new.len() + at]));
+    ends.into_iter().find(|(old, new)| is_mark(old) && is_mark(new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_join_names() {
+        let rows: &[(&str, &str, &str, Option<&str>)] = &[
+            // missing, extra, paired, rule
+            ("w b", "model.w model.b", "", Some("*=model.*")),
+            ("model.w model.b", "w b", "", Some("model.*=*")),
+            ("w", "xw", "", Some("*=x*")),
+            ("m:w m:b", "n:w n:b", "", Some("m:*=n:*")),
+            ("m:w", "n:w", "", Some("m:*=n:*")),
+            ("a.x.w a.x.b", "c.x.w c.x.b", "", Some("a.*=c.*")),
+            // fewer on one side
+            ("w b", "m:w m:b n:c", "", Some("*=m:*")),
+            ("m:w m:b n:c", "w b", "", Some("m:*=*")),
+            ("s/m:w", "n:w o:c", "", Some("s/m:*=n:*")),
+            // what is paired stays so
+            ("model.w model.b", "w b", "c", Some("model.*=*")),
+            ("w b", "model.w model.b", "c", None),
+            ("model.w", "w", "model.c", None),
+            // one tensor for another, and no prefix at all
+            ("enc.w", "dec.w", "", None),
+            ("head.w", "a.w b.w", "", None),
+            ("a b", "c d", "", None),
+            ("model.w model.b", "w c", "", None),
+            ("w b", "m*.w m*.b", "", None),
+            ("w b", "it's.w it's.b", "", None),
+            ("", "w", "", None),
+        ];
+        for (missing, extra, paired, expected) in rows {
+            let names = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            let paired: Vec<_> = paired.split_whitespace().collect();
+            let found = joining_rule(&names(missing), &names(extra), &paired);
+            assert_eq!(found.as_ref().map(Rename::text), *expected, "{missing} and {extra}");
+        }
+    }
+}
