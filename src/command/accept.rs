@@ -90,14 +90,18 @@ impl Changes {
         let actual = cast.as_ref().unwrap_or(actual);
         if let Some(FoundTensor { input, n }) = opened.filter(|found| found.input.unwritten().is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
-            changes.put_in_place(typed, Accepted { name: None, place: None, dtype });
+            let name = input.name(*n).map(str::to_owned);
+            changes.put_in_place(typed, Accepted { name, place: None, dtype });
             return Ok(changes);
         }
         let rewrite::TensorPath { file, member } = rewrite::divided(typed);
         let old = rewrite::existing(&file, &label(&file))?;
         let name = match &old {
-            // if none was typed, there is only one
-            Some(old) => old.names().and_then(|names| member.or_else(|| names.first().map(|name| (*name).to_owned()))),
+            // if none was typed, it is the one that was found
+            Some(old) => old.names().and_then(|names| {
+                let found = opened.and_then(|found| found.input.name(found.n)).or(names.first().copied());
+                member.or_else(|| found.map(str::to_owned))
+            }),
             None => member.or_else(|| actual.member().filter(|_| rewrite::names_container(&file)).map(str::to_owned)),
         };
         changes.put(&file, old.as_ref(), Accepted { name, place: None, dtype })?;

@@ -10,6 +10,7 @@ use clap::{Args, ValueHint};
 
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
+use super::found_side::{find, is_absent};
 use super::io::{Io, Outcome};
 use super::messages::{about_items, complain, counted, told, unless_closed};
 use super::meter::Meter;
@@ -19,7 +20,7 @@ use super::options::{
 };
 use super::renames::Renames;
 use super::show::{png_target, write_png};
-use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, find, is_absent, open_two, pair_up};
+use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, open_two, pair_up};
 use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
 use crate::diff::maps::{self, Density};
 use crate::diff::models::{Models, ReportForm, SortKey, Verdict};
@@ -45,7 +46,7 @@ use crate::storage::target::Target;
 /// Containers of several tensors, an index of shards and folders are compared tensor by tensor, by name; a tensor that
 /// only one side has is a difference. In a folder the name of a tensor is the path of its file there, without the
 /// ending; of one in a container with :NAME behind it. Where --only and --exclude leave one model in a folder, its tensors
-/// have their own names. A * behind a colon, as in
+/// have their own names. Where one side is FILE:NAME, a container on the other stands for its tensor of that name. A * behind a colon, as in
 /// 'FOLDER:*.bias', selects the tensors that it matches on that side. Files of other endings
 /// than those of formats that are read, hidden ones, JSON objects without data, and JSON and CSV beside a model are left
 /// alone; an index stands for the files that it names. Files of formats that hold tensors and are not read, such as .pt, are

@@ -10,6 +10,7 @@ mod concat;
 mod convert;
 mod destination;
 mod diff;
+mod found_side;
 mod gather;
 mod gather_elements;
 mod gather_nd;

@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
 use super::asked::{Asked, Reinterpret};
+use super::found_side::FoundSide;
 use super::messages::told;
-use super::options::{MemberOptions, OperandArg};
+use super::options::MemberOptions;
 use super::renames::Renames;
 use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
 use crate::diff::metadata::FilePairs;
@@ -20,14 +20,10 @@ use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Subject;
 use crate::format::collection::{Collection, Opening, TensorPlace};
-use crate::format::colon::{files_before_colons, folder_of_files, folders_before_colons};
-use crate::format::open::{Input, OpenOptions};
-use crate::format::raw::View;
-use crate::format::{Format, rewrite};
+use crate::format::rewrite;
 use crate::item::glob::Glob;
 use crate::layout::order::{by_numbers, sort_by};
 use crate::parallel::{Threads, locked, share};
-use crate::storage::requests::as_address;
 use crate::storage::source::Source;
 
 /// The tensors that are right.
@@ -41,19 +37,6 @@ const SMALL: usize = 8 << 20;
 
 /// The number of small pairs whose files are open at the same time.
 const BATCH: usize = 128;
-
-/// What was found at an operand.
-pub(super) enum FoundSide {
-    /// One tensor. It is meant if it was named, or is the only one that a file of its format can hold; else it is the only
-    /// one of a container, which stands for that tensor if the other side is one, too.
-    One { found: FoundTensor, is_meant: bool },
-    /// A container that holds no or several tensors, or of which a pattern selects several, or an index.
-    Container(Input),
-    /// A folder.
-    Folder(PathBuf),
-    /// A path that does not exist, and may be made.
-    Absent(PathBuf),
-}
 
 /// What is compared.
 pub(super) enum ComparedSides {
@@ -71,114 +54,6 @@ pub(super) struct NamedPairs {
     /// In natural order, the names and where the tensors of each name are, on one side or both. The names are those of
     /// EXPECTED after `--rename`.
     pub named: Vec<(String, [Option<TensorPlace>; 2])>,
-}
-
-/// Returns whether there is no such file, or no such tensor in it.
-pub(super) fn is_absent(path: &Path) -> bool {
-    if as_address(path).is_some() {
-        // what is not there is an error, since nothing is made there
-        return false;
-    }
-    if folder_of_files(path).is_some_and(|(_, member)| member.is_some()) {
-        // a tensor of a folder is made by naming its file
-        return false;
-    }
-    match files_before_colons(path).chain(folders_before_colons(path)).next() {
-        _ if path.exists() => false,
-        None => true,
-        Some((file, name)) => OpenOptions::default().open(&file).is_ok_and(|input| {
-            let has = |names: Vec<&str>| names.iter().any(|other| other.as_bytes() == name);
-            let is_pattern = name.iter().any(|byte| b"*?".contains(byte));
-            !is_pattern
-                && input.names().is_some_and(|names| !has(names))
-                && !View::is_meant(&String::from_utf8_lossy(name))
-        }),
-    }
-}
-
-/// Returns whether a path is a folder of files, and not one in a format.
-fn is_plain_folder(path: &Path) -> bool {
-    path.is_dir() && Format::of_folder(path).is_none()
-}
-
-/// Finds out what an operand is; if it `may_be_made`, it need not exist.
-///
-/// # Errors
-/// It does not exist, or holds no tensors.
-pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_made: bool) -> Result<FoundSide> {
-    match operand.arg {
-        OperandArg::Path(path) if may_be_made && is_absent(path) => return Ok(FoundSide::Absent(path.clone())),
-        OperandArg::Path(path) if is_plain_folder(path) => {
-            return Ok(FoundSide::Folder(path.clone()));
-        }
-        OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => {}
-    }
-    let input = reader.open(operand)?;
-    if let Some(glob) = input.glob() {
-        let selected = input.select()?;
-        if may_be_made {
-            let pattern = glob.text();
-            bail!("{}: --accept: {pattern} is a pattern: name the whole, and give --only {pattern}", input.label());
-        }
-        return Ok(match selected[..] {
-            [n] => FoundSide::One { found: FoundTensor { input, n }, is_meant: false },
-            _ => FoundSide::Container(input),
-        });
-    }
-    let count = input.names().map(|names| names.len());
-    let is_meant = input.member().is_some() || count.is_none();
-    if is_meant || count == Some(1) && !input.format().names_files() {
-        return Ok(FoundSide::One { found: FoundTensor::of(input)?, is_meant });
-    }
-    Ok(FoundSide::Container(input))
-}
-
-impl FoundSide {
-    /// Returns whether it is one tensor, or may stand for one.
-    fn is_one(&self) -> bool {
-        matches!(self, Self::One { .. } | Self::Absent(_))
-    }
-
-    /// Returns the one tensor of the side called `role`; messages call the other side `other`.
-    fn into_one(self, role: OperandRole, other: &str) -> Result<FoundTensor> {
-        let (role, name) = (role.name, "name a member after a colon, or a file");
-        match self {
-            Self::One { found, .. } => Ok(found),
-            Self::Container(input) => {
-                if let Some(glob) = input.glob() {
-                    let count = input.select()?.len();
-                    bail!("{}: {} matches {count} tensors, and {other} is one: {name}", input.label(), glob.text());
-                }
-                // if it holds several tensors, or none, this is the error
-                input.chosen()?;
-                bail!("{}: an index stands for all of its tensors, and {other} is one: {name}", input.label())
-            }
-            Self::Folder(path) => bail!("{role} {}: is a folder, and {other} is one tensor: {name}", path.display()),
-            Self::Absent(path) => bail!("{role} {}: is not there", path.display()),
-        }
-    }
-
-    /// Returns all tensors by name.
-    fn into_many(self, arg: &OperandArg, opening: &Opening<'_>) -> Result<Collection> {
-        match self {
-            Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => {
-                let path = match arg {
-                    OperandArg::Path(path) => path.as_path(),
-                    OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
-                };
-                Ok(Collection::of_input(input, path, opening)?)
-            }
-            Self::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
-            Self::Absent(_) => Ok(Collection::default()),
-        }
-    }
-
-    fn label(&self, role: OperandRole) -> String {
-        match self {
-            Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => input.label().to_owned(),
-            Self::Folder(path) | Self::Absent(path) => format!("{} {}", role.name, path.display()),
-        }
-    }
 }
 
 /// Decides what is compared.
@@ -199,6 +74,12 @@ pub(super) fn pair_up(
     {
         return Ok(ComparedSides::New(Box::new(actual.into_one(ACTUAL, &labels[0])?)));
     }
+    let name = [&expected, &actual].map(|side| side.named().map(str::to_owned));
+    let (expected, actual) = match name {
+        [Some(name), None] => (expected, actual.with_member(&name, reader, &operands[1])?),
+        [None, Some(name)] => (expected.with_member(&name, reader, &operands[0])?, actual),
+        _ => (expected, actual),
+    };
     if expected.is_one() && actual.is_one() || is_meant(&expected) || is_meant(&actual) {
         let expected = expected.into_one(EXPECTED, &labels[1])?;
         return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(ACTUAL, &labels[0])?])));

@@ -405,3 +405,49 @@ fn what_was_renamed() {
     let unread = "\n  2 missing and extra tensors were not read to find those that are renamed: ";
     assert!(run.status == Some(1) && text(&run).contains(unread), "{}", text(&run));
 }
+
+#[test]
+fn a_name_is_that_of_both_sides() {
+    let folder = folders();
+    let other = tensor::<f32>(&[2], &[1., 3.]).npy();
+    folder.put("o.npz", npz(&[("enc.w", other.clone()), ("head", folder.get("w.npy"))]));
+    folder.run(words("convert m.npz -o m.zarr")).printed().unwrap();
+    let rows: &[(&str, i32, &str)] = &[
+        ("m.npz:head o.npz", 0, "equal: 2 items of float32 [2]\n"),
+        ("m.npz o.npz:head", 0, "equal: 2 items of float32 [2]\n"),
+        ("m.npz:enc.w o.npz", 1, "different: 1 of 2 items"),
+        ("m.npz:head texts", 0, "equal: 2 items of float32 [2]\n"),
+        ("texts m.npz:head", 0, "equal: 2 items of float32 [2]\n"),
+        ("m.zarr:head o.npz", 0, "equal: 2 items of float32 [2]\n"),
+        ("o.npz m.zarr:enc.w -q", 1, "different: 1 of 2 items"),
+        // of one tensor and of patterns nothing is named
+        ("m.npz:head w.npy", 0, "equal: 2 items of float32 [2]\n"),
+    ];
+    each(
+        rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, status, printed)| {
+            let run = folder.run(words(&format!("diff {args}")));
+            let is_right = run.status == Some(*status) && text(&run).starts_with(printed);
+            if is_right { Ok(()) } else { Err(text(&run)) }
+        },
+    );
+    for (args, fragments) in [
+        ("m.npz:enc.b o.npz", &["ACTUAL o.npz: has no tensor \"enc.b\""][..]),
+        ("m.npz:head texts:enc.*", &["ACTUAL texts:enc.*: enc.* matches 2 tensors, and EXPECTED m.npz:head is one"]),
+        ("m.npz:head adapter", &["ACTUAL adapter: has no tensor \"head\"; did you mean \"model:head\"?"]),
+        ("w.npy o.npz", &["ACTUAL o.npz: holds 2 tensors: name one after a colon"]),
+    ] {
+        folder.refuses(words(&format!("diff {args}")), fragments).unwrap();
+    }
+    // what is accepted is the tensor of that name, and no other
+    for (expected, wrote) in [("m.npz", "wrote m.npz: 1 of 3 tensors\n"), ("m.zarr", "wrote m.zarr: 1 of 3 tensors\n")]
+    {
+        let run = folder.run(words(&format!("diff {expected} o.npz:enc.w --accept")));
+        assert!(run.status == Some(0) && text(&run).ends_with(wrote), "{}", text(&run));
+        folder.run(words(&format!("diff {expected}:enc.w o.npz"))).printed().unwrap();
+        for name in ["enc.b", "head"] {
+            folder.run(words(&format!("diff {expected}:{name} w.npy"))).printed().unwrap();
+        }
+    }
+}
