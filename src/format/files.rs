@@ -347,7 +347,7 @@ pub(crate) fn target(
         return target_at(&address, label, format, no_clobber, requests);
     }
     match format.is_folder() {
-        true => Target::resolve_folder(path, label, no_clobber, &|path| format.may_replace(path)),
+        true => Target::resolve_folder(path, label, no_clobber, format.all_marks()),
         false => Target::resolve(path, label, no_clobber),
     }
 }

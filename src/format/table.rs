@@ -175,7 +175,8 @@ impl Format {
     /// Returns the format of a folder; `None` if it is in none. Its mark may be something else than a file, which opening
     /// it will say.
     pub fn of_folder(folder: &Path) -> Option<Self> {
-        Self::all().find(|format| format.marks(folder, |mark| mark.symlink_metadata().is_ok()))
+        let is_there = |mark: &&str| folder.join(mark).symlink_metadata().is_ok();
+        Self::all().find(|format| format.all_marks().iter().any(is_there))
     }
 
     /// Returns why items cannot be changed in place; `None` if they can.
@@ -198,18 +199,8 @@ impl Format {
     }
 
     /// Returns the names that make a folder one in this format, the one that is written first.
-    #[cfg(feature = "remote")]
     pub(super) fn all_marks(self) -> &'static [&'static str] {
         self.0.reads.as_ref().map_or(&[], |reads| reads.marks)
-    }
-
-    /// Returns whether a folder is in this format, so that an output may replace it.
-    pub fn may_replace(self, folder: &Path) -> bool {
-        self.marks(folder, Path::is_file)
-    }
-
-    fn marks(self, folder: &Path, is_mark: impl Fn(&Path) -> bool) -> bool {
-        self.0.reads.as_ref().is_some_and(|reads| reads.marks.iter().any(|mark| is_mark(&folder.join(mark))))
     }
 
     /// Returns the writer of a format that can be written.

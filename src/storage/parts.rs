@@ -355,7 +355,7 @@ mod tests {
     fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {
         let name = folder.join("out");
         let target = match is_folder {
-            true => Target::resolve_folder(&name, "out".to_owned(), false, &|_| true),
+            true => Target::resolve_folder(&name, "out".to_owned(), false, &["c/0"]),
             false => Target::resolve(&name, "out".to_owned(), false),
         };
         let target = target.expect("a target");

@@ -4,7 +4,7 @@
 //! by several processes at once, on several machines, of which any may be killed; what is there is done. And nothing but
 //! such files is ever in it: what a killed process left lies beside, and goes with the rest of the stage.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,7 @@ use tempfile::TempPath;
 use super::key_store::{Commit, WritableStore};
 use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
+use super::target::NamedTarget;
 use crate::error::{Context, Result, bail};
 use crate::parallel::locked;
 
@@ -75,7 +76,7 @@ impl Stage {
             let path = hidden_name(target, &format!("{number}.tmp"))?;
             if let Ok(left) = open_to_lock(&path)
                 && left.try_lock().is_ok()
-                && fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
+                && is_at(&left, &path)
             {
                 // The process that made the stage has ended, and its lock with it.
                 remove_locked(&path, left);
@@ -86,13 +87,15 @@ impl Stage {
                 made => made?,
             }
             *begun = Some(path.clone());
-            let lock = open_to_lock(&path)?;
-            let taken = lock.try_lock().is_err();
-            let same = |found: Metadata| lock.metadata().is_ok_and(|own| same_file(&own, &found));
-            if taken && !fs::metadata(&path).is_ok_and(same) {
-                *begun = None;
-                continue;
-            }
+            // Before the stage is locked, another process may take it for left behind, and remove it or make its own.
+            let lock = match open_to_lock(&path) {
+                Ok(lock) if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&lock, &path) => lock,
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(_) | Err(_) => {
+                    *begun = None;
+                    continue;
+                }
+            };
             let stage = Self { new: path.join(NEW), path, lock: Some(lock), is_synced: false };
             stage.make_folders()?;
             return Ok(stage);
@@ -195,28 +198,54 @@ impl Stage {
         }
     }
 
-    /// Gives the folder the name of its target, in place of what is there now.
+    /// Gives the folder the name of its target, in place of what is there now. That may be what another run has put there
+    /// since this one began: the last to finish wins.
     ///
     /// # Errors
-    /// A folder cannot be renamed.
-    pub fn publish(&self, target: &Path, existing: Option<&Metadata>) -> Result<()> {
-        let store = self.store();
-        let Some(existing) = existing else {
-            return Ok(signals::deferred(|| fs::rename(&store, target))?);
-        };
-        copy_mode(&open_any(&store)?, existing)?;
+    /// A folder cannot be renamed; there is by now what may not be replaced.
+    pub fn publish(&self, target: &NamedTarget) -> Result<()> {
+        let (store, path) = (self.store(), &target.path);
+        if target.existing.is_none() {
+            match signals::deferred(|| fs::rename(&store, path)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound || !target.may_replace_new() => Err(error)?,
+                Err(_) => {}
+                Ok(()) => return Ok(()),
+            }
+        }
+        let existing = fs::metadata(path).ok();
+        if let Some(existing) = existing.as_ref().or(target.existing.as_deref()) {
+            copy_mode(&open_any(&store)?, existing)?;
+        }
         // The old folder may be the only copy, so the new one is on the disk before it takes the name.
         sync_all_of(&store)?;
-        signals::deferred(|| match exchange(&store, target) {
-            Ok(()) => Ok(()),
-            // The file system cannot exchange names.
-            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
-                fs::rename(target, self.path.join("old"))?;
-                fs::rename(&store, target)
+        Ok(signals::deferred(|| self.take_name(path))?)
+    }
+
+    /// Gives the folder a name that another folder has now, or had a moment ago.
+    fn take_name(&self, path: &Path) -> io::Result<()> {
+        /// How often other runs may come between two steps.
+        const TRIES: usize = 100;
+        let store = self.store();
+        for n in 0..TRIES {
+            match exchange(&store, path) {
+                Ok(()) => return Ok(()),
+                // Another run has taken the old folder away and has not put its own there yet.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // The file system cannot exchange names.
+                Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+                    match fs::rename(path, self.path.join(format!("old.{n}"))) {
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                        Ok(()) | Err(_) => {}
+                    }
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => Err(error),
-        })?;
-        Ok(())
+            match fs::rename(&store, path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound && path.is_dir() => {}
+                done => return done,
+            }
+        }
+        Err(io::Error::other("other runs put their outputs there again and again"))
     }
 }
 
@@ -412,6 +441,12 @@ pub fn remove(path: &Path) {
             Ok(()) | Err(_) => return,
         }
     }
+}
+
+/// Returns whether what is open is what a path leads to now.
+fn is_at(open: &File, path: &Path) -> bool {
+    let of_path = if cfg!(windows) { fs::metadata(path.join("lock")) } else { fs::symlink_metadata(path) };
+    open.metadata().is_ok_and(|open| of_path.is_ok_and(|found| same_file(&open, &found)))
 }
 
 /// Removes a folder under its lock, where that can be: Windows removes no folder in which a file is open.

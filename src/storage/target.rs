@@ -53,9 +53,16 @@ pub struct NamedTarget {
     pub existing: Option<Box<Metadata>>,
     /// Whether a file that appears meanwhile must stay.
     no_clobber: bool,
+    /// The names of files of which each makes a folder one that may be replaced.
+    marks: &'static [&'static str],
 }
 
 impl NamedTarget {
+    /// Returns whether a folder that has the name by now may be replaced, although there was none before.
+    pub(super) fn may_replace_new(&self) -> bool {
+        !self.no_clobber && has_mark(&self.path, self.marks)
+    }
+
     /// Returns the message of an output that cannot take its name.
     pub(super) fn failed(&self) -> String {
         format!("{}: cannot be put in place", self.label)
@@ -88,11 +95,11 @@ impl Target {
             bail!("{label}: is no name of a file");
         }
         check_place(&path, &label, existing.is_some())?;
-        Ok(Self::File(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber }))
+        Ok(Self::File(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks: &[] }))
     }
 
-    /// Finds out what `name` is for an output that is a folder, as [`resolve`](Self::resolve) does for a file. `is_ours`
-    /// tells whether a folder may be replaced.
+    /// Finds out what `name` is for an output that is a folder, as [`resolve`](Self::resolve) does for a file. A
+    /// folder may be replaced if it has a file of a name in `marks`.
     ///
     /// # Errors
     /// Those of [`resolve`](Self::resolve); a file has the name, or a folder that may not be replaced.
@@ -100,13 +107,13 @@ impl Target {
         name: &Path,
         label: String,
         no_clobber: bool,
-        is_ours: &dyn Fn(&Path) -> bool,
+        marks: &'static [&'static str],
     ) -> Result<Self> {
         let existing = existing(name, &label, no_clobber)?;
         if existing.as_ref().is_some_and(|found| !found.is_dir()) {
             bail!("{label}: is a file, expected a folder of its format, or nothing there");
         }
-        if existing.is_some() && !is_ours(name) {
+        if existing.is_some() && !has_mark(name, marks) {
             bail!("{label}: is a folder and no Zarr store, and is not replaced");
         }
         // The name may end in a slash. A path such as `.` has no last name.
@@ -115,7 +122,7 @@ impl Target {
         let path = path.filter(|path| path.file_name().is_some());
         let Some(path) = path else { bail!("{label}: is no name of a folder") };
         check_place(&path, &label, existing.is_some())?;
-        Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber }))
+        Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks }))
     }
 
     /// Returns what messages call the target.
@@ -311,9 +318,7 @@ impl OpenOutput<'_> {
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             OpenOutput::Stdout(_) | OpenOutput::Device(_) => Ok(self.flush()?),
-            OpenOutput::Folder { stage, target } => {
-                stage.publish(&target.path, target.existing.as_deref()).with_context(|| target.failed())
-            }
+            OpenOutput::Folder { stage, target } => stage.publish(target).with_context(|| target.failed()),
             #[cfg(feature = "remote")]
             OpenOutput::Bucket(bucket) => bucket.finish(),
             OpenOutput::File { draft, target } => {
@@ -333,6 +338,11 @@ fn found(path: &Path, label: &str) -> Result<Option<Metadata>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| label.to_owned()),
     }
+}
+
+/// Returns whether a folder has a file of one of these names.
+fn has_mark(folder: &Path, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| folder.join(mark).is_file())
 }
 
 /// Returns the metadata of what an output is to replace, which `no_clobber` forbids.
@@ -573,7 +583,7 @@ mod tests {
             let mut draft = Draft::named(&path).expect("a draft");
             draft.file.write_all(b"new").expect("written");
             let existing = replaces.then(|| Box::new(fs::metadata(&path).expect("a file")));
-            let target = NamedTarget { label: String::new(), path: path.clone(), existing, no_clobber };
+            let target = NamedTarget { label: String::new(), path: path.clone(), existing, no_clobber, marks: &[] };
             draft.publish(&target).expect("in its place");
             drop(draft);
             assert_eq!(all(&folder), only("new"));

@@ -13,6 +13,7 @@ mod edits;
 mod inputs;
 mod kills;
 mod pipes;
+mod stores;
 mod targets;
 
 use std::fs::{File, OpenOptions};

@@ -138,7 +138,7 @@ impl LocalParts<'_> {
         let NamedTarget { path: target, existing, .. } = self.target;
         if self.is_folder {
             mark(&self.stage.store(), own, sum_of_sizes(&self.stage.store())?)?;
-            return self.stage.publish(target, existing.as_deref());
+            return self.stage.publish(self.target);
         }
         let path = self.folder.join(FILE);
         let file = File::open(&path)?;
