@@ -114,6 +114,8 @@ pub enum Advice {
     ConvertStore,
     /// Ask for a public object without the credentials that are given.
     AskUnsigned,
+    /// Write the tensor to a file of its own, and put it into the container from there, which keeps the other tensors.
+    KeepOthers,
     /// Skip this number of lines at the beginning of a text, which seem to be headings.
     SkipRows(usize),
 }

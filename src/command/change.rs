@@ -56,7 +56,7 @@ impl<'a> Change<'a> {
         check_stdin([&data].into_iter().chain(indices).chain(&updates))?;
         let destination = match edit.in_place {
             true => Destination::in_place(io, output, run.quiet),
-            false => Destination::of(io, output, run.quiet)?,
+            false => Destination::of(io, output, run.quiet)?.of_an_edit(),
         };
         Ok(Self { reader, destination, together: output.parts.part.is_some(), data, updates, fill })
     }

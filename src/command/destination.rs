@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::io::{Io, Outcome};
+use super::keeping::keeping_others;
 use super::messages::{complain, counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
@@ -39,6 +40,8 @@ pub(super) struct Destination<'a> {
     place: OutputPlace,
     /// The bytes of a shard at most, if the output is an index of shards.
     shard: Option<u64>,
+    /// Whether the operator could change DATA in place instead.
+    is_edit: bool,
 }
 
 enum OutputPlace {
@@ -88,12 +91,12 @@ impl<'a> Destination<'a> {
             Some(path) => new_target(io, path, options.label(), format, options.no_clobber && !in_parts)?,
         };
         let shard = index.map(|_| shards::MOST_BYTES);
-        Ok(Self { io, options, quiet, place: OutputPlace::New { format, target }, shard })
+        Ok(Self { io, options, quiet, place: OutputPlace::New { format, target }, shard, is_edit: false })
     }
 
     /// Returns the destination of an operator that changes DATA in place.
     pub(super) fn in_place(io: &'a Io, options: &'a OutputOptions, quiet: bool) -> Self {
-        Self { io, options, quiet, place: OutputPlace::InPlace, shard: None }
+        Self { io, options, quiet, place: OutputPlace::InPlace, shard: None, is_edit: true }
     }
 
     /// Sets the bytes that a shard has at most, if `most` is given.
@@ -103,6 +106,11 @@ impl<'a> Destination<'a> {
     pub(super) fn with_shards_of(self, most: Option<u64>) -> Result<Self> {
         ensure!(most.is_none() || self.shard.is_some(), "--max-shard-size: expected -o NAME.safetensors.index.json");
         Ok(Self { shard: most.or(self.shard), ..self })
+    }
+
+    /// Says that the operator could change DATA in place instead.
+    pub(super) fn of_an_edit(self) -> Self {
+        Self { is_edit: true, ..self }
     }
 
     /// Returns whether DATA is changed in place.
@@ -147,7 +155,7 @@ impl<'a> Destination<'a> {
     /// # Errors
     /// The format cannot hold a tensor, or a name; a file that would lose other tensors; of reading and writing.
     pub(super) fn write(self, mut works: Vec<Work>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
-        let Self { io, options, quiet, place, shard } = self;
+        let Self { io, options, quiet, place, shard, is_edit } = self;
         let (format, target) = match place {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::InPlace => {
@@ -167,7 +175,8 @@ impl<'a> Destination<'a> {
         for work in &works {
             work.check(format).map_err(|error| error.within(label))?;
         }
-        write::check_replaced(&target, &works, origin.left_out).map_err(|error| anyhow!("{error} (or --in-place)"))?;
+        write::check_replaced(&target, &works, origin.left_out)
+            .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
         let mut extras = options.extras(origin.notes, format)?;
         extras.is_group |= origin.is_named;
         let plan = Plan::prepare(works, format, label, &extras).map_err(|error| match error.subject() {

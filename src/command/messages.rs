@@ -66,6 +66,7 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
             format!("{message}: use --from {format}{skip}")
         }
         Some(Advice::ReadMissing) => format!("{message}; --missing nan (or another value) reads it as that"),
+        Some(Advice::KeepOthers) => format!("{message}: choose another file"),
         Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
         Some(Advice::AskUnsigned) => format!("{message}; --no-sign-request asks for what is public"),
         Some(Advice::ChangeOption) => format!("--{message}"),

@@ -17,6 +17,7 @@ mod gather_nd;
 mod help;
 mod info;
 mod io;
+mod keeping;
 mod man;
 mod messages;
 mod meter;

@@ -11,6 +11,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
+use super::keeping::put_back;
 use super::messages::{about_items, advised};
 use super::meter::Meter;
 use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
@@ -237,8 +238,9 @@ impl<'a> OperandReader<'a> {
             let why = match why {
                 Unchangeable::Text => "this is neither".to_owned(),
                 Unchangeable::CheckSums => {
-                    let line = put_back(&input, &operand.file(input.member()));
-                    format!("an .npz holds check sums of its members: make NEW.npy with -o NEW.npy, then {line}")
+                    let member = input.chosen().ok().and_then(|n| input.name(n)).unwrap_or("NAME");
+                    let cure = put_back(&input, &operand.file(input.member()), member);
+                    format!("an .npz holds check sums of its members: {cure}")
                 }
                 Unchangeable::Message => "an ONNX tensor is written anew with -o".to_owned(),
             };
@@ -379,18 +381,6 @@ impl<'a> OperandReader<'a> {
             _ => error.into(),
         })
     }
-}
-
-/// Returns the command that puts a new tensor into the archive `file` in place of the member that is meant.
-fn put_back(input: &Input, file: &str) -> String {
-    let member = input.chosen().ok().and_then(|n| input.name(n)).unwrap_or("NAME");
-    let compress = if input.is_compressed() { " --compress" } else { "" };
-    let quoted = |word: String| {
-        let is_plain = |c: char| c.is_alphanumeric() || "/._-=:,+@%".contains(c);
-        if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
-    };
-    let (archive, renewed) = (quoted(file.to_owned()), quoted(format!("{member}=NEW.npy")));
-    format!("tensorop convert {archive} {renewed} -o {archive}{compress}")
 }
 
 /// An open file, and which of its tensors an operand means.

@@ -265,7 +265,8 @@ fn refusals() {
         ("show folder", "FILE folder: holds no tensors"),
         (
             "slice g.zarr:a --at :1 -o g.zarr",
-            "output g.zarr: holds 1 more tensors, which would be lost: choose another file (or --in-place)",
+            "output g.zarr: holds 1 more tensor, which would be lost: make NEW.npy with -o NEW.npy, then tensorop convert \
+             g.zarr a=NEW.npy -o g.zarr",
         ),
     ];
     let before = folder.content();

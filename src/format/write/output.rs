@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::FileSink;
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
@@ -232,7 +232,11 @@ pub fn check_replaced(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -
     let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
     match lost {
         0 => Ok(()),
-        lost => refuse(format!("holds {lost} more tensors, which would be lost: choose another file")),
+        lost => {
+            let noun = if lost == 1 { "tensor" } else { "tensors" };
+            let message = format!("holds {lost} more {noun}, which would be lost");
+            Err(Error::of(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
+        }
     }
 }
 
