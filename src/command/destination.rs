@@ -178,7 +178,7 @@ impl<'a> Destination<'a> {
         write::check_replaced(&target, &works, origin.left_out)
             .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
         let mut extras = options.extras(origin.notes, format)?;
-        extras.is_group |= origin.is_named;
+        extras.is_group |= origin.is_named || works.iter().any(|work| work.fill.data().is_of_group());
         let plan = Plan::prepare(works, format, label, &extras).map_err(|error| match error.subject() {
             Subject::Argument(option) => anyhow!("--{option}: {}", error.message()),
             _ => error.into(),

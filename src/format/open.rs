@@ -487,7 +487,13 @@ impl Input {
     /// # Errors
     /// Those of [`source`](Self::source).
     pub fn source_as(&self, n: usize, label: String) -> Result<Source> {
-        self.reader.source(n, label.clone()).context(label)
+        let source = self.reader.source(n, label.clone()).context(label)?;
+        Ok(if self.is_group() { source.of_group() } else { source })
+    }
+
+    /// Returns whether what was named is a group as a whole, so that what is made of its tensors is one, too.
+    fn is_group(&self) -> bool {
+        self.format.can().chunks && self.names().is_some() && self.member.is_none()
     }
 
     /// Returns what reads it, whose errors do not name it.

@@ -49,6 +49,8 @@ pub struct Source {
     label: String,
     /// The file that holds this tensor and others, and the number of the tensor there.
     container: Option<(Arc<Container>, usize)>,
+    /// Whether what was named is a group that it is the tensor of, and not the tensor.
+    is_group: bool,
     /// The items as they are stored, once they have been [brought near](Self::bring_near).
     near: OnceLock<Arc<dyn ReadAt>>,
 }
@@ -115,13 +117,20 @@ impl Source {
     /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
-        Self { meta, store: Storage::Memory(LargeBytes::Heap(bytes)), label, container: None, near: OnceLock::new() }
+        Self {
+            meta,
+            store: Storage::Memory(LargeBytes::Heap(bytes)),
+            label,
+            container: None,
+            is_group: false,
+            near: OnceLock::new(),
+        }
     }
 
     /// Takes items in memory that are in C order and of a shape and a dtype that suit them.
     pub(crate) fn resident(meta: Meta, items: LargeBytes, label: String) -> Self {
         debug_assert_eq!((meta.bytes(), meta.order), (items.len(), Order::C), "{label}");
-        Self { meta, store: Storage::Memory(items), label, container: None, near: OnceLock::new() }
+        Self { meta, store: Storage::Memory(items), label, container: None, is_group: false, near: OnceLock::new() }
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
@@ -130,29 +139,47 @@ impl Source {
     /// # Errors
     /// The system does not tell the version of the bytes.
     pub fn stored(meta: Meta, bytes: Arc<dyn ReadAt>, start: u64, label: String) -> Result<Self> {
-        Ok(Self { meta, store: Storage::stored(bytes, start)?, label, container: None, near: OnceLock::new() })
+        Ok(Self {
+            meta,
+            store: Storage::stored(bytes, start)?,
+            label,
+            container: None,
+            is_group: false,
+            near: OnceLock::new(),
+        })
     }
 
     /// Takes items that lie in chunks.
     pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
-        Self { meta, store: Storage::Chunks(chunks), label, container: None, near: OnceLock::new() }
+        Self { meta, store: Storage::Chunks(chunks), label, container: None, is_group: false, near: OnceLock::new() }
     }
 
     /// Takes the `bytes` bytes of items that `reader` gives before it ends.
     pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
         let store = Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
-        Self { meta, store, label, container: None, near: OnceLock::new() }
+        Self { meta, store, label, container: None, is_group: false, near: OnceLock::new() }
     }
 
     /// Takes one item for every place of a shape.
     pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
-        Self { meta, store: Storage::Item(item), label, container: None, near: OnceLock::new() }
+        Self { meta, store: Storage::Item(item), label, container: None, is_group: false, near: OnceLock::new() }
     }
 
     /// Returns the same tensor as number `n` of several in a container.
     #[must_use]
     pub fn one_of(self, container: Arc<Container>, n: usize) -> Self {
         Self { container: Some((container, n)), ..self }
+    }
+
+    /// Returns the same tensor of a group that was named as a whole, so that what is made of it is a group, too.
+    #[must_use]
+    pub fn of_group(self) -> Self {
+        Self { is_group: true, ..self }
+    }
+
+    /// Returns whether it comes with a group that was named as a whole.
+    pub fn is_of_group(&self) -> bool {
+        self.is_group
     }
 
     /// Returns the container that holds this tensor, if one does.

@@ -21,6 +21,7 @@ mod metadata;
 mod model_reports;
 mod models;
 mod moving;
+mod rechunked;
 #[cfg(feature = "remote")]
 mod remote;
 #[cfg(feature = "remote")]

@@ -34,9 +34,9 @@ pub(crate) struct OutputOptions {
     /// as it comes.
     ///
     /// A .zarr is a folder, a store of version 3 that is made whole beside its place: a single tensor is the array itself,
-    /// several make a group, as one does with NAME=IN or --group. What is made from Zarr keeps its chunks, codecs,
-    /// attributes, names of dimensions and consolidated metadata. At most the items of a chunk (or shard) and its packed
-    /// bytes are held for each thread.
+    /// several make a group, as one does with NAME=IN or --group, or if DATA is a group. What is made from Zarr keeps its
+    /// chunks, codecs, attributes, names of dimensions and consolidated metadata. At most the items of a chunk (or shard)
+    /// and its packed bytes are held for each thread.
     ///
     /// s3://BUCKET/NAME.zarr puts the store into a bucket, each chunk by one request (several at once by --threads). A bucket
     /// renames nothing: a store that is there is none from the first request on, and the new one is one when its metadata
