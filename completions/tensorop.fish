@@ -118,8 +118,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -213,8 +213,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -306,8 +306,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -405,8 +405,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -505,8 +505,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -599,8 +599,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -688,8 +688,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -777,8 +777,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -866,8 +866,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -957,8 +957,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -1049,8 +1049,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
@@ -1465,8 +1465,8 @@ raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f

@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use super::options::{AddressOptions, IndexList, MeantOperand, NamedOperand, OperandArg, Sides, file_of};
+use super::options::{AddressOptions, IndexList, MeantOperand, NamedOperand, OperandArg, file_of};
 use crate::format::colon::{divide_address, shown};
 use crate::format::remote::version_at;
+use crate::format::sides::SidesRule;
 use crate::storage::platform::same_file;
 use crate::storage::record::Record;
 use crate::storage::requests::RequestOptions;
@@ -99,7 +100,7 @@ impl Arguments {
                 IndexList::File(path) => ArgumentValue::Operand { name: String::new(), path },
                 IndexList::List(numbers) => ArgumentValue::Text(listed(&numbers)),
             });
-            let sides = values::<Sides>(matches, id).into_iter();
+            let sides = values::<SidesRule>(matches, id).into_iter();
             let sides = sides.map(|sides| ArgumentValue::Text(sides.to_string()));
             let mut values: Vec<_> = operands.chain(lists).chain(sides).collect();
             if values.is_empty() && arg.get_action().takes_values() {

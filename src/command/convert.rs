@@ -180,7 +180,7 @@ impl Convert {
                 Order::Fortran => Selection::reversed(data),
             };
             let recast = Recast { cast: dtype.cloned(), lossy, big_endian: output.big_endian, order };
-            works.push(Work { name, recast, ..Work::new(Box::new(selection), reader.limits) });
+            works.push(Work { name, old_name: Some(old), recast, ..Work::new(Box::new(selection), reader.limits) });
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
         destination.write(works, Origin { is_named, notes, left_out: &left_out }, report)

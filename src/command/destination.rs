@@ -188,11 +188,16 @@ impl<'a> Destination<'a> {
             return write_parts(&plan, &target, options, io, report, &|more| meter.add(more));
         }
         if options.dry_run {
-            for (name, meta, bytes) in plan.tensors() {
+            for (n, (name, meta, bytes)) in plan.tensors().enumerate() {
                 let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
                 let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
                 let bytes = counted(bytes, "byte", "bytes");
-                report.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} of data"));
+                let chunks = match plan.sides(n) {
+                    None => String::new(),
+                    Some((chunk, None)) => format!(", chunks {chunk:?}"),
+                    Some((chunk, Some(shard))) => format!(", chunks {chunk:?}, shards {shard:?}"),
+                };
+                report.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} of data{chunks}"));
             }
             report.moves(&plan, label);
             plan.finish()?;
@@ -370,7 +375,13 @@ impl Report {
     /// Adds lines about what moving tensors to other chunks reads and writes.
     fn moves(&mut self, plan: &Plan, label: &str) {
         let sides = |sides: &[usize]| sides.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        for Move { between, reads, writes, alone, for_parts, chunks } in plan.moves().into_iter().flatten() {
+        let is_one_of_many = plan.tensors().count() > 1;
+        let moves = plan.tensors().zip(plan.moves()).filter_map(|((name, ..), moved)| Some((name, moved?)));
+        for (name, Move { between, reads, writes, alone, for_parts, chunks }) in moves {
+            let option = |sides: String| match is_one_of_many {
+                true => format!("--chunks '{name}={sides}'"),
+                false => format!("--chunks {sides}"),
+            };
             let (reads, writes) = (counted(reads, "byte", "bytes"), counted(writes, "byte", "bytes"));
             let by_way = match &between {
                 Some(grid) => format!(", by way of a temporary store in chunks of {} beside it", sides(grid)),
@@ -382,8 +393,8 @@ impl Report {
                 self.line(format_args!(
                     "many parts would read each byte about {alone:.0} times; each of these two reads it once, in parts, too:"
                 ));
-                self.line(format_args!("  the same with -o BETWEEN.zarr --chunks {}", sides(&grid)));
-                self.line(format_args!("  tensorop convert BETWEEN.zarr -o {output} --chunks {}", sides(&chunks)));
+                self.line(format_args!("  the same with -o BETWEEN.zarr {}", option(sides(&grid))));
+                self.line(format_args!("  tensorop convert BETWEEN.zarr -o {output} {}", option(sides(&chunks))));
             }
         }
     }

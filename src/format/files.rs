@@ -7,6 +7,7 @@ use super::colon::{divide_address, shown};
 use super::interface::{Extras, TextOptions};
 use super::opened::{open, open_bytes};
 use super::remote::target_at;
+use super::sides::SidesRule;
 use super::table::Format;
 use super::write::{Plan, Recast, Work, checked};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -193,14 +194,14 @@ impl WriteOptions {
     /// Cuts a Zarr array into chunks of so many places on each axis.
     #[must_use]
     pub fn chunks(mut self, sides: impl Into<Vec<usize>>) -> Self {
-        self.extras.chunks = Some(sides.into());
+        self.extras.chunks = vec![SidesRule::by_axis(sides.into())];
         self
     }
 
     /// Puts the chunks of a Zarr array together into files of so many places on each axis.
     #[must_use]
     pub fn shards(mut self, sides: impl Into<Vec<usize>>) -> Self {
-        self.extras.shards = Some(sides.into());
+        self.extras.shards = vec![SidesRule::by_axis(sides.into())];
         self
     }
 
@@ -311,7 +312,7 @@ impl WriteOptions {
     /// Checks that a format has what was chosen; returns what it does not have.
     fn check(&self, format: Format) -> Result<(), &'static str> {
         let Extras { notes, compress, chunks, shards, codec, stores_empty, .. } = &self.extras;
-        let cuts = chunks.is_some() || shards.is_some() || codec.is_some() || *stores_empty;
+        let cuts = !chunks.is_empty() || !shards.is_empty() || codec.is_some() || *stores_empty;
         match () {
             () if !notes.is_empty() && !format.can().notes => Err("metadata"),
             () if *compress && !format.can().compression => Err("compression"),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::content::{ChunkDescription, Description};
 use super::packed;
+use super::sides::{SidesRule, TensorSides};
 use super::values::Values;
 use crate::engine::sink::Take;
 use crate::error::{Error, Result, Subject};
@@ -221,9 +222,9 @@ pub struct Extras {
     pub compress: bool,
     /// Whether items of fewer than 8 bits share bytes.
     pub packed: bool,
-    /// The places of each axis in a chunk, and in a shard; [`WHOLE_AXIS`](Self::WHOLE_AXIS) for all of an axis.
-    pub chunks: Option<Vec<usize>>,
-    pub shards: Option<Vec<usize>>,
+    /// The places of axes in a chunk, and in a shard.
+    pub chunks: Vec<SidesRule>,
+    pub shards: Vec<SidesRule>,
     /// The codec that compresses chunks, as [`ChunkCodec`](super::chunk_codec::ChunkCodec) is written.
     pub codec: Option<String>,
     /// The names of the axes.
@@ -232,15 +233,12 @@ pub struct Extras {
     pub stores_empty: bool,
     /// Whether a single tensor with a name becomes a member of a group, and not the whole store.
     pub is_group: bool,
+    /// What `chunks` and `shards` ask for of each tensor.
+    pub sides: Vec<TensorSides>,
     /// How the data of each tensor is stored, if it is stored in chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
     /// Whether an input and the output mean the same items by a chunk that is missing.
     pub keeps_fill: bool,
-}
-
-impl Extras {
-    /// Stands for all places of an axis among the sides of chunks and shards.
-    pub const WHOLE_AXIS: usize = usize::MAX;
 }
 
 /// How tensors are laid out in a file.
@@ -353,6 +351,9 @@ pub trait WriteSequence: Debug + Send + Sync {
 pub trait WriteChunks: Debug + Send + Sync {
     /// Returns the places of each axis of tensor `n` in a file.
     fn unit(&self, n: usize) -> &[usize];
+
+    /// Returns the places of each axis of tensor `n` in a chunk, of which a file may hold several.
+    fn chunk(&self, n: usize) -> &[usize];
 
     /// Returns the path of the file of a box of tensor `n` in the folder.
     fn key(&self, n: usize, window: &Window) -> String;

@@ -49,6 +49,7 @@ mod rows;
 pub mod safetensors;
 #[cfg(feature = "safetensors")]
 pub mod shards;
+pub mod sides;
 pub mod stored_dtype;
 mod table;
 pub mod text;

@@ -167,7 +167,7 @@ fn dry_runs_say_what_is_moved() {
             "convert rows.zarr -o o.zarr --chunks 512,64 --dry-run",
             "convert
   IN rows.zarr: complex128 [512, 2560]
-  output o.zarr: \"arr_0\": zarr of complex128 [512, 2560], 20971520 bytes of data
+  output o.zarr: \"arr_0\": zarr of complex128 [512, 2560], 20971520 bytes of data, chunks [512, 64]
   output o.zarr: reads 20971520 bytes, writes 20971520 bytes of items
   many parts would read each byte about 40 times; each of these two reads it once, in parts, too:
     the same with -o BETWEEN.zarr --chunks 32,128
@@ -178,7 +178,7 @@ fn dry_runs_say_what_is_moved() {
             "convert large.zarr -o o.zarr --chunks 512,64 --memory 16MiB --threads 1 --dry-run",
             "convert
   IN large.zarr: complex128 [512, 8192]
-  output o.zarr: \"arr_0\": zarr of complex128 [512, 8192], 67108864 bytes of data
+  output o.zarr: \"arr_0\": zarr of complex128 [512, 8192], 67108864 bytes of data, chunks [512, 64]
   output o.zarr: reads 134217728 bytes, writes 134217728 bytes of items, by way of a temporary store in chunks of 64,1024 beside it
   many parts would read each byte about 128 times; each of these two reads it once, in parts, too:
     the same with -o BETWEEN.zarr --chunks 32,512
@@ -190,7 +190,7 @@ fn dry_runs_say_what_is_moved() {
             "convert rows.zarr -o o.zarr --dry-run",
             "convert
   IN rows.zarr: complex128 [512, 2560]
-  output o.zarr: \"arr_0\": zarr of complex128 [512, 2560], 20971520 bytes of data
+  output o.zarr: \"arr_0\": zarr of complex128 [512, 2560], 20971520 bytes of data, chunks [4, 2560]
 ",
         ),
     ];

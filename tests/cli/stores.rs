@@ -326,7 +326,8 @@ fn sides_codecs_and_names_that_are_asked_for() {
         ("slice-scatter d.npy --fill 1 --at : -i --store-empty", "DATA d.npy: --store-empty: is not stored in chunks"),
         (
             "convert d.npy -o q.zarr --chunks -2,1",
-            "invalid value '-2,1' for '--chunks <N,N>': expected numbers of 1 or more, or -1 for all, with commas between them",
+            "invalid value '-2,1' for '--chunks <[GLOB=]N,N|DIM=N>': expected numbers of 1 or more, or -1 for all, with commas \
+             between them, or DIM=N,DIM=N, or either after GLOB=",
         ),
         ("convert d.npy -o q.zarr --dims y,y", "invalid value 'y,y' for '--dims <NAME,NAME>': y twice"),
         (

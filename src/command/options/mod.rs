@@ -20,7 +20,7 @@ pub(super) use self::operator::{
     ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions,
 };
 pub(super) use self::operator::{UpdatesOptions, parse_threads};
-pub(super) use self::output::{OutputOptions, PageOptions, Sides};
+pub(super) use self::output::{OutputOptions, PageOptions};
 pub(super) use self::passing::PassOptions;
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{DTypeParser, Word, dtype_help, parse_number, parse_path, parse_size, parse_words, word};

@@ -9,6 +9,7 @@ use super::parts::PartOptions;
 use super::values::{Word, parse_format, parse_number, parse_path, parse_words, word};
 use crate::format::chunk_codec::ChunkCodec;
 use crate::format::colon::{divide_address, files_before_colons, folders_before_colons, shown};
+use crate::format::sides::SidesRule;
 use crate::format::text::TextOptions;
 use crate::format::{Extras, Format};
 use crate::storage::requests::as_address;
@@ -67,12 +68,17 @@ pub(crate) struct OutputOptions {
     /// Deflate the members of a .npz
     #[arg(long)]
     pub compress: bool,
-    /// The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all) [default: as DATA if it is Zarr, else whole rows of about 16 MiB]
-    #[arg(long, value_name = "N,N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
-    pub chunks: Option<Sides>,
-    /// The places of each axis in a shard, a file of several chunks [default: as DATA, else no shards]
-    #[arg(long, value_name = "N,N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
-    pub shards: Option<Sides>,
+    /// The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]
+    ///
+    /// N,N has a number for each axis. DIM=N,DIM=N has numbers for the dimensions of these names: other axes, and tensors
+    /// without such a dimension, keep their chunks. GLOB=N,N and GLOB=DIM=N are for the tensors whose names match. X=N is for
+    /// the dimension X if a tensor has it, and else for the tensors that X matches. Can be given several times: what is for
+    /// all tensors counts first, then what is for a GLOB, and of each the last.
+    #[arg(long, value_name = "[GLOB=]N,N|DIM=N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
+    pub chunks: Vec<SidesRule>,
+    /// The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]
+    #[arg(long, value_name = "[GLOB=]N,N|DIM=N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
+    pub shards: Vec<SidesRule>,
     /// What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]
     #[arg(long, value_name = "CODEC", value_parser = parse_codec, help_heading = HEADING_ZARR)]
     pub codec: Option<String>,
@@ -118,28 +124,8 @@ impl PageOptions {
     }
 }
 
-/// The number of places on each axis of a chunk or shard.
-#[derive(Clone)]
-pub(crate) struct Sides(pub Vec<usize>);
-
-impl std::fmt::Display for Sides {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let side = |&side: &usize| if side == Extras::WHOLE_AXIS { "-1".to_owned() } else { side.to_string() };
-        f.write_str(&self.0.iter().map(side).collect::<Vec<_>>().join(","))
-    }
-}
-
-fn parse_sides(text: &str) -> Result<Sides, String> {
-    let inner = text.trim().trim_start_matches('[').trim_end_matches(']').trim();
-    if inner.is_empty() {
-        return Ok(Sides(Vec::new()));
-    }
-    let side = |side: &str| match side.trim() {
-        "-1" => Some(Extras::WHOLE_AXIS),
-        side => side.parse().ok().filter(|side| (1..Extras::WHOLE_AXIS).contains(side)),
-    };
-    let sides = inner.split(',').map(side).collect::<Option<_>>();
-    sides.map(Sides).ok_or_else(|| "expected numbers of 1 or more, or -1 for all, with commas between them".to_owned())
+fn parse_sides(text: &str) -> Result<SidesRule, String> {
+    text.parse()
 }
 
 /// The names of axes.
@@ -191,8 +177,8 @@ impl OutputOptions {
             ("--metadata", can.notes || self.metadata.is_empty(), no_place),
             ("--compress", can.compression || !self.compress, "is not compressed, expected a .npz"),
             ("--packed", can.packing || !self.packed, "stores items in one way only, expected a .bin"),
-            ("--chunks", can.chunks || self.chunks.is_none(), no_chunks),
-            ("--shards", can.chunks || self.shards.is_none(), no_chunks),
+            ("--chunks", can.chunks || self.chunks.is_empty(), no_chunks),
+            ("--shards", can.chunks || self.shards.is_empty(), no_chunks),
             ("--codec", can.chunks || self.codec.is_none(), no_chunks),
             ("--dims", can.chunks || self.dims.is_none(), "has no names of axes, expected a .zarr"),
             ("--group", can.chunks || !self.group, "has no groups, expected a .zarr"),
@@ -205,14 +191,12 @@ impl OutputOptions {
             notes.clear();
         }
         notes.extend(self.metadata.iter().cloned());
-        let sides = |sides: &Option<Sides>| sides.as_ref().map(|sides| sides.0.clone());
-        let (chunks, shards) = (sides(&self.chunks), sides(&self.shards));
         Ok(Extras {
             notes,
             compress: self.compress,
             packed: self.packed,
-            chunks,
-            shards,
+            chunks: self.chunks.clone(),
+            shards: self.shards.clone(),
             codec: self.codec.clone(),
             dimension_names: self.dims.as_ref().map(|names| names.0.clone()),
             stores_empty: self.store_empty,

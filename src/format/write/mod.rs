@@ -4,6 +4,7 @@
 //! are checked against the format ([`Work::check`]); a [`Plan`] lays them out in one output and then writes it, whole or
 //! in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
 
+mod asked_sides;
 mod chunks;
 mod output;
 mod plan;

@@ -32,6 +32,8 @@ pub(super) const MOST_EMPTY_ITEMS: usize = 1 << 24;
 pub struct Work {
     /// Its name in the output; `None` until [`named`] gives it one, and in a format without names.
     pub name: Option<String>,
+    /// The name that patterns of options are matched with; `None` for that in the output.
+    pub old_name: Option<String>,
     /// The operator that fills the items.
     pub fill: Box<dyn Fill>,
     /// The threads and memory that it may use.
@@ -60,7 +62,7 @@ pub struct Recast {
 impl Work {
     /// Makes the output of an operator a tensor to be written.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
-        Self { name: None, fill, limits, recast: Recast::default(), style: None, stores_empty: false }
+        Self { name: None, old_name: None, fill, limits, recast: Recast::default(), style: None, stores_empty: false }
     }
 
     /// Makes an unaltered copy of a tensor one to be written.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::asked_sides::{self, RuledTensor};
 use super::chunks::{ChunkSink, MadeBoxes};
 use super::output::{Work, style_along};
 use crate::engine::job::{Job, Progress};
@@ -14,6 +15,7 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{Extras, Layout, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::open::OpenOptions;
 use crate::format::packed::Packer;
+use crate::format::sides::TensorSides;
 use crate::format::table::Format;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -24,6 +26,7 @@ use crate::memory;
 use crate::ops::cast::CastFill;
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
+use crate::storage::chunked::ChunkStyle;
 use crate::storage::made_units::MadeUnits;
 use crate::storage::platform::{reserve, write_at};
 use crate::storage::stage::{Stage, remove};
@@ -82,7 +85,7 @@ impl Plan {
     pub fn prepare(works: Vec<Work>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
         let threads = works.first().map_or(Threads::default(), |work| work.limits.threads);
         let mut outputs = Vec::with_capacity(works.len());
-        let (mut styles, mut same) = (Vec::new(), true);
+        let (mut styles, mut names, mut same) = (Vec::new(), Vec::new(), true);
         for work in works {
             let (meta, source) = (work.meta(format), work.label());
             let data = work.fill.data();
@@ -94,6 +97,7 @@ impl Plan {
                 }
             };
             styles.push(work.style.or_else(own));
+            names.push(work.old_name.or_else(|| work.name.clone()).unwrap_or_default());
             same &= *data.dtype() == meta.dtype;
             let fill = CastFill::over(work.fill, meta.dtype.clone(), work.recast.lossy).context(source)?;
             let job = Job::new(fill, work.limits)?;
@@ -101,12 +105,29 @@ impl Plan {
         }
         let mut extras = extras.clone();
         if format.can().chunks {
+            let all = names.iter().zip(&outputs).zip(&styles);
+            let ruled = all.map(|((name, output), style)| {
+                let shape = &*output.meta.shape;
+                RuledTensor { name, shape, dims: dims(&extras, style.as_deref(), shape.len()) }
+            });
+            let ruled: Vec<_> = ruled.collect();
+            let chunks = asked_sides::resolved(&extras.chunks, "chunks", &ruled)?;
+            let shards = asked_sides::resolved(&extras.shards, "shards", &ruled)?;
+            let both = chunks.into_iter().zip(shards);
+            extras.sides = both.map(|(chunks, shards)| TensorSides { chunks, shards }).collect();
             extras.styles = styles;
             extras.keeps_fill = same;
         }
         let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
         let layout = format.writer().layout(&tensors, &extras).with_context(|| label.to_owned())?;
         Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
+    }
+
+    /// Returns the sides of the chunks of tensor `n`, and those of its shards if it has any; `None` if it is not in chunks.
+    pub fn sides(&self, n: usize) -> Option<(&[usize], Option<&[usize]>)> {
+        let Layout::Chunks(chunks) = &self.layout else { return None };
+        let (chunk, unit) = (chunks.chunk(n), chunks.unit(n));
+        Some((chunk, Some(unit).filter(|unit| *unit != chunk)))
     }
 
     /// Returns the bytes of all items in memory, which are what progress adds up to.
@@ -253,7 +274,8 @@ impl Plan {
     ) -> Result<Job> {
         let meta = output.job.meta();
         let codec = (!is_packed).then(|| "none".to_owned());
-        let extras = Extras { chunks: Some(grid), codec, ..Extras::default() };
+        let chunks = Some(grid.into_iter().map(Some).collect());
+        let extras = Extras { sides: vec![TensorSides { chunks, shards: None }], codec, ..Extras::default() };
         let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &extras)? else {
             unreachable!("only a store in chunks has one between");
         };
@@ -369,6 +391,13 @@ impl Plan {
         }
         put(&[])
     }
+}
+
+/// Returns the names of the dimensions that a tensor has in the output: those that are asked for, else those of its data.
+fn dims(extras: &Extras, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
+    let asked = extras.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
+    let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();
+    asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()
 }
 
 /// Reads the output of a job into memory: all of it, or only some `places` of each axis, which make a smaller tensor.

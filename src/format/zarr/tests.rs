@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
+use crate::format::sides::TensorSides;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Windows;
@@ -68,8 +69,9 @@ fn read(source: &Source, most: usize) -> Result<Vec<u8>> {
 }
 
 fn chunked(chunks: &[usize], shards: Option<&[usize]>, codec: &str) -> Extras {
-    let (chunks, shards) = (Some(chunks.to_vec()), shards.map(<[usize]>::to_vec));
-    Extras { chunks, shards, codec: Some(codec.to_owned()), ..Extras::default() }
+    let asked = |sides: &[usize]| sides.iter().copied().map(Some).collect();
+    let sides = TensorSides { chunks: Some(asked(chunks)), shards: shards.map(asked) };
+    Extras { sides: vec![sides; 2], codec: Some(codec.to_owned()), ..Extras::default() }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use crate::format::chunk_codec::ChunkCodec;
 use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
+use crate::format::sides::{AskedSides, TensorSides, WHOLE_AXIS};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::{bytes_of, coordinates};
@@ -103,7 +104,10 @@ impl Writer for ZarrWriter {
                 "{name:?} cannot be the name of an array in a group"
             );
             let style = extras.styles.get(n).and_then(Option::as_deref);
-            arrays.push(NamedArray { name: name.to_owned(), array: ArrayMetadata::planned(meta, style, extras)? });
+            let sides = extras.sides.get(n).cloned().unwrap_or_default();
+            let which = if tensors.len() > 1 { format!(" for {name:?}") } else { String::new() };
+            let array = ArrayMetadata::planned(meta, style, &sides, extras, &which)?;
+            arrays.push(NamedArray { name: name.to_owned(), array });
         }
         // An array cannot lie in another array.
         for NamedArray { name, .. } in &arrays {
@@ -132,43 +136,52 @@ struct NamedArray {
 }
 
 impl ArrayMetadata {
-    /// Plans an array as `extras` asks for, and else as its data is stored in `style`.
-    fn planned(meta: &Meta, style: Option<&ChunkStyle>, extras: &Extras) -> Result<Self> {
+    /// Plans an array as `sides` and `extras` ask for, and else as its data is stored in `style`. Messages say by `which` for
+    /// which array an option is wrong.
+    fn planned(
+        meta: &Meta,
+        style: Option<&ChunkStyle>,
+        sides: &TensorSides,
+        extras: &Extras,
+        which: &str,
+    ) -> Result<Self> {
         let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
         let style = style.filter(|style| style.chunk.len() == rank);
         let shape = &meta.shape;
         let option = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
-        for (name, sides) in [("chunks", &extras.chunks), ("shards", &extras.shards)] {
-            if let Some(sides) = sides.as_ref().filter(|sides| sides.len() != rank || sides.contains(&0)) {
-                let typed = |&side: &usize| if side == Extras::WHOLE_AXIS { "-1".to_owned() } else { side.to_string() };
-                let typed: Vec<_> = sides.iter().map(typed).collect();
-                let expected = format!("expected {rank} numbers of 1 or more (shape {shape:?})");
-                return option(name, format!("[{}], {expected}", typed.join(", ")));
-            }
-        }
         if let Some(names) = extras.dimension_names.as_ref().filter(|names| names.len() != rank) {
-            return option("dims", format!("{}, expected {rank} names (shape {shape:?})", names.join(",")));
+            return option("dims", format!("{}{which}, expected {rank} names (shape {shape:?})", names.join(",")));
         }
-        let asks = extras.chunks.is_some() || extras.shards.is_some() || extras.codec.is_some();
-        let kept_shards = style.filter(|style| style.chunk != style.unit && extras.chunks.is_none());
-        let asked = extras.shards.as_ref().or(kept_shards.map(|style| &style.unit));
-        let side = |(&side, &dim): (&usize, &usize)| if side == Extras::WHOLE_AXIS { dim.max(1) } else { side };
-        let whole = |sides: &Vec<usize>| sides.iter().zip(shape).map(side).collect::<Vec<_>>();
-        let chunk = extras.chunks.as_ref().map(whole).or_else(|| style.map(|style| style.chunk.clone()));
-        let chunk = chunk.unwrap_or_else(|| default_chunk(meta, asked.map(whole)));
-        // A shard of a whole axis ends where a chunk does.
-        let shard = |asked: &Vec<usize>| {
-            let ends = whole(asked).into_iter().zip(asked).zip(&chunk);
-            let ends = ends.map(|((side, &asked), &chunk)| match asked == Extras::WHOLE_AXIS {
-                true => side.checked_next_multiple_of(chunk).unwrap_or(side),
-                false => side,
-            });
-            ends.collect::<Vec<_>>()
+        let TensorSides { chunks, shards } = sides;
+        let asks = chunks.is_some() || shards.is_some() || extras.codec.is_some();
+        let own_shard = style.filter(|style| style.chunk != style.unit).map(|style| &style.unit);
+        let chunk = match (chunks, style) {
+            (None, Some(style)) => style.chunk.clone(),
+            (None, None) => {
+                let shard = shards.as_ref().map(|shards| with_asked(shards, shape, default_chunk(meta)));
+                shard.unwrap_or_else(|| default_chunk(meta))
+            }
+            (Some(chunks), style) => {
+                let own = style.map_or_else(|| default_chunk(meta), |style| style.chunk.clone());
+                with_asked(chunks, shape, own)
+            }
         };
-        let shard = asked.map(shard);
+        let shard = match shards {
+            None => own_shard.filter(|_| chunks.is_none()).cloned(),
+            Some(shards) => {
+                let own = own_shard.unwrap_or(&chunk).clone();
+                let ends = with_asked(shards, shape, own).into_iter().zip(shards).zip(&chunk);
+                // A shard of a whole axis ends where a chunk does, as does one whose side was not chosen.
+                let ends = ends.map(|((side, &asked), &chunk)| match asked.filter(|&side| side != WHOLE_AXIS) {
+                    Some(side) => side,
+                    None => side.checked_next_multiple_of(chunk).unwrap_or(side),
+                });
+                Some(ends.collect::<Vec<_>>())
+            }
+        };
         let is_whole = |shard: &&Vec<usize>| shard.iter().zip(&chunk).all(|(shard, side)| shard.is_multiple_of(*side));
         if let Some(shard) = shard.as_ref().filter(|shard| !is_whole(shard)) {
-            return option("shards", format!("{shard:?} are no whole chunks of {chunk:?}"));
+            return option("shards", format!("{shard:?}{which} are no whole chunks of {chunk:?}"));
         }
         let unit = shard.as_ref().unwrap_or(&chunk).clone();
         ensure!(bytes_of(&unit, itemsize).is_some(), "chunks of {unit:?} are more than memory can address");
@@ -295,12 +308,19 @@ fn put_raw(text: &str, key: &str, raw: &str) -> String {
     text.replacen(&format!("\n  \"{key}\": null"), &format!("\n  \"{key}\": {raw}"), 1)
 }
 
-/// Returns the sides of a chunk if the user gave none: the sides of the shard if there is one, else whole rows of the
-/// tensor, of about [`CHUNK`] bytes.
-fn default_chunk(meta: &Meta, shard: Option<Vec<usize>>) -> Vec<usize> {
-    if let Some(shard) = shard {
-        return shard;
-    }
+/// Returns sides with those in their place that the user chose.
+fn with_asked(asked: &AskedSides, shape: &[usize], own: Vec<usize>) -> Vec<usize> {
+    let all = own.into_iter().zip(asked).zip(shape);
+    let side = |((own, &asked), &dim): ((usize, &Option<usize>), &usize)| match asked {
+        Some(WHOLE_AXIS) => dim.max(1),
+        Some(side) => side,
+        None => own,
+    };
+    all.map(side).collect()
+}
+
+/// Returns the sides of a chunk if the user gave none: whole rows of the tensor, of about [`CHUNK`] bytes.
+fn default_chunk(meta: &Meta) -> Vec<usize> {
     let items = (CHUNK / meta.dtype.itemsize().max(1)).max(1);
     let whole: Vec<usize> = meta.shape.iter().map(|&dim| dim.max(1)).collect();
     let first = Windows::new(&whole, items);
@@ -381,6 +401,10 @@ fn consolidated(metadata: &BTreeMap<String, String>) -> String {
 impl WriteChunks for StoreWriter {
     fn unit(&self, n: usize) -> &[usize] {
         &self.arrays[n].array.style.unit
+    }
+
+    fn chunk(&self, n: usize) -> &[usize] {
+        &self.arrays[n].array.style.chunk
     }
 
     fn key(&self, n: usize, window: &Window) -> String {

@@ -1,0 +1,159 @@
+//! The sides of chunks and shards that a user asks for: by axis or by the names of dimensions, of all tensors or of those
+//! whose names match a pattern.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use crate::item::glob::Glob;
+
+/// Stands for all places of an axis.
+pub const WHOLE_AXIS: usize = usize::MAX;
+
+/// One value of `--chunks` or `--shards`: sides, and the tensors that get them.
+///
+/// `64,-1` has a side for each axis, and `time=48,lat=-1` has sides for the dimensions of these names, of the tensors that
+/// have them. Behind `GLOB=` either is for the tensors whose names match. `X=48` is for the dimension X if a tensor has it,
+/// and else for the tensors that X matches, as `GLOB=48`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SidesRule {
+    /// The pattern of the names of the tensors; `None` for all.
+    pub(super) glob: Option<Glob>,
+    pub(super) sides: Sides,
+}
+
+/// Sides as they were asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Sides {
+    /// One for each axis.
+    ByAxis(Vec<usize>),
+    /// Those of some dimensions.
+    ByName(Vec<(String, usize)>),
+}
+
+/// The side that is asked for on each axis of a tensor; `None` for an axis whose side stays.
+pub type AskedSides = Vec<Option<usize>>;
+
+/// What is asked for of one tensor; `None` where nothing is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TensorSides {
+    /// The sides of its chunks.
+    pub chunks: Option<AskedSides>,
+    /// The sides of its shards.
+    pub shards: Option<AskedSides>,
+}
+
+impl SidesRule {
+    /// Asks for a side of each axis, of all tensors.
+    pub fn by_axis(sides: Vec<usize>) -> Self {
+        Self { glob: None, sides: Sides::ByAxis(sides) }
+    }
+}
+
+impl FromStr for SidesRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(sides) = by_axis(text) {
+            return Ok(Self::by_axis(sides));
+        }
+        if let Some(sides) = by_name(text)? {
+            return Ok(Self { glob: None, sides: Sides::ByName(sides) });
+        }
+        for (at, _) in text.match_indices('=') {
+            let (glob, rest) = (&text[..at], &text[at + 1..]);
+            // a comma is between sides: `?` stands for that of a name
+            if glob.is_empty() || glob.contains(',') || rest.trim().is_empty() {
+                continue;
+            }
+            let sides = match by_axis(rest) {
+                Some(sides) => Some(Sides::ByAxis(sides)),
+                None => by_name(rest)?.map(Sides::ByName),
+            };
+            if let Some(sides) = sides {
+                return Ok(Self { glob: Some(Glob::new(glob)), sides });
+            }
+        }
+        Err("expected numbers of 1 or more, or -1 for all, with commas between them, or DIM=N,DIM=N, or either after GLOB="
+            .to_owned())
+    }
+}
+
+/// Parses sides with commas between them.
+fn by_axis(text: &str) -> Option<Vec<usize>> {
+    let inner = text.trim().trim_start_matches('[').trim_end_matches(']').trim();
+    if inner.is_empty() { Some(Vec::new()) } else { inner.split(',').map(side).collect() }
+}
+
+/// Parses sides of dimensions.
+///
+/// # Errors
+/// A dimension that comes twice.
+fn by_name(text: &str) -> Result<Option<Vec<(String, usize)>>, String> {
+    let mut sides: Vec<(String, usize)> = Vec::new();
+    for part in text.split(',') {
+        let named = part.split_once('=').map(|(name, number)| (name.trim(), side(number)));
+        let Some((name, Some(side))) = named.filter(|(name, _)| !name.is_empty()) else { return Ok(None) };
+        if sides.iter().any(|(other, _)| other == name) {
+            return Err(format!("{name} twice"));
+        }
+        sides.push((name.to_owned(), side));
+    }
+    Ok(Some(sides))
+}
+
+fn side(text: &str) -> Option<usize> {
+    match text.trim() {
+        "-1" => Some(WHOLE_AXIS),
+        side => side.parse().ok().filter(|side| (1..WHOLE_AXIS).contains(side)),
+    }
+}
+
+/// Returns a side as it is typed.
+pub(super) fn shown(side: &usize) -> String {
+    if *side == WHOLE_AXIS { "-1".to_owned() } else { side.to_string() }
+}
+
+impl Display for SidesRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.glob.iter().try_for_each(|glob| write!(f, "{}=", glob.text()))?;
+        let parts: Vec<String> = match &self.sides {
+            Sides::ByAxis(sides) => sides.iter().map(shown).collect(),
+            Sides::ByName(sides) => sides.iter().map(|(name, side)| format!("{name}={}", shown(side))).collect(),
+        };
+        f.write_str(&parts.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed() {
+        // what is typed, and how it is told again; a text with a blank in it is an error
+        let rows = [
+            ("64,64", "64,64"),
+            ("[64, -1]", "64,-1"),
+            ("", ""),
+            ("time=48", "time=48"),
+            (" time = 48 , lat=-1", "time=48,lat=-1"),
+            ("temp*=64,64", "temp*=64,64"),
+            ("temp=[64, 64]", "temp=64,64"),
+            ("temp*=time=48,lat=-1", "temp*=time=48,lat=-1"),
+            ("[ab]*=4,5", "[ab]*=4,5"),
+            ("a=b=c=4", "a=b=c=4"),
+            ("time=48,time=4", "time twice"),
+            ("x=time=48,time=4", "time twice"),
+        ];
+        for (text, expected) in rows {
+            let found = text.parse::<SidesRule>().map_or_else(|why| why, |rule| rule.to_string());
+            assert_eq!(found, expected, "{text:?}");
+        }
+        for text in
+            ["0", "-2", "4,", "=4", "time=", "time=0", "time=x,4", "a", "=", "time=48,lat", "4,time=48", "a,b=4"]
+        {
+            let why = text.parse::<SidesRule>().expect_err(text);
+            assert!(why.starts_with("expected numbers"), "{text:?}: {why}");
+        }
+    }
+}

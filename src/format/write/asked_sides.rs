@@ -1,0 +1,184 @@
+//! What rules for the sides of chunks and shards ask for of each tensor of an output.
+
+use crate::error::{Error, Result, Subject};
+use crate::format::open::{alike, list};
+use crate::format::sides::{AskedSides, Sides, SidesRule, shown};
+use crate::item::glob::Glob;
+
+/// A tensor as rules know it.
+#[derive(Debug)]
+pub(super) struct RuledTensor<'a> {
+    /// The name that patterns are matched with.
+    pub name: &'a str,
+    pub shape: &'a [usize],
+    /// The names of its dimensions, of which some may have none.
+    pub dims: Vec<Option<String>>,
+}
+
+impl SidesRule {
+    /// Returns the dimension or pattern and the side of a value such as `X=48`, which may mean either.
+    fn either(&self) -> Option<(&str, usize)> {
+        match (&self.glob, &self.sides) {
+            (None, Sides::ByName(sides)) if sides.len() == 1 => Some((&sides[0].0, sides[0].1)),
+            (Some(_), _) | (None, Sides::ByAxis(_) | Sides::ByName(_)) => None,
+        }
+    }
+
+    /// Returns the rule that this one means for some tensors.
+    ///
+    /// # Errors
+    /// A pattern that matches no tensor; a dimension that none of the tensors has that it is for.
+    fn meant(&self, tensors: &[RuledTensor<'_>]) -> Result<Self, String> {
+        let names: Vec<_> = tensors.iter().map(|tensor| tensor.name).collect();
+        let matches = |glob: &Glob| tensors.iter().any(|tensor| glob.matches(tensor.name));
+        let of_rule = || tensors.iter().filter(|tensor| self.takes(tensor.name));
+        let dims: Vec<&str> = of_rule().flat_map(|tensor| &tensor.dims).flatten().map(String::as_str).collect();
+        let mut known: Vec<&str> = Vec::new();
+        dims.into_iter().for_each(|dim| {
+            if !known.contains(&dim) {
+                known.push(dim)
+            }
+        });
+        let dimensions = || if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        if let Some((either, side)) = self.either()
+            && !known.contains(&either)
+        {
+            let glob = Glob::new(either);
+            if matches(&glob) {
+                return Ok(Self { glob: Some(glob), sides: Sides::ByAxis(vec![side]) });
+            }
+            let (dims, tensors) = (dimensions(), list(&names));
+            return Err(format!(
+                "{either} is neither a dimension nor a tensor: dimensions are {dims}, tensors are {tensors}"
+            ));
+        }
+        if let Some(glob) = self.glob.as_ref().filter(|glob| !matches(glob)) {
+            let meant = match &*alike(glob.text(), &names) {
+                [] => format!(": there are {}", list(&names)),
+                near => format!("; did you mean {}?", near.join(" or ")),
+            };
+            return Err(format!("{} matches no tensor{meant}", glob.text()));
+        }
+        if let Sides::ByName(sides) = &self.sides
+            && let Some((name, _)) = sides.iter().find(|(name, _)| !known.contains(&name.as_str()))
+        {
+            return Err(match known.is_empty() {
+                true => {
+                    format!("{name} is no dimension: those of the tensors have no names, so give a side for each axis")
+                }
+                false => format!("no dimension is called {name}: there are {}", dimensions()),
+            });
+        }
+        Ok(self.clone())
+    }
+
+    /// Returns whether the rule is for a tensor of that name.
+    fn takes(&self, name: &str) -> bool {
+        self.glob.as_ref().is_none_or(|glob| glob.matches(name))
+    }
+}
+
+/// Returns what rules ask for of each tensor. Rules for all tensors come first, then those with a pattern, each in their
+/// order, and a later one replaces what an earlier one has said of the same axis. Messages are about `option`.
+///
+/// # Errors
+/// A rule that is for none of the tensors; sides that are not as many as a tensor has axes, or are 0.
+pub(super) fn resolved(
+    rules: &[SidesRule],
+    option: &'static str,
+    tensors: &[RuledTensor<'_>],
+) -> Result<Vec<Option<AskedSides>>> {
+    let refuse = |message: String| Error::new(Subject::Argument(option), message);
+    let meant = rules.iter().map(|rule| rule.meant(tensors).map_err(|why| refuse(format!("{rule}: {why}"))));
+    let meant = meant.collect::<Result<Vec<_>>>()?;
+    let (some, all): (Vec<_>, Vec<_>) = meant.iter().partition(|rule| rule.glob.is_some());
+    let of_tensor = |tensor: &RuledTensor<'_>| {
+        let own: Vec<_> = all.iter().chain(&some).filter(|rule| rule.takes(tensor.name)).collect();
+        let is_whole = |rule: &&&&SidesRule| matches!(rule.sides, Sides::ByAxis(_));
+        let first = own.iter().rposition(|rule| is_whole(&rule)).unwrap_or_default();
+        let mut asked = None;
+        for rule in &own[first..] {
+            match &rule.sides {
+                Sides::ByAxis(sides) => {
+                    let rank = tensor.shape.len();
+                    if sides.len() != rank || sides.contains(&0) {
+                        let which = if tensors.len() > 1 { format!(" for {:?}", tensor.name) } else { String::new() };
+                        let (typed, shape) = (sides.iter().map(shown).collect::<Vec<_>>().join(", "), tensor.shape);
+                        let numbers = if rank == 1 { "1 number" } else { &format!("{rank} numbers") };
+                        let expected = format!("expected {numbers} of 1 or more (shape {shape:?})");
+                        return Err(refuse(format!("[{typed}]{which}, {expected}")));
+                    }
+                    asked = Some(sides.iter().copied().map(Some).collect());
+                }
+                Sides::ByName(sides) => {
+                    for (axis, dim) in tensor.dims.iter().enumerate() {
+                        let side = sides.iter().find(|(name, _)| Some(name) == dim.as_ref());
+                        if let Some(&(_, side)) = side {
+                            asked.get_or_insert_with(|| vec![None; tensor.shape.len()])[axis] = Some(side);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(asked)
+    };
+    tensors.iter().map(of_tensor).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for() {
+        let named = |dims: &[&str]| dims.iter().map(|dim| Some((*dim).to_owned())).collect::<Vec<_>>();
+        let tensors = [
+            RuledTensor { name: "temp", shape: &[100, 20, 30], dims: named(&["time", "lat", "lon"]) },
+            RuledTensor { name: "time", shape: &[100], dims: named(&["time"]) },
+            RuledTensor { name: "mask", shape: &[20, 30], dims: vec![None, Some("lon".to_owned())] },
+            RuledTensor { name: "bare", shape: &[20, 30], dims: vec![] },
+        ];
+        let rows: [(&[&str], &str); 17] = [
+            (&[], "-;-;-;-"),
+            (&["time=48"], "48,_,_;48;-;-"),
+            (&["time=48,lon=-1"], "48,_,-1;48;_,-1;-"),
+            (&["temp=time=48"], "48,_,_;-;-;-"),
+            (&["time=48", "lon=5"], "48,_,5;48;_,5;-"),
+            // a pattern counts more than what is for all, whatever the order
+            (&["temp=time=4", "time=48"], "4,_,_;48;-;-"),
+            (&["?a*=5,6", "lon=7"], "_,_,7;-;5,6;5,6"),
+            (&["4,4", "temp=1,2,3", "tim?=9"], "1,2,3;9;4,4;4,4"),
+            (&["temp=1,2,3", "time=8", "mask=4,4", "bare=7,7", "*=lon=6"], "1,2,6;8;4,6;7,7"),
+            (&["bare=7,7"], "-;-;-;7,7"),
+            (&["bare=7"], "[7] for \"bare\", expected 2 numbers of 1 or more (shape [20, 30])"),
+            (&["4,4"], "[4, 4] for \"temp\", expected 3 numbers of 1 or more (shape [100, 20, 30])"),
+            (
+                &["lta=4"],
+                "lta=4: lta is neither a dimension nor a tensor: dimensions are time, lat, lon, tensors are \
+              \"temp\", \"time\", \"mask\", \"bare\"",
+            ),
+            (&["time=4,lta=4"], "time=4,lta=4: no dimension is called lta: there are time, lat, lon"),
+            (&["mask=time=4"], "mask=time=4: no dimension is called time: there are lon"),
+            (
+                &["bare=lat=4"],
+                "bare=lat=4: lat is no dimension: those of the tensors have no names, so give a side for each axis",
+            ),
+            (&["tmp*=4,4,4"], "tmp*=4,4,4: tmp* matches no tensor; did you mean \"temp\"?"),
+        ];
+        for (texts, expected) in rows {
+            let rules: Vec<SidesRule> = texts.iter().map(|text| text.parse().expect("a rule")).collect();
+            let told = |asked: Option<AskedSides>| match asked {
+                None => "-".to_owned(),
+                Some(sides) => {
+                    let side = |side: &Option<usize>| side.as_ref().map_or_else(|| "_".to_owned(), shown);
+                    sides.iter().map(side).collect::<Vec<_>>().join(",")
+                }
+            };
+            let found = match resolved(&rules, "chunks", &tensors) {
+                Ok(all) => all.into_iter().map(told).collect::<Vec<_>>().join(";"),
+                Err(error) => error.message().to_owned(),
+            };
+            assert_eq!(found, expected, "{texts:?}");
+        }
+    }
+}
