@@ -3,17 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
+use super::messages::told;
 use super::options::cast::{self, CastArg, parse_cast};
-use super::options::members::{meant, or_exclude};
+use super::options::members::{Stops, copied_unread, meant};
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
 use super::options::{data_help, dtype_help, file_of, parse_size, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
+use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
@@ -21,6 +23,7 @@ use crate::item::meta::Order;
 use crate::ops::selection::Selection;
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::{Notes, merged};
+use crate::storage::unread::UnreadArray;
 
 /// Write tensors in another format, dtype or order
 ///
@@ -154,14 +157,40 @@ impl Convert {
         }
         let asked = Asked::new(input.dtype.as_ref());
         let (alone, mut tensors) = (chosen.len() == 1, Vec::with_capacity(chosen.len()));
+        let (mut copies, mut stops) = (Vec::new(), Stops::default());
         for tensor in chosen {
             // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
             let reading = if operands.len() == 1 && !tensor.whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
             let (input, label) = (&inputs[tensor.input], tensor.label.clone());
-            let data = typed_alone(TensorOf { input, n: tensor.n, label }, &asked, reading);
-            let is_unread = || tensor.whole && !alone && input.describe(tensor.n).is_err();
-            tensors.push((data.map_err(|why| if is_unread() { or_exclude(&why, &tensor.old) } else { why })?, tensor));
+            let why = match typed_alone(TensorOf { input, n: tensor.n, label }, &asked, reading) {
+                Ok(data) => {
+                    tensors.push((data, tensor));
+                    continue;
+                }
+                Err(why) => why,
+            };
+            let unread = if format.can().chunks { input.unread(tensor.n)? } else { None };
+            let changes = |array: &UnreadArray| {
+                let casts =
+                    self.cast.iter().any(|cast| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&tensor.old)));
+                let own = [("--cast", casts), ("--order", order == Order::Fortran)];
+                let own = own.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option);
+                own.or_else(|| output.changes(&tensor.old, &array.dims))
+            };
+            let why = match unread.map(|array| (changes(&array), array)) {
+                Some((None, array)) => {
+                    copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });
+                    continue;
+                }
+                Some((Some(option), _)) => anyhow!("{}", copied_unread(&why, option)),
+                None => why,
+            };
+            if !tensor.whole || alone || input.describe(tensor.n).is_ok() {
+                return Err(why);
+            }
+            stops.add(&tensor.old, told(&why));
         }
+        stops.finish()?;
         asked.finish()?;
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes)?;
@@ -183,7 +212,7 @@ impl Convert {
             works.push(Work { name, old_name: Some(old), recast, ..Work::new(Box::new(selection), reader.limits) });
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
-        destination.write(works, Origin { is_named, notes, left_out: &left_out }, report)
+        destination.write(works, Origin { is_named, notes, left_out: &left_out, copies }, report)
     }
 
     /// Opens the inputs and chooses the tensors that are written, and their names.

@@ -21,7 +21,7 @@ use super::options::OutputOptions;
 use crate::DType;
 use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
-use crate::format::interface::TextOptions;
+use crate::format::interface::{NamedCopy, TextOptions};
 use crate::format::write::{self, Move, Plan, Share, ShareReport, Shares, Work};
 use crate::format::{Format, files, shards};
 use crate::item::meta::Meta;
@@ -59,6 +59,8 @@ pub(super) struct Origin<'a> {
     pub notes: Notes,
     /// Returns whether the user left out the tensor of that name.
     pub left_out: &'a dyn Fn(&str) -> bool,
+    /// The arrays of stores that are copied unread.
+    pub copies: Vec<NamedCopy>,
 }
 
 impl<'a> Destination<'a> {
@@ -147,7 +149,7 @@ impl<'a> Destination<'a> {
         let notes = merged(fill.operands().into_iter().filter_map(|source| source.container()?.notes.as_ref()));
         let mut work = Work::new(fill, limits);
         (work.name, work.recast.big_endian) = (name, self.options.big_endian);
-        self.write(vec![work], Origin { is_named: false, notes, left_out: &|_| false }, report)
+        self.write(vec![work], Origin { is_named: false, notes, left_out: &|_| false, copies: Vec::new() }, report)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
@@ -175,9 +177,12 @@ impl<'a> Destination<'a> {
         for work in &works {
             work.check(format).map_err(|error| error.within(label))?;
         }
-        write::check_replaced(&target, &works, origin.left_out)
+        let stays = |name: &str| origin.copies.iter().any(|copy| copy.name == name) || (origin.left_out)(name);
+        write::check_replaced(&target, &works, &stays)
             .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
         let mut extras = options.extras(origin.notes, format)?;
+        extras.is_group |= origin.copies.iter().any(|copy| copy.array.is_of_group);
+        extras.copies = origin.copies;
         extras.is_group |= origin.is_named || works.iter().any(|work| work.fill.data().is_of_group());
         let plan = Plan::prepare(works, format, label, &extras).map_err(|error| match error.subject() {
             Subject::Argument(option) => anyhow!("--{option}: {}", error.message()),
@@ -198,6 +203,10 @@ impl<'a> Destination<'a> {
                     Some((chunk, Some(shard))) => format!(", chunks {chunk:?}, shards {shard:?}"),
                 };
                 report.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} of data{chunks}"));
+            }
+            for NamedCopy { name, array } in plan.copies() {
+                let files = counted(array.values(), "file", "files");
+                report.line(format_args!("{label}: {name:?}: copied as it is stored, unread, {files} of data"));
             }
             report.moves(&plan, label);
             plan.finish()?;

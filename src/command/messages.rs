@@ -12,9 +12,26 @@ use crate::storage::stream::OutputStream;
 
 /// Prints an error as a line on standard error. Returns the outcome of a command that goes on after it.
 pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
-    let _ = writeln!(stderr.clone(), "error: {}", printable(&told(error), ""));
+    let told = told(error);
+    let told = match error.is::<WholeMessage>() {
+        true => escaped(told.chars(), ""),
+        false => printable(&told, ""),
+    };
+    let _ = writeln!(stderr.clone(), "error: {told}");
     Outcome::Incomplete
 }
+
+/// The message of an error that is told to its end, because it lists what somebody is to type.
+#[derive(Debug)]
+pub(super) struct WholeMessage(pub String);
+
+impl Display for WholeMessage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl StdError for WholeMessage {}
 
 /// Returns a message fit for a terminal. Its control characters, which names of files may hold, are escaped, but for
 /// those in `allowed`, and the middle of a long message is left out.
@@ -28,6 +45,15 @@ pub(super) fn printable(message: &str, allowed: &str) -> String {
         if length > HEAD + TAIL && i == length - TAIL {
             out.push_str(" ... ");
         }
+        out.push_str(&escaped([c], allowed));
+    }
+    out
+}
+
+/// Returns characters of which those that control a terminal are escaped, but for those in `allowed`.
+fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String {
+    let mut out = String::new();
+    for c in characters {
         if c.is_control() && !allowed.contains(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out

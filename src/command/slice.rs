@@ -6,15 +6,18 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
-use super::options::members::{TakenOptions, or_exclude};
+use super::messages::told;
+use super::options::members::{Stops, TakenOptions, copied_unread};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
 use super::sources::{DATA, FoundTensor, OperandReader, TensorOf, explained, slices_of, typed_alone};
 use crate::format::dims::dims_of;
+use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
 use crate::format::write::Work;
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::merged;
+use crate::storage::unread::UnreadArray;
 
 /// Take a slice of a tensor (OpenVINO Slice-8)
 ///
@@ -82,13 +85,28 @@ impl Slice {
         let asked = Asked::new(options.dtype.as_ref());
         let mut report = destination.report("slice (OpenVINO Slice-8)");
         let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut copies, mut stops) = (Vec::new(), Stops::default());
+        let takes_copies = destination.format().is_some_and(|format| format.can().chunks);
         let names = input.names().unwrap_or_default();
         let beside = input.names_beside();
         self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
         for (n, name) in names.iter().enumerate().filter(|(n, _)| input.is_taken(*n, self.taken.filter())) {
-            let data = typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned);
-            let or_exclude = |why| if input.describe(n).is_err() { or_exclude(&why, name) } else { why };
-            let data = data.map_err(or_exclude)?;
+            let data = match typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned) {
+                Err(why) if input.describe(n).is_err() => {
+                    let unread = if takes_copies { input.unread(n)? } else { None };
+                    let changes = |array: &UnreadArray| {
+                        let sliced = !slices.of_dims(&array.dims).is_empty();
+                        if sliced { Some("--at") } else { output.changes(name, &array.dims) }
+                    };
+                    match unread.map(|array| (changes(&array), array)) {
+                        Some((None, array)) => copies.push(NamedCopy { name: (*name).to_owned(), array }),
+                        Some((Some(option), _)) => stops.add(name, copied_unread(&why, option)),
+                        None => stops.add(name, told(&why)),
+                    }
+                    continue;
+                }
+                data => data?,
+            };
             let dims = dims_of(&data);
             let own = slices.of_dims(&dims);
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
@@ -105,6 +123,7 @@ impl Slice {
             works.push(work);
             notes.extend(input.notes(n)?);
         }
+        stops.finish()?;
         asked.finish()?;
         ensure!(!works.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
         let label = input.label();
@@ -113,7 +132,7 @@ impl Slice {
         ensure!(all_dims.iter().any(Option::is_some), "--at: {label}: {advice}");
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
         let left_out = |name: &str| !self.taken.takes(name);
-        let origin = Origin { is_named: false, notes: merged(&notes), left_out: &left_out };
+        let origin = Origin { is_named: false, notes: merged(&notes), left_out: &left_out, copies };
         destination.write(works, origin, report)
     }
 }

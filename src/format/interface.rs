@@ -21,6 +21,7 @@ use crate::layout::window::Window;
 use crate::parallel::Threads;
 use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::source::{Notes, Source};
+use crate::storage::unread::UnreadArray;
 
 /// How sure it is, from its first bytes, that a file is in a format. The surest format is taken; of several, the first
 /// in the table.
@@ -141,6 +142,15 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
+    /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because a dtype,
+    /// a codec or something else of it is not known.
+    ///
+    /// # Errors
+    /// Its values cannot be listed.
+    fn unread(&self, _: usize) -> Result<Option<UnreadArray>> {
+        Ok(None)
+    }
+
     /// Locks the folder of member `n` for as long as its [`source`](Self::source) exists: exclusively, or, if `together`,
     /// shared with processes that change other parts. Files were locked when they were opened.
     ///
@@ -214,7 +224,7 @@ pub trait Writer: Debug + Send + Sync {
 }
 
 /// What a user asks of a file beside its tensors.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Extras {
     /// The metadata.
     pub notes: Notes,
@@ -237,8 +247,17 @@ pub struct Extras {
     pub sides: Vec<TensorSides>,
     /// How the data of each tensor is stored, if it is stored in chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
+    /// The arrays of stores that are copied unread.
+    pub copies: Vec<NamedCopy>,
     /// Whether an input and the output mean the same items by a chunk that is missing.
     pub keeps_fill: bool,
+}
+
+/// An array that is copied unread, and its name in the output.
+#[derive(Clone, Debug)]
+pub struct NamedCopy {
+    pub name: String,
+    pub array: UnreadArray,
 }
 
 /// How tensors are laid out in a file.
@@ -374,7 +393,10 @@ pub trait WriteChunks: Debug + Send + Sync {
     /// Returns whether a tensor stored in `style` has the same files for the same items.
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool;
 
-    /// Returns the files that are written after all boxes, in their order.
+    /// Returns the arrays that are copied unread, by the prefixes that they have in the folder.
+    fn copies(&self) -> &[NamedCopy];
+
+    /// Returns the files that are written after all boxes and copies, in their order.
     ///
     /// # Errors
     /// The metadata of a tensor cannot be written.

@@ -28,6 +28,7 @@ use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
 use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
 use crate::storage::source::{Notes, Source};
+use crate::storage::unread::UnreadArray;
 
 /// The number of names that an error message lists.
 const NAMES: usize = 5;
@@ -494,6 +495,17 @@ impl Input {
     /// Returns whether what was named is a group as a whole, so that what is made of its tensors is one, too.
     fn is_group(&self) -> bool {
         self.format.can().chunks && self.names().is_some() && self.member.is_none()
+    }
+
+    /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because
+    /// something of it is not known.
+    ///
+    /// # Errors
+    /// Its values cannot be listed.
+    pub fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
+        let mut found = self.reader.unread(n).with_context(|| self.label_of(self.name(n)))?;
+        found.iter_mut().for_each(|array| array.is_of_group = self.is_group());
+        Ok(found)
     }
 
     /// Returns what reads it, whose errors do not name it.

@@ -47,6 +47,19 @@ impl SidesRule {
     pub fn by_axis(sides: Vec<usize>) -> Self {
         Self { glob: None, sides: Sides::ByAxis(sides) }
     }
+
+    /// Returns whether the rule asks for something of a tensor of that name whose dimensions have these names.
+    pub fn is_about(&self, name: &str, dims: &[Option<String>]) -> bool {
+        let has = |dim: &String| dims.iter().flatten().any(|own| own == dim);
+        match (&self.glob, &self.sides) {
+            (None, Sides::ByName(sides)) => match &sides[..] {
+                [(either, _)] => has(either) || Glob::new(either).matches(name),
+                several => several.iter().any(|(dim, _)| has(dim)),
+            },
+            (glob, Sides::ByAxis(_)) => glob.as_ref().is_none_or(|glob| glob.matches(name)),
+            (Some(glob), Sides::ByName(sides)) => glob.matches(name) && sides.iter().any(|(dim, _)| has(dim)),
+        }
+    }
 }
 
 impl FromStr for SidesRule {

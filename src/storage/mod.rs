@@ -30,3 +30,5 @@ pub mod store_draft;
 pub mod stream;
 #[cfg(feature = "files")]
 pub mod target;
+#[cfg(feature = "files")]
+pub mod unread;

@@ -1,4 +1,5 @@
-//! Stores that are made from stores: groups from groups, and chunks by the names of dimensions and tensors.
+//! Stores that are made from stores: groups from groups, chunks by the names of dimensions and tensors, and what is copied
+//! because it is not read.
 
 use serde_json::{Value, json};
 
@@ -168,4 +169,175 @@ fn chunks_by_the_names_of_dimensions_and_of_tensors() {
             Ok(())
         },
     );
+}
+
+/// A group of float32 [4, 6] in chunks of [2, 6]: a is read, and of the others something is not known.
+fn unread(folder: &Folder) {
+    let items: Vec<u8> = (1..=24).flat_map(|i| (i as f32).to_le_bytes()).collect();
+    folder.put("d.npy", npy("<f4", &[4, 6], &items));
+    done(folder, "convert d.npy -o d.zarr --dims y,x --chunks 2,6");
+    done(folder, "convert a=d.zarr text=d.zarr in/packed=d.zarr filtered=d.zarr -o g.zarr");
+    let change = |name: &str, from: &str, to: &str| {
+        let key = format!("g.zarr/{name}/zarr.json");
+        let text = String::from_utf8(folder.get(&key)).expect("a text");
+        assert!(text.contains(from), "{text}");
+        folder.put(&key, text.replacen(from, to, 1));
+    };
+    change("text", r#""data_type": "float32""#, r#""data_type": "string""#);
+    change("in/packed", r#""name": "zstd""#, r#""name": "numcodecs.lz4""#);
+    change("filtered", r#""codecs": ["#, r#""codecs": [{"name": "numcodecs.delta", "configuration": {}},"#);
+    let text = String::from_utf8(folder.get("g.zarr/zarr.json")).expect("a text");
+    folder.put("g.zarr/zarr.json", text.replace(r#""attributes": {}"#, r#""attributes": {"title": "x"}"#));
+}
+
+/// The files of a store in a folder of it.
+fn within(folder: &Folder, store: &str, name: &str) -> std::collections::BTreeMap<String, Vec<u8>> {
+    let files = folder.tree(format!("{store}/{name}"));
+    assert!(files.len() == 3 && files.contains_key("zarr.json"), "{:?}", files.keys());
+    files
+}
+
+#[test]
+fn what_is_not_read_goes_over_as_it_is_stored() {
+    let folder = Folder::new();
+    unread(&folder);
+    // the names that it has in the output
+    let rows = [
+        ("convert g.zarr", ["text", "in/packed", "filtered"]),
+        ("convert g.zarr --threads 1", ["text", "in/packed", "filtered"]),
+        ("convert g.zarr --chunks a=4,4 --cast a=float64", ["text", "in/packed", "filtered"]),
+        ("convert g.zarr --cast float64 --rename text=names --rename in/*=*", ["names", "packed", "filtered"]),
+        ("convert g.zarr b=d.npy --add", ["text", "in/packed", "filtered"]),
+        ("slice b.zarr --at z=:1", ["text", "in/packed", "filtered"]),
+    ];
+    done(&folder, "convert d.npy -o z.zarr --dims z,x");
+    done(&folder, "convert g.zarr z=z.zarr --add -o b.zarr");
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, names)| {
+            let plan = folder.run(words(&format!("{args} -o o.zarr --dry-run"))).printed()?;
+            folder.run(words(&format!("{args} -o o.zarr"))).printed()?;
+            for (own, name) in ["text", "in/packed", "filtered"].iter().zip(names) {
+                assert!(within(&folder, "o.zarr", name) == within(&folder, "g.zarr", own), "{name}");
+                let line = format!("output o.zarr: \"{name}\": copied as it is stored, unread, 2 files of data\n");
+                assert!(plan.contains(&line), "{plan}");
+            }
+            assert_eq!(metadata(&folder, "o.zarr/zarr.json")["attributes"], json!({"title": "x"}));
+            // in parts, of which the first has what is not read
+            if !args.contains("--threads") {
+                for part in 1..=3 {
+                    folder.run(words(&format!("{args} -o p.zarr --part {part}/3"))).printed()?;
+                }
+                let [lost, _, _] = names;
+                std::fs::remove_file(folder.path(format!(".p.zarr.tensorop/store/{lost}/c/1/0"))).expect("removed");
+                let finish = folder.run(words(&format!("{args} -o p.zarr --finish 3")));
+                assert_eq!((finish.status, &*finish.stdout), (Some(1), &b"1\n"[..]));
+                folder.run(words(&format!("{args} -o p.zarr --part 1/3"))).printed()?;
+                folder.run(words(&format!("{args} -o p.zarr --finish 3"))).printed()?;
+                assert!(folder.tree("p.zarr") == folder.tree("o.zarr"));
+                std::fs::remove_dir_all(folder.path("p.zarr")).expect("removed");
+            }
+            std::fs::remove_dir_all(folder.path("o.zarr")).expect("removed");
+            Ok(())
+        },
+    );
+    // over itself, and one alone: as an array and in a group
+    let before = folder.tree("g.zarr");
+    done(&folder, "convert g.zarr -o g.zarr");
+    assert!(folder.tree("g.zarr") == before);
+    done(&folder, "convert g.zarr:text -o t.zarr");
+    assert!(folder.tree("t.zarr") == within(&folder, "g.zarr", "text"));
+    done(&folder, "convert t.zarr -o u.zarr");
+    assert!(folder.tree("u.zarr") == folder.tree("t.zarr"));
+    done(&folder, "convert g.zarr --only text -o u.zarr");
+    assert!(within(&folder, "u.zarr", "text") == folder.tree("t.zarr"));
+    assert_eq!(metadata(&folder, "u.zarr/zarr.json")["attributes"], json!({"title": "x"}));
+    // the list of all metadata has it, too
+    let text = String::from_utf8(folder.get("g.zarr/zarr.json")).expect("a text");
+    let list = r#""consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}, "attributes""#;
+    folder.put("g.zarr/zarr.json", text.replace(r#""attributes""#, list));
+    done(&folder, "convert g.zarr -o o.zarr");
+    let all = metadata(&folder, "o.zarr/zarr.json");
+    for name in ["a", "text", "in/packed", "filtered"] {
+        let own = metadata(&folder, &format!("o.zarr/{name}/zarr.json"));
+        assert_eq!(all["consolidated_metadata"]["metadata"][name], own, "{name}");
+    }
+}
+
+#[test]
+fn all_that_stops_the_conversion_of_a_store_is_named_at_once() {
+    let folder = Folder::new();
+    unread(&folder);
+    let codec = |name: &str| format!("codec \"numcodecs.{name}\" is not known");
+    let (text, packed, filtered) = ("data_type \"string\" is not known", codec("lz4"), codec("delta"));
+    let label = |role: &str, name: &str| format!("{role} g.zarr:{name}: zarr.json: ");
+    let plain = |role: &str| {
+        let (one, two, three) = (label(role, "filtered"), label(role, "in/packed"), label(role, "text"));
+        format!(
+            "{one}{filtered}; {two}{packed}; {three}{text}; --exclude filtered --exclude in/packed --exclude text leave them out"
+        )
+    };
+    let changed = |role: &str, option: &str| {
+        let why = format!(", so it is only copied as it is stored, and {option} would change it; ");
+        plain(role).replace(" is not known; ", &format!(" is not known{why}"))
+    };
+    let one = |option: &str| {
+        format!(
+            "{}{text}, so it is only copied as it is stored, and {option} would change it; --exclude text leaves it out",
+            label("IN", "text")
+        )
+    };
+    let rows = [
+        ("convert g.zarr -o q.npz", plain("IN")),
+        ("slice g.zarr --at y=:2 -o q.npz", plain("DATA")),
+        ("slice g.zarr --at y=:2 -o q.zarr", changed("DATA", "--at")),
+        ("convert g.zarr -o q.zarr --chunks 4,4", changed("IN", "--chunks")),
+        ("convert g.zarr -o q.zarr --chunks y=4", changed("IN", "--chunks")),
+        ("convert g.zarr -o q.zarr --shards y=4", changed("IN", "--shards")),
+        ("convert g.zarr -o q.zarr --codec gzip", changed("IN", "--codec")),
+        ("convert g.zarr -o q.zarr --store-empty", changed("IN", "--store-empty")),
+        ("convert g.zarr -o q.zarr --dims u,v", changed("IN", "--dims")),
+        ("convert g.zarr -o q.zarr --chunks text=4,4", one("--chunks")),
+        ("convert g.zarr -o q.zarr --chunks t*t=y=4", one("--chunks")),
+        ("convert g.zarr -o q.zarr --cast te*=int8", one("--cast")),
+        ("convert g.zarr:text -o q.npy", format!("{}{text}", label("IN", "text"))),
+    ];
+    let before = folder.content();
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let run = folder.run(words(args));
+            assert_eq!((run.status, run.stderr), (Some(2), format!("error: {expected}\n")));
+            assert_eq!(folder.content(), before);
+            Ok(())
+        },
+    );
+    // what is damaged is not copied as if it were whole, nor is what a group of version 3 cannot hold
+    let text = String::from_utf8(folder.get("g.zarr/text/zarr.json")).expect("a text");
+    let damaged = text.replace("\"fill_value\": 0.0", "\"fill_value\": \"no\"").replace("\"string\"", "\"float32\"");
+    folder.put("g.zarr/text/zarr.json", damaged);
+    folder.put("g.zarr/in/packed/zarr.json", "{");
+    std::fs::remove_file(folder.path("g.zarr/filtered/zarr.json")).expect("removed");
+    let array = json!({"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|O", "compressor": null,
+        "filters": [{"id": "vlen-utf8"}], "order": "C", "fill_value": ""});
+    folder.put("g.zarr/filtered/.zarray", array.to_string());
+    let run = folder.run(words("convert g.zarr -o q.zarr"));
+    let begins = "error: IN g.zarr:filtered: .zarray: dtype \"|O\" is not read; IN g.zarr:in/packed: zarr.json: ";
+    assert!(run.status == Some(2) && run.stderr.starts_with(begins), "{}", run.stderr);
+    let ends = "; --exclude filtered --exclude in/packed --exclude text leave them out\n";
+    assert!(run.stderr.ends_with(ends), "{}", run.stderr);
+    assert_eq!(folder.content(), before);
+    // the list is told to its end, however long it is
+    for n in 0..40 {
+        let key = format!("g.zarr/a variable of number {n:02}/zarr.json");
+        std::fs::create_dir(folder.path(key.trim_end_matches("/zarr.json"))).expect("a folder");
+        folder.put(key, text.replace("\"string\"", "\"strings\""));
+    }
+    let run = folder.run(words("convert g.zarr -o q.npz"));
+    for n in 0..40 {
+        assert!(run.stderr.contains(&format!("--exclude 'a variable of number {n:02}'")), "{n}: {}", run.stderr);
+    }
+    assert_eq!(run.stderr.lines().count(), 1);
 }

@@ -1,9 +1,9 @@
 //! The options that choose tensors of whole containers and give them other names.
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use crate::command::messages::told;
+use crate::command::messages::{WholeMessage, told};
 use crate::format::open::{Input, alike, list};
 use crate::item::glob::{Glob, Rename};
 use crate::item::name_filter::NameFilter;
@@ -176,11 +176,39 @@ impl MemberOptions {
     }
 }
 
-/// Adds to the reason why a tensor of a whole container cannot be read how it is left out.
-pub(crate) fn or_exclude(error: &anyhow::Error, name: &str) -> anyhow::Error {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-:,+@%".contains(c);
-    let name = if name.chars().all(is_plain) { name.to_owned() } else { format!("'{name}'") };
-    anyhow!("{}; --exclude {name} leaves it out", told(error))
+/// The tensors of whole containers that stop a command, each with the reason.
+#[derive(Debug, Default)]
+pub(crate) struct Stops(Vec<(String, String)>);
+
+impl Stops {
+    /// Adds the tensor of that name, and the reason why it stops the command.
+    pub(crate) fn add(&mut self, name: &str, why: String) {
+        self.0.push((name.to_owned(), why));
+    }
+
+    /// Returns an error that names all of them, and the options that leave them out, if there are any.
+    ///
+    /// # Errors
+    /// That error.
+    pub(crate) fn finish(self) -> Result<()> {
+        let (names, reasons): (Vec<_>, Vec<_>) = self.0.into_iter().unzip();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let is_plain = |c: char| c.is_alphanumeric() || "/._-:,+@%".contains(c);
+        let option = |name: &String| match name.chars().all(is_plain) {
+            true => format!("--exclude {name}"),
+            false => format!("--exclude '{name}'"),
+        };
+        let leaves = if names.len() == 1 { "leaves it out" } else { "leave them out" };
+        let options = names.iter().map(option).collect::<Vec<_>>().join(" ");
+        Err(WholeMessage(format!("{}; {options} {leaves}", reasons.join("; "))).into())
+    }
+}
+
+/// Returns why a tensor that cannot be read is not copied as it is: `option` asks for a change of it.
+pub(crate) fn copied_unread(why: &anyhow::Error, option: &str) -> String {
+    format!("{}, so it is only copied as it is stored, and {option} would change it", told(why))
 }
 
 /// Returns whether a rule changes any of the names.

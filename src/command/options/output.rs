@@ -205,6 +205,20 @@ impl OutputOptions {
         })
     }
 
+    /// Returns the first option that asks for something of a tensor of that name, with dimensions of these names, that nobody
+    /// can do who does not read its items.
+    pub(crate) fn changes(&self, name: &str, dims: &[Option<String>]) -> Option<&'static str> {
+        let is_about = |rules: &[SidesRule]| rules.iter().any(|rule| rule.is_about(name, dims));
+        let rows = [
+            ("--chunks", is_about(&self.chunks)),
+            ("--shards", is_about(&self.shards)),
+            ("--codec", self.codec.is_some()),
+            ("--dims", self.dims.is_some()),
+            ("--store-empty", self.store_empty),
+        ];
+        rows.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option)
+    }
+
     /// Returns the format that `--to` or the name of the output tells.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use super::output::{Work, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{Extras, Layout, Places, TextOptions, WholeTensor, WriteChunks};
+use crate::format::interface::{Extras, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::open::OpenOptions;
 use crate::format::packed::Packer;
 use crate::format::sides::TensorSides;
@@ -128,6 +128,11 @@ impl Plan {
         let Layout::Chunks(chunks) = &self.layout else { return None };
         let (chunk, unit) = (chunks.chunk(n), chunks.unit(n));
         Some((chunk, Some(unit).filter(|unit| *unit != chunk)))
+    }
+
+    /// Returns the arrays that are copied unread.
+    pub fn copies(&self) -> &[NamedCopy] {
+        if let Layout::Chunks(chunks) = &self.layout { chunks.copies() } else { &[] }
     }
 
     /// Returns the bytes of all items in memory, which are what progress adds up to.
@@ -253,6 +258,12 @@ impl Plan {
                 remove(between.path());
             } else if !numbers.is_empty() || share.is_none() {
                 output.job.run(windows, numbers, &sink, progress)?;
+            }
+        }
+        // those of an output that is made in parts belong to the first
+        if own.start == 0 {
+            for NamedCopy { name, array } in chunks.copies() {
+                array.copy(store, name, self.threads).with_context(|| format!("{}: {name:?}", self.failed()))?;
             }
         }
         for (key, bytes) in chunks.seal()? {

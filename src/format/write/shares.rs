@@ -8,7 +8,7 @@ use super::plan::{ChunkShare, Plan, Planned, parts_of};
 use crate::engine::job::Progress;
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{Layout, Places, WriteChunks};
+use crate::format::interface::{Layout, NamedCopy, Places, WriteChunks};
 use crate::layout::window::Windows;
 use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::parts::Parts;
@@ -118,7 +118,7 @@ impl Shares<'_> {
         Ok(missing)
     }
 
-    /// Returns whether a share is done, and all that it made is there. The metadata of a store count as the first share's.
+    /// Returns whether a share is done, and all that it made is there. The metadata of a store and what is copied unread count as the first share's.
     ///
     /// # Errors
     /// The metadata of a store cannot be made; what is there cannot be looked at.
@@ -147,7 +147,13 @@ impl Shares<'_> {
                     }
                     first += windows.count();
                 }
-                let seals = if share.number == 1 { writer.seal()? } else { Vec::new() };
+                let is_first = share.number == 1;
+                for NamedCopy { name, array } in writer.copies().iter().filter(|_| is_first) {
+                    if !array.is_copied(store, name).with_context(failed)? {
+                        return Ok(false);
+                    }
+                }
+                let seals = if is_first { writer.seal()? } else { Vec::new() };
                 for (key, bytes) in seals {
                     if !store.is_sealed(&key, bytes.len() as u64).with_context(failed)? {
                         return Ok(false);

@@ -82,7 +82,11 @@ impl Chain {
                     chain.to_bytes = ToBytes::Sharding(Box::new(sharding));
                 }
                 "transpose" | "bytes" | "endian" | SHARDING => bail!("codec {}: not in its place", codec.name),
-                _ if !has_bytes => bail!("codec {}: before the codec bytes, or not known", codec.name),
+                // what is before the codec `bytes` changes items, and none of those is known
+                _ if !has_bytes => {
+                    Codec::new(codec, itemsize)?;
+                    bail!("codec {}: before the codec bytes", codec.name)
+                }
                 _ => chain.codecs.push(Codec::new(codec, itemsize)?),
             }
         }

@@ -169,6 +169,26 @@ pub(super) fn array(store: &dyn ReadableStore, prefix: &str) -> Result<ArrayMeta
     v2(&text, v2_attributes(store, prefix)?).context(V2_ARRAY)
 }
 
+/// The metadata of an array of version 3 of which something is not known.
+pub(super) struct UnreadMetadata {
+    pub(super) text: Vec<u8>,
+    /// The names of the dimensions, of which some may have none.
+    pub(super) dims: Vec<Option<String>>,
+}
+
+/// Returns the metadata of an array of version 3 without a look at what packs its items; `None` of what is none.
+///
+/// # Errors
+/// The metadata cannot be read.
+pub(super) fn unread(store: &dyn ReadableStore, prefix: &str) -> Result<Option<UnreadMetadata>> {
+    let Some(text) = read(store, prefix, V3)? else { return Ok(None) };
+    let head = Object::parse(&text).context(V3)?;
+    let is_array = head.text("zarr_format") == Some("3") && head.value("node_type")? == Some(json!("array"));
+    let names = head.text("dimension_names").and_then(|names| serde_json::from_str(names).ok());
+    let dims = names.unwrap_or_default();
+    Ok(if is_array { Some(UnreadMetadata { text, dims }) } else { None })
+}
+
 /// Returns the text of that name at a prefix, if there is one.
 fn read(store: &dyn ReadableStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>>> {
     store.get(&join(prefix, name), MOST_BYTES).with_context(|| name.to_owned())
@@ -213,6 +233,19 @@ fn tensor(dtype: DType, shape: Vec<usize>) -> Result<Meta> {
     Ok(meta)
 }
 
+/// Returns the error that something is not known, although it may be in order.
+fn unknown(what: &str) -> Error {
+    Error::of(ErrorKind::Unsupported, format!("{what} is not known"))
+}
+
+/// Checks that something is known.
+///
+/// # Errors
+/// It is not; the message calls it `what`.
+fn known(is_known: bool, what: impl Fn() -> String) -> Result<()> {
+    if is_known { Ok(()) } else { Err(unknown(&what())) }
+}
+
 /// The keys of an array's metadata that are understood, with a space between them.
 const KNOWN: &str = "zarr_format node_type shape data_type chunk_grid chunk_key_encoding fill_value codecs attributes \
     storage_transformers dimension_names";
@@ -221,22 +254,22 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
     let raw = Object::parse(text)?;
     for key in raw.0.keys().filter(|key| !KNOWN.split(' ').any(|known| known == *key)) {
         let optional = raw.value(key)?.is_some_and(|value| value.get("must_understand") == Some(&Value::Bool(false)));
-        ensure!(optional, "{key:?} is not known");
+        known(optional, || format!("{key:?}"))?;
     }
     let transformers = raw.value("storage_transformers")?.unwrap_or(Value::Null);
-    ensure!(transformers.is_null() || transformers == json!([]), "storage_transformers are not known");
+    known(transformers.is_null() || transformers == json!([]), || "a storage transformer".to_owned())?;
     let dtype = dtypes::from_v3(&raw.value("data_type")?.context("no data_type")?)?;
     let meta = tensor(dtype, dims(raw.value("shape")?.as_ref(), "shape")?)?;
     let grid = raw.value("chunk_grid")?.context("no chunk_grid")?;
     let grid = Extension::new(&grid)?;
-    ensure!(grid.name == "regular", "chunk_grid {:?} is not known", grid.name);
+    known(grid.name == "regular", || format!("chunk_grid {:?}", grid.name))?;
     let unit = sides(grid.get("chunk_shape"), meta.shape.len(), meta.dtype.itemsize())?;
     let encoding = raw.value("chunk_key_encoding")?.unwrap_or_else(|| json!("default"));
     let encoding = Extension::new(&encoding)?;
     let (first, usual) = match encoding.name {
         "default" => (Some("c"), "/"),
         "v2" => (None, "."),
-        name => bail!("chunk_key_encoding {name:?} is not known"),
+        name => return Err(unknown(&format!("chunk_key_encoding {name:?}"))),
     };
     let separator = separator(encoding.get("separator"), usual, "chunk_key_encoding: separator")?;
     let list = raw.value("codecs")?;

@@ -28,6 +28,7 @@ use crate::layout::order::{by_numbers, sort_by};
 use crate::parallel::locked;
 use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
+use crate::storage::unread::UnreadArray;
 
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
 pub(super) use self::write::ZarrWriter;
@@ -164,6 +165,19 @@ impl Reader for ZarrReader {
 
     fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
         Ok(Some(self.array(n)?.description()))
+    }
+
+    fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
+        let prefix = self.prefix(n)?;
+        match self.array(n) {
+            // What is damaged is not copied as if it were whole, and version 2 cannot lie in a store of version 3.
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            Ok(_) | Err(_) => return Ok(None),
+        }
+        let Some(found) = metadata::unread(&*self.store, prefix)? else { return Ok(None) };
+        let mut array = UnreadArray::new(Arc::clone(&self.store), prefix, V3, found.text, found.dims)?;
+        (array.groups, array.is_consolidated) = (Arc::clone(&self.groups), self.is_consolidated);
+        Ok(Some(array))
     }
 
     fn lock(&self, n: usize, together: bool) -> Result<()> {

@@ -10,7 +10,7 @@ use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, Object, V3};
 use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
+use crate::format::interface::{Extras, Layout, NamedCopy, WriteChunks, Writer};
 use crate::format::sides::{AskedSides, TensorSides, WHOLE_AXIS};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -94,29 +94,39 @@ impl Writer for ZarrWriter {
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
-        let is_group = tensors.len() != 1 || extras.is_group && !tensors[0].0.is_empty();
-        let mut arrays = Vec::with_capacity(tensors.len());
-        for (n, &(name, meta)) in tensors.iter().enumerate() {
+        let mut names = tensors.iter().map(|(name, _)| *name).chain(extras.copies.iter().map(|copy| &*copy.name));
+        let is_single = tensors.len() + extras.copies.len() == 1;
+        let is_group = !is_single || extras.is_group && !names.all(str::is_empty);
+        let named = |name: &str| {
             let name = if is_group { name } else { "" };
             let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.starts_with("__");
             ensure!(
                 name.is_empty() || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
                 "{name:?} cannot be the name of an array in a group"
             );
+            Ok(name.to_owned())
+        };
+        let mut arrays = Vec::with_capacity(tensors.len());
+        for (n, &(name, meta)) in tensors.iter().enumerate() {
+            let name = named(name)?;
             let style = extras.styles.get(n).and_then(Option::as_deref);
             let sides = extras.sides.get(n).cloned().unwrap_or_default();
             let which = if tensors.len() > 1 { format!(" for {name:?}") } else { String::new() };
             let array = ArrayMetadata::planned(meta, style, &sides, extras, &which)?;
-            arrays.push(NamedArray { name: name.to_owned(), array });
+            arrays.push(NamedArray { name, array });
         }
+        let copied = |copy: &NamedCopy| Ok(NamedCopy { name: named(&copy.name)?, array: copy.array.clone() });
+        let copies = extras.copies.iter().map(copied).collect::<Result<Vec<_>>>()?;
         // An array cannot lie in another array.
-        for NamedArray { name, .. } in &arrays {
-            let inside = |other: &&NamedArray| other.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
-            if let Some(other) = arrays.iter().find(inside) {
-                bail!("{:?} would lie in the array {name:?}", other.name);
+        let names = || arrays.iter().map(|array| &*array.name).chain(copies.iter().map(|copy| &*copy.name));
+        for name in names() {
+            let is_inside = |other: &&str| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+            if let Some(other) = names().find(is_inside) {
+                bail!("{other:?} would lie in the array {name:?}");
             }
         }
-        Ok(Layout::Chunks(Box::new(StoreWriter { arrays, is_group, stores_empty: extras.stores_empty })))
+        let stores_empty = extras.stores_empty;
+        Ok(Layout::Chunks(Box::new(StoreWriter { arrays, copies, is_group, stores_empty })))
     }
 }
 
@@ -124,6 +134,7 @@ impl Writer for ZarrWriter {
 #[derive(Debug)]
 struct StoreWriter {
     arrays: Vec<NamedArray>,
+    copies: Vec<NamedCopy>,
     is_group: bool,
     stores_empty: bool,
 }
@@ -358,7 +369,9 @@ impl StoreWriter {
     /// array's.
     fn group_text(&self, path: &str, metadata: Option<&BTreeMap<String, String>>) -> Result<String> {
         let mut value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
-        let mut all: Vec<&String> = self.arrays.iter().filter_map(|array| array.array.style.groups.get(path)).collect();
+        let groups = self.arrays.iter().map(|array| &array.array.style.groups);
+        let groups = groups.chain(self.copies.iter().map(|copy| &copy.array.groups));
+        let mut all: Vec<&String> = groups.filter_map(|groups| groups.get(path)).collect();
         all.dedup();
         let attributes = match &all[..] {
             [] => "{}".to_owned(),
@@ -430,10 +443,19 @@ impl WriteChunks for StoreWriter {
         same && style.is_exact && own.fill == style.fill
     }
 
+    fn copies(&self) -> &[NamedCopy] {
+        &self.copies
+    }
+
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let mut files = Vec::new();
-        let is_consolidated = self.arrays.iter().any(|array| array.array.style.is_consolidated);
+        let is_consolidated = self.arrays.iter().any(|array| array.array.style.is_consolidated)
+            || self.copies.iter().any(|copy| copy.array.is_consolidated);
         let mut metadata = BTreeMap::new();
+        for NamedCopy { name, array } in &self.copies {
+            files.push((join(name, V3), array.metadata.clone()));
+            metadata.insert(name.clone(), String::from_utf8_lossy(&array.metadata).into_owned());
+        }
         for array in &self.arrays {
             let text = array.array.text();
             files.push((join(&array.name, V3), text.clone().into_bytes()));
@@ -442,8 +464,9 @@ impl WriteChunks for StoreWriter {
         if self.is_group {
             // Groups come after what lies in them, so that each is complete when its metadata appears.
             let mut groups = BTreeSet::from([""]);
-            for array in &self.arrays {
-                groups.extend(array.name.match_indices('/').map(|(end, _)| &array.name[..end]));
+            let names = self.arrays.iter().map(|array| &array.name).chain(self.copies.iter().map(|copy| &copy.name));
+            for name in names {
+                groups.extend(name.match_indices('/').map(|(end, _)| &name[..end]));
             }
             for group in groups.into_iter().rev() {
                 let text = self.group_text(group, Some(&metadata).filter(|_| is_consolidated && group.is_empty()))?;

@@ -1,0 +1,120 @@
+//! Arrays of stores that are copied as they are stored, because their items cannot be read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::key_store::{KeyStore, join};
+use super::read_at::Stamp;
+use super::store_draft::StoreDraft;
+use crate::error::{Context, Error, ErrorKind, Result, ensure};
+use crate::parallel::{Threads, share};
+
+/// The most values of an array that are listed: where there are more, links most likely lead in circles.
+const MOST_VALUES: usize = 1 << 24;
+
+/// An array whose values and metadata are copied unread.
+#[derive(Clone, Debug)]
+pub struct UnreadArray {
+    store: Arc<dyn KeyStore>,
+    /// The prefix of the array in its store.
+    prefix: String,
+    /// The key of its metadata, counted from the prefix on as all keys are here.
+    metadata_key: &'static str,
+    /// The metadata, which are written last.
+    pub metadata: Vec<u8>,
+    /// The version of the metadata when they were read.
+    stamp: Option<Stamp>,
+    /// The keys of all other values.
+    keys: Vec<String>,
+    /// The names of its dimensions, of which some may have none.
+    pub dims: Vec<Option<String>>,
+    /// The attributes of the groups of its store, by the paths of the groups.
+    pub groups: Arc<BTreeMap<String, String>>,
+    /// Whether its store is a group that has a list of all metadata in it.
+    pub is_consolidated: bool,
+    /// Whether it comes with a group that was named as a whole, so that it is copied into a group.
+    pub is_of_group: bool,
+}
+
+impl UnreadArray {
+    /// Takes the array at a prefix of a store, which has these metadata under `metadata_key`, and lists its values. Hidden ones
+    /// are none of them.
+    ///
+    /// # Errors
+    /// The values cannot be listed.
+    pub fn new(
+        store: Arc<dyn KeyStore>,
+        prefix: &str,
+        metadata_key: &'static str,
+        metadata: Vec<u8>,
+        dims: Vec<Option<String>>,
+    ) -> Result<Self> {
+        let stamp = store.stamp(&join(prefix, metadata_key))?;
+        let (mut keys, mut pending) = (Vec::new(), vec![String::new()]);
+        let is_shown = |name: &String| !name.starts_with('.');
+        while let Some(own) = pending.pop() {
+            let within = if own.is_empty() { prefix.to_owned() } else { join(prefix, &own) };
+            let names = store.names(&within)?.into_iter().filter(is_shown).map(|name| join(&own, &name));
+            keys.extend(names.filter(|key| key != metadata_key));
+            pending.extend(store.prefixes(&within)?.into_iter().filter(is_shown).map(|name| join(&own, &name)));
+            ensure!(keys.len() + pending.len() <= MOST_VALUES, "more than {MOST_VALUES} files and folders");
+        }
+        keys.sort();
+        let (groups, prefix) = (Arc::default(), prefix.to_owned());
+        Ok(Self {
+            store,
+            prefix,
+            metadata_key,
+            metadata,
+            stamp,
+            keys,
+            dims,
+            groups,
+            is_consolidated: false,
+            is_of_group: false,
+        })
+    }
+
+    /// Returns the number of values, without the metadata.
+    pub fn values(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Puts all values but the metadata into another store, after a prefix there.
+    ///
+    /// # Errors
+    /// A value cannot be read or written; the metadata have changed since the array was opened.
+    pub fn copy(&self, to: &dyn StoreDraft, prefix: &str, threads: Threads) -> Result<()> {
+        // each value costs the system several calls, or a server a request
+        let threads = threads.for_requests(true).for_bytes(usize::MAX);
+        let each = |n: usize, (): &mut ()| {
+            let key = &self.keys[n];
+            let value = self.store.open(&join(&self.prefix, key)).and_then(|value| value.ok_or_else(|| changed(key)));
+            let value = value.with_context(|| key.clone())?;
+            let bytes = usize::try_from(value.size()?)?;
+            to.put_from(&join(prefix, key), &*value, 0, bytes).with_context(|| key.clone())?;
+            Ok::<_, Error>(true)
+        };
+        share(threads, self.keys.len(), || (), each)?;
+        let now = self.store.stamp(&join(&self.prefix, self.metadata_key))?;
+        if now == self.stamp { Ok(()) } else { Err(changed(self.metadata_key)) }
+    }
+
+    /// Returns whether another store has all values but the metadata after a prefix, in their sizes.
+    ///
+    /// # Errors
+    /// That cannot be found out.
+    pub fn is_copied(&self, to: &dyn StoreDraft, prefix: &str) -> Result<bool> {
+        for key in &self.keys {
+            let own = self.store.size(&join(&self.prefix, key))?;
+            if to.size(&join(prefix, key))? != own {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn changed(key: &str) -> Error {
+    Error::of(ErrorKind::Changed, format!("{key} has changed since it was opened"))
+}
