@@ -9,6 +9,12 @@ use crate::format::open::{Input, OpenOptions};
 use crate::format::write::Work;
 use crate::storage::target::Target;
 
+/// Stands in a line for the name of a member, where none was given.
+pub(super) const ANY_MEMBER: &str = "NAME";
+
+/// The most tensors that a line names.
+const MOST: usize = 8;
+
 /// Adds to the reason why an output would lose tensors of the container that it replaces the command that keeps them, and
 /// `--in-place` where the operator and the format have that.
 pub(super) fn keeping_others(
@@ -18,26 +24,38 @@ pub(super) fn keeping_others(
     options: &OutputOptions,
     is_edit: bool,
 ) -> anyhow::Error {
-    let ([work], Some(Advice::KeepOthers), Some(path)) = (works, error.advice(), options.path()) else {
+    let (Some(Advice::KeepOthers), Some(path), 1..=MOST) = (error.advice(), options.path(), works.len()) else {
         return error.into();
     };
     let Ok(old) = OpenOptions::new(target.label()).open(path) else { return error.into() };
-    let data = work.fill.data();
-    let is_here = data.container().is_some_and(|container| target.identity() == Some(container.file));
-    let member = data.member().filter(|_| is_here).or(work.name.as_deref()).unwrap_or("NAME");
-    let in_place = if is_edit && is_here && old.format().unchangeable().is_none() { " (or --in-place)" } else { "" };
-    anyhow!("{error}: {}{in_place}", put_back(&old, &shown(path), member))
+    let is_here =
+        |work: &Work| work.fill.data().container().is_some_and(|container| target.identity() == Some(container.file));
+    let member = |work: &Work| work.name.clone().or_else(|| work.fill.data().member().map(str::to_owned));
+    let members: Option<Vec<_>> = works.iter().map(member).collect();
+    let Some(members) = members else { return error.into() };
+    let in_place = is_edit && works.iter().all(is_here) && old.format().unchangeable().is_none();
+    let in_place = if in_place { " (or --in-place)" } else { "" };
+    anyhow!("{error}: {}{in_place}", put_back(&old, &shown(path), &members))
 }
 
-/// Says how a new tensor is put into the container `file`, in place of the member of that name or beside the others.
-pub(super) fn put_back(input: &Input, file: &str, member: &str) -> String {
+/// Says how new tensors are put into the container `file`, in place of the members of these names or beside the others.
+pub(super) fn put_back(input: &Input, file: &str, members: &[String]) -> String {
     let compress = if input.is_compressed() { " --compress" } else { "" };
-    let is_new = member != "NAME" && input.names().is_some_and(|names| !names.contains(&member));
-    let add = if is_new { " --add" } else { "" };
+    let is_old =
+        |member: &String| member == ANY_MEMBER || input.names().is_none_or(|names| names.contains(&member.as_str()));
+    let add = if members.iter().all(is_old) { "" } else { " --add" };
     let quoted = |word: String| {
         let is_plain = |c: char| c.is_alphanumeric() || "/._-=:,+@%".contains(c);
         if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
     };
-    let (archive, renewed) = (quoted(file.to_owned()), quoted(format!("{member}=NEW.npy")));
-    format!("make NEW.npy with -o NEW.npy, then tensorop convert {archive} {renewed}{add} -o {archive}{compress}")
+    let archive = quoted(file.to_owned());
+    let (new, renewed) = match members {
+        [member] => ("NEW.npy".to_owned(), quoted(format!("{member}=NEW.npy"))),
+        several => {
+            let new = format!("NEW.{}", input.format().extension());
+            let renewed = several.iter().map(|member| quoted(format!("{member}={new}:{member}")));
+            (new.clone(), renewed.collect::<Vec<_>>().join(" "))
+        }
+    };
+    format!("make {new} with -o {new}, then tensorop convert {archive} {renewed}{add} -o {archive}{compress}")
 }

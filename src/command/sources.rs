@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
-use super::keeping::put_back;
+use super::keeping::{ANY_MEMBER, put_back};
 use super::messages::{about_items, advised};
 use super::meter::Meter;
 use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
@@ -238,8 +238,9 @@ impl<'a> OperandReader<'a> {
             let why = match why {
                 Unchangeable::Text => "this is neither".to_owned(),
                 Unchangeable::CheckSums => {
-                    let member = input.chosen().ok().and_then(|n| input.name(n)).unwrap_or("NAME");
-                    let cure = put_back(&input, &operand.file(input.member()), member);
+                    let member = input.chosen().ok().and_then(|n| input.name(n));
+                    let member = member.unwrap_or(ANY_MEMBER).to_owned();
+                    let cure = put_back(&input, &operand.file(input.member()), &[member]);
                     format!("an .npz holds check sums of its members: {cure}")
                 }
                 Unchangeable::Message => "an ONNX tensor is written anew with -o".to_owned(),

@@ -240,7 +240,10 @@ fn replaced() {
         ("slice other.safetensors --at :1 -o other.safetensors", &["x float32"], r#"{"k":"2","z":"ü\"\n"}"#),
     ]);
     let rows: &[Refusal] = &[
-        ("convert b=z.npz:b c=z.npz:c -o z.npz", &["output z.npz", "1 more tensors", "lost"]),
+        (
+            "convert b=z.npz:b c=z.npz:c -o z.npz",
+            &["output z.npz", "1 more tensor,", "convert z.npz b=NEW.npz:b c=NEW.npz:c -o z.npz"],
+        ),
         ("slice z.npz:a --at : -o z.npz", &["output z.npz", "2 more tensors", "lost"]),
         ("convert z.npz:a other.safetensors --only x -o other.safetensors", &[]),
         ("convert m.safetensors.index.json:ids --to npy -o m.safetensors.index.json", &["index", "lost"]),

@@ -280,10 +280,11 @@ fn a_file_that_would_lose_members_is_answered_with_what_keeps_them() {
             "transpose m.safetensors:w -o m.safetensors",
             format!("output m.safetensors: {}", kept(6, "tensorop convert m.safetensors w=NEW.npy -o m.safetensors")),
         ),
-        // several tensors: there is no one name
         (
             "convert m.safetensors:w a=m.safetensors:u -o m.safetensors",
-            "output m.safetensors: holds 5 more tensors, which would be lost: choose another file".to_owned(),
+            "output m.safetensors: holds 5 more tensors, which would be lost: make NEW.safetensors with -o NEW.safetensors, \
+             then tensorop convert m.safetensors a=NEW.safetensors:a w=NEW.safetensors:w --add -o m.safetensors"
+                .to_owned(),
         ),
     ];
     let before = folder.content();
@@ -295,22 +296,24 @@ fn a_file_that_would_lose_members_is_answered_with_what_keeps_them() {
             assert_eq!((run.status, run.stderr), (Some(2), format!("error: {expected}\n")));
             assert!(folder.content() == before, "something was written");
             // and the line does what it says
-            let Some((_, cure)) = expected.split_once("then tensorop ") else { return Ok(()) };
+            let (before_cure, cure) = expected.split_once("then tensorop ").expect("a command");
             let cure = cure.trim_end_matches(" (or --in-place)");
+            let (_, new) = before_cure.trim_end_matches(", ").rsplit_once(' ').expect("a name");
             let (command, _) = args.split_once(" -o ").expect("an output");
-            folder.run(words(&format!("{command} -o NEW.npy"))).printed()?;
+            folder.run(words(&format!("{command} -o {new}"))).printed()?;
             folder.run(words(cure)).printed()?;
             let (_, file) = args.rsplit_once(' ').expect("a file");
             let (_, name) = cure.split_once(' ').expect("a file").1.split_once(' ').expect("a name");
             let name = name.split('=').next().expect("a name");
-            folder.run(["diff", "NEW.npy", &format!("{file}:{name}")]).printed()?;
+            let made = if new == "NEW.npy" { new.to_owned() } else { format!("{new}:{name}") };
+            folder.run(["diff", &made, &format!("{file}:{name}")]).printed()?;
             let names = folder.run(["info", file, "--json"]).printed()?.matches("\"dtype\"").count();
             let all = 7 + usize::from(file.ends_with("npz")) + usize::from(cure.contains("--add"));
             assert_eq!(names, all, "{file}");
             for (name, content) in &before {
                 folder.put(std::path::Path::new(name), content);
             }
-            std::fs::remove_file(folder.path("NEW.npy")).expect("removed");
+            std::fs::remove_file(folder.path(new)).expect("removed");
             Ok(())
         },
     );
@@ -328,7 +331,8 @@ fn in_place_is_refused() {
                 "make NEW.npy with -o NEW.npy, then tensorop convert s.npz data=NEW.npy -o s.npz",
             ],
         ),
-        ("one.npz", &["DATA one.npz", "--in-place", "=NEW.npy -o one.npz"]),
+        ("one.npz", &["DATA one.npz", "--in-place", "convert one.npz only=NEW.npy -o one.npz"]),
+        ("s.npz", &["DATA s.npz", "--in-place", "convert s.npz NAME=NEW.npy -o s.npz"]),
         ("d.pb", &["DATA d.pb", "--in-place", "ONNX"]),
         ("m.safetensors:four", &["DATA m.safetensors:four", "--in-place", "fewer than 8 bits"]),
         ("m.safetensors", &["DATA m.safetensors", "holds 7 tensors"]),
