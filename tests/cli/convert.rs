@@ -551,7 +551,7 @@ fn refused() {
         ("convert n=", &["(os error "]),
         ("convert =a.npy", &["IN =a.npy"]),
         ("convert a.npy b.npy", &["output out.npy", "2 tensors", ".npz, .safetensors and .zarr"]),
-        ("convert c.npz", &["IN c.npz", "holds 2 tensors", "\"z\", \"k/m\""]),
+        ("convert c.npz", &["IN c.npz", "holds 2 tensors", "\"k/m\", \"z\""]),
         ("convert n=c.npz", &["IN c.npz", "holds 2 tensors"]),
         ("convert n=c.npz --to npz", &["IN c.npz", "holds 2 tensors"]),
         ("convert c.npz:y", &["no tensor \"y\""]),
