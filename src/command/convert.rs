@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
@@ -11,10 +11,10 @@ use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
 use super::messages::told;
 use super::options::cast::{self, CastArg, parse_cast};
-use super::options::members::{Stops, copied_unread, meant};
+use super::options::members::{Stops, meant};
 use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
 use super::options::{data_help, dtype_help, file_of, parse_size, parse_words, word};
-use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
+use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone, unread};
 use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
 use crate::format::write::{Recast, Work};
@@ -169,21 +169,18 @@ impl Convert {
                 }
                 Err(why) => why,
             };
-            let unread = if format.can().chunks { input.unread(tensor.n)? } else { None };
             let changes = |array: &UnreadArray| {
-                let casts =
-                    self.cast.iter().any(|cast| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&tensor.old)));
-                let own = [("--cast", casts), ("--order", order == Order::Fortran)];
+                let matches = |cast: &CastArg| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&tensor.old));
+                let own = [("--cast", self.cast.iter().any(matches)), ("--order", order == Order::Fortran)];
                 let own = own.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option);
                 own.or_else(|| output.changes(&tensor.old, &array.dims))
             };
-            let why = match unread.map(|array| (changes(&array), array)) {
-                Some((None, array)) => {
+            let why = match unread(TensorOf::member(input, tensor.n), why, Some(format), changes) {
+                Ok(array) => {
                     copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });
                     continue;
                 }
-                Some((Some(option), _)) => anyhow!("{}", copied_unread(&why, option)),
-                None => why,
+                Err(why) => why,
             };
             if !tensor.whole || alone || input.describe(tensor.n).is_ok() {
                 return Err(why);

@@ -7,9 +7,9 @@ use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
 use super::messages::told;
-use super::options::members::{Stops, TakenOptions, copied_unread};
+use super::options::members::{Stops, TakenOptions};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
-use super::sources::{DATA, FoundTensor, OperandReader, TensorOf, explained, slices_of, typed_alone};
+use super::sources::{DATA, FoundTensor, OperandReader, TensorOf, explained, slices_of, typed_alone, unread};
 use crate::format::dims::dims_of;
 use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
@@ -86,22 +86,19 @@ impl Slice {
         let mut report = destination.report("slice (OpenVINO Slice-8)");
         let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
-        let takes_copies = destination.format().is_some_and(|format| format.can().chunks);
         let names = input.names().unwrap_or_default();
         let beside = input.names_beside();
         self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
         for (n, name) in names.iter().enumerate().filter(|(n, _)| input.is_taken(*n, self.taken.filter())) {
             let data = match typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned) {
                 Err(why) if input.describe(n).is_err() => {
-                    let unread = if takes_copies { input.unread(n)? } else { None };
                     let changes = |array: &UnreadArray| {
                         let sliced = !slices.of_dims(&array.dims).is_empty();
                         if sliced { Some("--at") } else { output.changes(name, &array.dims) }
                     };
-                    match unread.map(|array| (changes(&array), array)) {
-                        Some((None, array)) => copies.push(NamedCopy { name: (*name).to_owned(), array }),
-                        Some((Some(option), _)) => stops.add(name, copied_unread(&why, option)),
-                        None => stops.add(name, told(&why)),
+                    match unread(TensorOf::member(input, n), why, destination.format(), changes) {
+                        Ok(array) => copies.push(NamedCopy { name: (*name).to_owned(), array }),
+                        Err(why) => stops.add(name, told(&why)),
                     }
                     continue;
                 }

@@ -12,7 +12,7 @@ use anyhow::{Result, anyhow, bail};
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::keeping::{ANY_MEMBER, put_back};
-use super::messages::{about_items, advised};
+use super::messages::{about_items, advised, told};
 use super::meter::Meter;
 use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
@@ -31,6 +31,7 @@ use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
 use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::Source;
+use crate::storage::unread::UnreadArray;
 
 /// What an operand is to its command.
 #[derive(Clone, Copy)]
@@ -425,6 +426,32 @@ impl<'c> TensorOf<'c> {
     /// Returns a tensor that messages call by its file and by its own name, if it has one.
     pub(super) fn member(input: &'c Input, n: usize) -> Self {
         Self { input, n, label: input.label_of(input.name(n)) }
+    }
+}
+
+/// Returns a tensor that is not read as it is stored, to be copied so, if the output of `format` is a store and `changes`
+/// names no option that would change it.
+///
+/// # Errors
+/// Why it cannot be read (`why`), and what stands in the way of a copy.
+pub(super) fn unread(
+    TensorOf { input, n, .. }: TensorOf<'_>,
+    why: anyhow::Error,
+    format: Option<Format>,
+    changes: impl Fn(&UnreadArray) -> Option<&'static str>,
+) -> Result<UnreadArray> {
+    if !format.is_some_and(|format| format.can().chunks) {
+        return Err(why);
+    }
+    match input.unread(n) {
+        Ok(None) => Err(why),
+        Ok(Some(array)) => match changes(&array) {
+            None => Ok(array),
+            Some(option) => {
+                bail!("{}, so it is only copied as it is stored, and {option} would change it", told(&why))
+            }
+        },
+        Err(error) => bail!("{}, and it cannot be copied as it is stored: {}", told(&why), error.message()),
     }
 }
 

@@ -16,6 +16,13 @@ fn operands() -> Folder {
     folder.put("d.npy", npy("<u4", &[100, 75], &items));
     folder.put("zeros.npy", npy("<u4", &[100, 75], &[0; 30_000]));
     folder.run(words("convert d.npy -o d.zarr --chunks 10,30")).printed().expect("written");
+    folder.run(words("convert a=d.npy text=d.zarr -o unread.zarr")).printed().expect("written");
+    let text = String::from_utf8(folder.get("unread.zarr/text/zarr.json")).expect("a text");
+    folder.put("unread.zarr/text/zarr.json", text.replace(r#""data_type": "uint32""#, r#""data_type": "string""#));
+    let text = String::from_utf8(folder.get("unread.zarr/zarr.json")).expect("a text");
+    let list = r#""consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}, "attributes""#;
+    folder.put("unread.zarr/zarr.json", text.replace(r#""attributes""#, list));
+    folder.run(words("convert unread.zarr -o unread.zarr")).printed().expect("with a list of all metadata");
     folder
 }
 
@@ -64,6 +71,46 @@ const COMMANDS: [&str; 8] = [
     "convert a=d.npy g/b=d.zarr -o OUT --chunks 50,50",
     "convert zeros.npy -o OUT --chunks 10,30",
 ];
+
+#[test]
+fn what_is_not_read_is_copied_from_where_names_are_listed() {
+    let folder = operands();
+    let server = Server::start(Behaviour::default());
+    gives(&folder, &server, "convert unread.zarr -o s3://bucket/deep/x.zarr", 0, "");
+    let all = folder.tree("unread.zarr");
+    assert!(server.tree(&format!("{ROOT}/x.zarr")) == all);
+    // the metadata that the group lists stand there in other columns
+    gives(&folder, &server, "convert s3://bucket/deep/x.zarr -o back.zarr", 0, "");
+    let metadata = |name: &str, bytes: &[u8]| match name.ends_with("zarr.json") {
+        true => serde_json::from_slice::<serde_json::Value>(bytes).expect("JSON").to_string().into_bytes(),
+        false => bytes.to_vec(),
+    };
+    let compact = |tree: &BTreeMap<String, Vec<u8>>| -> BTreeMap<String, Vec<u8>> {
+        tree.iter().map(|(name, bytes)| (name.clone(), metadata(name, bytes))).collect()
+    };
+    let (back, own) = (compact(&folder.tree("back.zarr")), compact(&all));
+    assert_eq!(back.keys().collect::<Vec<_>>(), own.keys().collect::<Vec<_>>());
+    own.iter()
+        .for_each(|(name, bytes)| assert!(back[name] == *bytes, "{name}: {}", String::from_utf8_lossy(&back[name])));
+    // in parts, of which the first has it, and is made again when a value of it is lost
+    for part in 1..=3 {
+        gives(&folder, &server, &format!("convert unread.zarr -o s3://bucket/deep/p.zarr --part {part}/3"), 0, "");
+    }
+    server.set(&format!("{ROOT}/p.zarr/text/c/1/1"), None);
+    gives(&folder, &server, "convert unread.zarr -o s3://bucket/deep/p.zarr --finish 3", 1, "1\n");
+    gives(&folder, &server, "convert unread.zarr -o s3://bucket/deep/p.zarr --part 1/3", 0, "");
+    gives(&folder, &server, "convert unread.zarr -o s3://bucket/deep/p.zarr --finish 3", 0, "");
+    assert!(server.tree(&format!("{ROOT}/p.zarr")) == all);
+    // other servers do not say which files there are
+    let url = server.url("/bucket/deep/x.zarr");
+    let (status, said) = run(&folder, &server, &format!("convert {url} -o no.zarr"));
+    let begins = format!(
+        "error: IN {url}:text: zarr.json: data_type \"string\" is not known, and it cannot be copied as it is stored: "
+    );
+    assert!(status == Some(2) && said.starts_with(&begins), "{said}");
+    assert!(said.ends_with("; --exclude text leaves it out\n") && !folder.path("no.zarr").exists(), "{said}");
+    gives(&folder, &server, &format!("convert {url} --exclude text -o some.zarr"), 0, "");
+}
 
 #[test]
 fn whole_stores() {

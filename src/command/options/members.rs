@@ -3,7 +3,7 @@
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use crate::command::messages::{WholeMessage, told};
+use crate::command::messages::WholeMessage;
 use crate::format::open::{Input, alike, list};
 use crate::item::glob::{Glob, Rename};
 use crate::item::name_filter::NameFilter;
@@ -204,11 +204,6 @@ impl Stops {
         let options = names.iter().map(option).collect::<Vec<_>>().join(" ");
         Err(WholeMessage(format!("{}; {options} {leaves}", reasons.join("; "))).into())
     }
-}
-
-/// Returns why a tensor that cannot be read is not copied as it is: `option` asks for a change of it.
-pub(crate) fn copied_unread(why: &anyhow::Error, option: &str) -> String {
-    format!("{}, so it is only copied as it is stored, and {option} would change it", told(why))
 }
 
 /// Returns whether a rule changes any of the names.
