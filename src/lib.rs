@@ -70,7 +70,7 @@
 //! | `zarr` (default) | stores of Zarr among the formats, beside JSON and text |
 //! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
 //!
-//! Without any of them (`default-features = false`) the operators and [`Tensor`] are left, on fewer than 20 packages.
+//! Without any of them (`default-features = false`) the operators and [`Tensor`] are left, on 20 packages.
 //!
 //! # How the source is organised
 //!
