@@ -578,13 +578,12 @@ impl Job {
 
     /// Returns the bytes of the blocks of a file by which an output is written, a power of two; `None` where it is written by
     /// windows: chunks where it is made from chunks, those that suit what is read where parts of rows take long to find, and rows
-    /// where no item begins with a block. A server is asked for windows, too, or to copy them: parts of rows would be requests of
-    /// their own.
+    /// where no item begins with a block. A server is asked for windows, too: parts of rows would be requests of their own.
     fn block_of_file(&self, sink: &FileSink<'_>) -> Option<usize> {
         let items = self.items_of_file_window();
         let bytes = items.saturating_mul(self.meta().dtype.itemsize());
         let is_any = self.window == FILE_WINDOW || self.limits.window.is_some_and(|window| window <= FILE_WINDOW);
-        let is_apart = self.asks || sink.copies() || self.slabs(&self.windows_of(items)).is_some();
+        let is_apart = self.asks || self.slabs(&self.windows_of(items)).is_some();
         if !is_any || is_apart || bytes == 0 {
             return None;
         }

@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Context, Error, Result};
+use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
 use crate::ops::fill::StoredWindow;
 use crate::parallel::locked;
-use crate::storage::platform::{copy_range, is_full, is_on_server, read_at, write_at};
+use crate::storage::platform::{read_at, write_at};
 use crate::storage::read_at::PackedFile;
 
 /// Takes the windows of an output. What it does with them, and in which order it wants them, is its own affair.
@@ -31,13 +30,12 @@ pub trait WindowSink: Sync {
         false
     }
 
-    /// Returns whether it may take windows from where they are stored, so that [`copy`](Self::copy) is worth asking.
+    /// Returns whether it may take windows packed as they are stored, so that [`copy`](Self::copy) is worth asking.
     fn copies(&self) -> bool {
         false
     }
 
-    /// Takes the items of a window from where they are stored, without them passing through the program, or packed as they are.
-    /// Returns false if it cannot: the window must be put instead.
+    /// Takes the items of a window packed as they are stored. Returns false if it cannot: the window must be put instead.
     ///
     /// # Errors
     /// Of reading chunks and writing them; a full disk.
@@ -57,11 +55,6 @@ pub struct FileSink<'a> {
     label: &'a str,
     /// How items share bytes, if they do.
     packing: Option<Packing>,
-    /// Whether the system is asked to copy between files, until it has refused. It is asked only where the file is a server's,
-    /// which then need not send what it has and get it back. Between files of this machine the system reads and writes by turns,
-    /// where one thread can read while another writes: 96 MiB took 1.2 to 1.3 of the time of `cp` when the system copied them,
-    /// and 0.65 by two threads.
-    copies: AtomicBool,
 }
 
 /// How items share the bytes of a file.
@@ -76,15 +69,7 @@ impl<'a> FileSink<'a> {
     /// Begins with the items of an output at byte `base` of a file, which messages call `label`.
     pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
         let itemsize = meta.dtype.itemsize();
-        Self {
-            file,
-            base,
-            itemsize,
-            shape: meta.shape.clone(),
-            label,
-            packing: None,
-            copies: AtomicBool::new(is_on_server(file)),
-        }
+        Self { file, base, itemsize, shape: meta.shape.clone(), label, packing: None }
     }
 
     /// Begins with the items of an output that share the bytes of a file, which messages call `label`.
@@ -152,25 +137,6 @@ impl WindowSink for FileSink<'_> {
     fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
         self.put_box(window, &self.shape, items)
     }
-
-    fn copies(&self) -> bool {
-        self.copies.load(Ordering::Relaxed)
-    }
-
-    fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
-        let &StoredWindow::File { file, at, bytes } = stored else { return Ok(false) };
-        if !window.is_contiguous(&self.shape) {
-            return Ok(false);
-        }
-        match copy_range(file, at, self.file, self.position(window.start), bytes) {
-            Ok(copied) if copied == bytes => return Ok(true),
-            // what is missing, or the reason, shows when the window is read
-            Ok(_) => {}
-            Err(error) if is_full(&error) => return Err(Error::from(error).within(failed(self.label))),
-            Err(_) => self.copies.store(false, Ordering::Relaxed),
-        }
-        Ok(false)
-    }
 }
 
 /// Takes items as they come.
@@ -192,36 +158,4 @@ impl WindowSink for StreamSink<'_> {
 /// Returns the message for an output that could not be written.
 pub fn failed(label: &str) -> String {
     format!("{label}: cannot be written")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::item::dtype::DType;
-
-    #[test]
-    fn only_servers_are_asked_to_copy() {
-        let meta = Meta::new(DType::parse("uint16").unwrap(), vec![4, 3]);
-        let (from, to) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
-        write_at(&from, &(0..24).collect::<Vec<u8>>(), 0).unwrap();
-        write_at(&to, &[255; 32], 0).unwrap();
-        let sink = FileSink::new(&to, 5, &meta, "OUT");
-        assert!(!sink.copies(), "a temporary file is of this machine");
-        // a box of two whole rows, and one that lies apart
-        let (rows, apart) = (Window::new(vec![1..3, 0..3], &[4, 3]), Window::new(vec![1..3, 0..2], &[4, 3]));
-        let stored = |at, bytes| StoredWindow::File { file: &from, at, bytes };
-        assert!(!sink.copy(&apart, &stored(0, 8)).unwrap());
-        assert!(!sink.copy(&rows, &stored(20, 12)).unwrap(), "the file ends before the window does");
-        let copied = sink.copy(&rows, &stored(2, 12)).unwrap();
-        assert_eq!(copied, cfg!(target_os = "linux"));
-        let mut found = [0; 32];
-        read_at(&to, &mut found, 0).unwrap();
-        let mut expected = [255; 32];
-        match copied {
-            true => expected[11..23].copy_from_slice(&(2..14).collect::<Vec<u8>>()),
-            // no other window is asked for
-            false => assert!(!sink.copies()),
-        }
-        assert_eq!(found, expected);
-    }
 }

@@ -4,7 +4,6 @@
 //! may fill any window, in any order, on any thread, and knows no operator by name.
 
 use std::fmt::Debug;
-use std::fs::File;
 use std::ops::Range;
 
 use super::window_size::{ENTRIES, FILE_WINDOW, MEMORY};
@@ -170,8 +169,8 @@ pub trait Fill: Debug + Send + Sync {
         self.altered().is_some_and(Fill::fills_boxes)
     }
 
-    /// Returns where the items of a window are stored exactly as the output has them, so that a sink can copy them from
-    /// there; `None` if they must be filled. A window may lie in any operand: an operator that joins many of them answers
+    /// Returns the chunks that hold the items of a window exactly as the output has them, so that a sink of chunks can copy
+    /// these without unpacking them; `None` if they must be filled. A window may lie in any operand: an operator that joins many of them answers
     /// for each window by itself.
     ///
     /// # Errors
@@ -231,25 +230,13 @@ pub(crate) fn fill_boxes(
     Ok(())
 }
 
-/// Where the items of a window are stored as an output has them.
+/// A box of chunks whose items are a window of an output as it is.
 #[derive(Debug)]
-pub enum StoredWindow<'a> {
-    /// In a file, one after the other from byte `at` on.
-    File {
-        /// The file.
-        file: &'a File,
-        /// The position of the first item, in bytes.
-        at: u64,
-        /// The bytes of all items.
-        bytes: usize,
-    },
-    /// In chunks.
-    Chunks {
-        /// The tensor that is stored in chunks.
-        chunks: &'a dyn Chunked,
-        /// The box of that tensor that the window shows.
-        places: Window,
-    },
+pub struct StoredWindow<'a> {
+    /// The tensor that is stored in chunks.
+    pub chunks: &'a dyn Chunked,
+    /// The box of that tensor that the window shows.
+    pub places: Window,
 }
 
 /// The stored tensor that a patch begins with.

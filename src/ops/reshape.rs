@@ -336,18 +336,11 @@ impl Fill for Reshaped {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        let mut all: Option<StoredWindow<'_>> = None;
-        for one in self.boxes(window) {
-            all = match (all, self.data.stored(&one)?) {
-                (None, Some(first)) => Some(first),
-                (
-                    Some(StoredWindow::File { file, at, bytes }),
-                    Some(StoredWindow::File { at: next, bytes: more, .. }),
-                ) if at + bytes as u64 == next => Some(StoredWindow::File { file, at, bytes: bytes + more }),
-                _ => return Ok(None),
-            };
+        // where axes are cut or joined, a window is several boxes of the data, and never one of its chunks
+        match (&self.same_axes, &self.boxes(window)[..]) {
+            (Some(_), [one]) => self.data.stored(one),
+            _ => Ok(None),
         }
-        Ok(all)
     }
 
     fn bytes_read(&self, window: &Window) -> u64 {

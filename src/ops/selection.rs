@@ -226,18 +226,12 @@ impl Fill for Selection {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        if let Some(chunks) = self.source.as_chunks() {
-            let places = self.places(window).filter(|places| places.iter().all(|span| span.step == 1));
-            return Ok(places.map(|places| {
-                let places = places.iter().map(|span| span.start..span.start + span.len).collect();
-                StoredWindow::Chunks { chunks: &**chunks, places: Window::new(places, self.source.shape()) }
-            }));
-        }
-        let Some((file, start)) = self.source.as_local_file() else { return Ok(None) };
-        let first = self.view.part(&window.ranges).as_run();
-        let itemsize = self.meta.dtype.itemsize();
-        let at = |first| start + (first * itemsize) as u64;
-        Ok(first.map(|first| StoredWindow::File { file, at: at(first), bytes: window.items() * itemsize }))
+        let Some(chunks) = self.source.as_chunks() else { return Ok(None) };
+        let places = self.places(window).filter(|places| places.iter().all(|span| span.step == 1));
+        Ok(places.map(|places| {
+            let places = places.iter().map(|span| span.start..span.start + span.len).collect();
+            StoredWindow { chunks: &**chunks, places: Window::new(places, self.source.shape()) }
+        }))
     }
 
     fn bytes_read(&self, window: &Window) -> u64 {

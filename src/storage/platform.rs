@@ -30,8 +30,8 @@ mod unix;
 #[cfg(feature = "files")]
 pub use self::system::{allow_open_files, mark, marked, marked_with, open_any, open_to_lock, tempfile_in};
 pub use self::system::{
-    clone_file, copy_mode, copy_range, exchange, file_number, is_on_server, is_writable, link, open_folder, read_at,
-    remove_stale, reserve, sync_all_of, unnamed, write_at,
+    clone_file, copy_mode, copy_range, exchange, file_number, is_writable, link, open_folder, read_at, remove_stale,
+    reserve, sync_all_of, unnamed, write_at,
 };
 
 /// Returns whether two files are one, by whatever path.

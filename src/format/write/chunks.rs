@@ -1,16 +1,13 @@
 //! Puts the windows of a tensor into a store of chunks.
 
-use std::fs::File;
-
 use crate::engine::sink::WindowSink;
 use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, StoredWindow};
 use crate::storage::made_units::{MadeUnit, MadeUnits};
-use crate::storage::platform::{is_full, read_at};
+use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
-use crate::storage::source::is_filled;
 use crate::storage::store_draft::StoreDraft;
 
 /// Puts the boxes of one tensor into a store, each as a value of its own.
@@ -74,16 +71,7 @@ impl WindowSink for ChunkSink<'_> {
     }
 
     fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
-        let (from, there) = match stored {
-            StoredWindow::File { .. } if !self.chunks.holds_as_they_are(self.n, window) => return Ok(false),
-            StoredWindow::File { file, at, bytes } => {
-                return match self.is_filled(file, *at, *bytes) {
-                    true => Ok(false),
-                    false => self.copied(window, *file, *at, *bytes),
-                };
-            }
-            StoredWindow::Chunks { chunks, places } => (chunks, places),
-        };
+        let StoredWindow { chunks: from, places: there } = stored;
         // a box that the end of one tensor cuts off may be whole in the other
         let unit = self.chunks.unit(self.n);
         let whole = window.shape() == unit || window.ranges == there.ranges;
@@ -116,29 +104,9 @@ impl ChunkSink<'_> {
             fill = altered;
         }
         match fill.stored(chunk) {
-            Ok(Some(StoredWindow::Chunks { chunks, places })) => chunks.has(&places),
-            Ok(Some(StoredWindow::File { .. }) | None) | Err(_) => false,
+            Ok(Some(StoredWindow { chunks, places })) => chunks.has(&places),
+            Ok(None) | Err(_) => false,
         }
-    }
-
-    /// Returns whether bytes of a file are a chunk that holds only the fill value, and is not stored for that. The first
-    /// bytes that are not ends the search; what cannot be read is no such chunk, which shows when it is copied.
-    fn is_filled(&self, file: &File, at: u64, bytes: usize) -> bool {
-        /// The bytes that are read first.
-        const FIRST: usize = 1 << 12;
-        /// The most bytes that are read at once.
-        const MOST: usize = 1 << 20;
-        let Some(item) = self.chunks.unstored(self.n) else { return false };
-        let (mut items, mut done, mut next) = (Vec::new(), 0, FIRST);
-        while done < bytes {
-            items.resize((next / item.len()).max(1).saturating_mul(item.len()).min(bytes - done), 0);
-            if read_at(file, &mut items, at + done as u64).is_err() || !is_filled(&items, item) {
-                return false;
-            }
-            done += items.len();
-            next = (4 * next).min(MOST);
-        }
-        true
     }
 
     /// Notes what became of a box.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{
     Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags, XattrFlags, access, copy_file_range, fallocate,
-    fstatfs, getxattr, ioctl_ficlone, linkat, open, renameat_with, setxattr, syncfs,
+    getxattr, ioctl_ficlone, linkat, open, renameat_with, setxattr, syncfs,
 };
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -44,14 +44,6 @@ pub fn allow_open_files(count: usize) -> bool {
 /// Makes `to` share the blocks of `from`, and returns whether the file system could.
 pub fn clone_file(from: &File, to: &File) -> bool {
     ioctl_ficlone(to, from).is_ok()
-}
-
-/// Returns whether a file lies in a file system of the network whose servers copy between files by themselves: NFS, SMB or Ceph.
-pub fn is_on_server(file: &File) -> bool {
-    /// The numbers of these file systems in linux/magic.h, SMB with those of its old and its new module.
-    const SERVED: [u32; 4] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x00c3_6400];
-    // the type of the number, and its sign, depend on the processor
-    fstatfs(file).is_ok_and(|found| SERVED.contains(&(found.f_type as u32)))
 }
 
 /// Has the kernel copy bytes between files, and returns how many it did before the end of `from`.

@@ -3,7 +3,7 @@
 #[cfg(feature = "files")]
 pub use super::portable::{allow_open_files, mark, marked, marked_with};
 pub use super::portable::{
-    clone_file, copy_range, exchange, is_on_server, is_writable, link, remove_stale, reserve, sync_all_of, unnamed,
+    clone_file, copy_range, exchange, is_writable, link, remove_stale, reserve, sync_all_of, unnamed,
 };
 pub use super::unix::{copy_mode, file_number, open_folder, read_at, write_at};
 #[cfg(feature = "files")]

@@ -24,11 +24,6 @@ pub fn clone_file(_: &File, _: &File) -> bool {
     false
 }
 
-/// Knows no file system whose servers copy, and returns `false`: the caller reads and writes.
-pub fn is_on_server(_: &File) -> bool {
-    false
-}
-
 /// Copies nothing, with an error of the kind `Unsupported`: the caller reads and writes.
 pub fn copy_range(_: &File, _: u64, _: &File, _: u64, _: usize) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())

@@ -9,7 +9,7 @@ use super::explain_end;
 #[cfg(feature = "files")]
 pub use super::portable::{allow_open_files, mark, marked, marked_with};
 pub use super::portable::{
-    clone_file, copy_range, exchange, is_on_server, is_writable, link, remove_stale, reserve, sync_all_of, unnamed,
+    clone_file, copy_range, exchange, is_writable, link, remove_stale, reserve, sync_all_of, unnamed,
 };
 
 /// Returns a number for a file that is the same by whatever path: the time when it was made. The system's own numbers of
