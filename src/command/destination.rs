@@ -326,7 +326,7 @@ fn edit(work: Work, io: &Io, options: &OutputOptions, quiet: bool, mut report: R
     if options.dry_run {
         let Meta { dtype, shape, .. } = work.fill.data().meta();
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
-        work.fill.as_patch().expect("an operator that changes DATA is a patch").finish_updates()?;
+        work.fill.finish()?;
         report.print(io)?;
         return Ok(Outcome::Done);
     }

@@ -14,6 +14,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::resize;
+use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
@@ -113,8 +114,10 @@ impl Fill for ErrorPlane {
         &self.meta
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        self.sources.iter().collect()
+    fn reads(&self) -> Vec<Access<'_>> {
+        // each place of the plane takes those of all planes
+        let read = |source| Access { source, feeds: Feeds::All, pattern: Pattern::Anyhow };
+        self.sources.iter().map(read).collect()
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -149,14 +152,10 @@ impl Fill for ErrorPlane {
         Ok(())
     }
 
-    fn window_bytes(&self, threads: usize) -> usize {
+    fn window_bytes(&self, threads: usize) -> Option<usize> {
         let across = self.sources.iter().any(|source| !source.view().is_forward());
-        if across { (ACROSS_WINDOWS / 2 / threads).max(WINDOW) } else { WINDOW }
-    }
-
-    fn widest(&self) -> usize {
-        // two rows of errors in float64
-        self.sources.iter().map(|source| source.dtype().itemsize()).max().unwrap_or(0).max(2 * size_of::<f64>())
+        // beside the items there are two rows of errors in float64
+        Some(if across { (ACROSS_WINDOWS / 4 / threads).max(WINDOW / 2) } else { WINDOW / 2 })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod brackets;
 pub mod job;
+pub mod plan;
 pub mod quantiles;
 pub mod scan;
 mod select;

@@ -7,6 +7,7 @@ pub mod order;
 pub mod shape;
 #[cfg(test)]
 mod tests;
+pub mod tile;
 pub mod view;
 pub mod walk;
 pub mod window;

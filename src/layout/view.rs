@@ -139,6 +139,12 @@ impl View {
         None
     }
 
+    /// Returns whether the order of the axes crosses that of storage so soon that what follows each other in both has fewer than so
+    /// many bytes, if items have `itemsize` of them.
+    pub fn crosses_within(&self, bytes: usize, itemsize: usize) -> bool {
+        self.crossing().is_some_and(|items| items.saturating_mul(itemsize) < bytes)
+    }
+
     /// Returns how many items a box of these sides has from the first to the last of those that lie side by side in storage, or
     /// a step apart.
     pub fn piece(&self, sides: &[usize]) -> usize {

@@ -98,7 +98,7 @@ pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
 
 /// A tensor cut into windows, which are numbered in C order. They are a grid of boxes of the same sides, except that those at
 /// the end of an axis may be smaller.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
     shape: Vec<usize>,
     /// The places of each axis in a window (fewer in the last).

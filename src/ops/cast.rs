@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::access::Access;
 use super::fill::{Fill, Scratch};
 use crate::error::{Error, Result, malformed};
 use crate::item::cast::{Cast, CastFailure};
@@ -10,7 +11,6 @@ use crate::item::meta::Meta;
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::resize;
-use crate::storage::source::Source;
 
 /// The output of another operator with its items cast.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl CastFill {
 impl CastFill {
     /// Returns the error for an item that cannot be cast, whose index in the output `index` returns.
     fn refused(&self, CastFailure { item, why }: CastFailure, index: impl FnOnce(usize) -> Vec<usize>) -> Error {
-        malformed!("{}: {why} at {:?}", self.data().label(), index(item))
+        malformed!("{}: {why} at {:?}", self.inner.data().label(), index(item))
     }
 }
 
@@ -48,12 +48,12 @@ impl Fill for CastFill {
         &self.meta
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        self.inner.operands()
+    fn reads(&self) -> Vec<Access<'_>> {
+        self.inner.reads()
     }
 
-    fn altered(&self) -> Option<&dyn Fill> {
-        Some(&*self.inner)
+    fn window_bytes(&self, threads: usize) -> Option<usize> {
+        self.inner.window_bytes(threads)
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -62,14 +62,14 @@ impl Fill for CastFill {
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
-        resize(items, window.items() * self.cast.from_size(), self.data().label())?;
+        resize(items, window.items() * self.cast.from_size(), self.inner.data().label())?;
         self.inner.fill(window, items, inner.get_or_insert_default())?;
         self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, |item| window.index_of(item)))
     }
 
     fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
-        resize(items, run.len() * self.cast.from_size(), self.data().label())?;
+        resize(items, run.len() * self.cast.from_size(), self.inner.data().label())?;
         self.inner.fill_run(run.clone(), items, inner.get_or_insert_default())?;
         let index = |item| coordinates(run.start + item, &self.meta.shape);
         self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, index))

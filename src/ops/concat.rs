@@ -10,9 +10,10 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
+use super::access::{Access, Feeds};
 use super::fill::{Fill, Scratch, StoredWindow};
-use super::selection::{Selection, tile};
-use super::window_size::{ACROSS_WINDOWS, FILE_WINDOW, SHORT_PIECE, WINDOW};
+use super::selection::Selection;
+use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE, WINDOW};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
@@ -258,17 +259,20 @@ impl Fill for Concat {
         &self.meta
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        self.operands.iter().map(|operand| operand.selection.source()).collect()
-    }
-
-    fn data(&self) -> &Source {
-        self.operands[0].selection.source()
+    fn reads(&self) -> Vec<Access<'_>> {
+        let all = self.operands.iter().zip(self.ends.windows(2)).map(|(operand, ends)| {
+            let feeds = match self.joining {
+                Joining::Along => Feeds::Along { axis: self.axis, places: ends[0]..ends[1] },
+                Joining::Stacked => Feeds::Stacked { axis: self.axis, place: ends[0] },
+            };
+            Access { feeds, ..operand.selection.access() }
+        });
+        all.collect()
     }
 
     fn prepare(&mut self) -> Result<()> {
         // boxes of chunks come in another order than the items of a stream
-        let in_boxes = self.grid().is_some();
+        let in_boxes = self.operands.iter().any(|operand| operand.selection.source().as_chunks().is_some());
         for ConcatOperand { selection, .. } in &mut self.operands {
             if in_boxes {
                 selection.settle()?;
@@ -276,10 +280,6 @@ impl Fill for Concat {
             selection.prepare()?;
         }
         Ok(())
-    }
-
-    fn in_short_pieces(&self) -> Vec<&Source> {
-        self.operands.iter().flat_map(|operand| operand.selection.in_short_pieces()).collect()
     }
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -303,56 +303,10 @@ impl Fill for Concat {
         Ok(())
     }
 
-    fn window_bytes(&self, threads: usize) -> usize {
-        let wanted = self.operands.iter().map(|operand| operand.selection.window_bytes(threads)).max();
+    fn window_bytes(&self, threads: usize) -> Option<usize> {
         // rows of many operands in a small window are pieces that are not worth a read each
         let is_short = !self.is_outermost() && WINDOW / self.operands.len() < SHORT_PIECE;
-        wanted.unwrap_or(FILE_WINDOW).max(if is_short { ACROSS_WINDOWS / threads } else { 0 })
-    }
-
-    fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        let across = self.operands.iter().find(|operand| operand.selection.tile(1).is_some())?;
-        let mut stored = across.selection.view().axes_as_stored();
-        if self.joining == Joining::Stacked {
-            stored.iter_mut().for_each(|axis| *axis += usize::from(*axis >= self.axis));
-            stored.push(self.axis);
-        }
-        Some(tile(&self.meta.shape, &stored, items))
-    }
-
-    fn piece(&self, sides: &[usize]) -> usize {
-        let mut sides = sides.to_vec();
-        if self.joining == Joining::Stacked {
-            sides.remove(self.axis);
-        }
-        self.operands.iter().map(|operand| operand.selection.piece(&sides)).min().unwrap_or(usize::MAX)
-    }
-
-    fn widest(&self) -> usize {
-        let widths = self.operands.iter().map(|operand| operand.selection.widest());
-        widths.fold(self.meta.dtype.itemsize(), usize::max)
-    }
-
-    fn grid(&self) -> Option<Vec<usize>> {
-        let mut grid = self.operands.iter().find_map(|operand| operand.selection.grid())?;
-        if self.joining == Joining::Stacked {
-            grid.insert(self.axis, 1);
-        }
-        Some(grid)
-    }
-
-    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
-        let own = self.operands[0].selection.axes_of_data();
-        if self.joining == Joining::Along {
-            return own;
-        }
-        let mut axes: Vec<_> = own.unwrap_or_else(|| (0..self.meta.shape.len() - 1).map(Some).collect());
-        axes.insert(self.axis, None);
-        Some(axes)
-    }
-
-    fn fills_boxes(&self) -> bool {
-        true
+        is_short.then_some(ACROSS_WINDOWS / threads)
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
@@ -364,10 +318,6 @@ impl Fill for Concat {
     fn finish(&self) -> Result<()> {
         let mut stay = self.operands.iter().filter(|operand| !operand.grows);
         stay.try_for_each(|operand| operand.selection.source().finish())
-    }
-
-    fn bytes_read(&self, window: &Window) -> u64 {
-        self.pieces(window).map(|piece| piece.operand.selection.bytes_read(&piece.places)).sum()
     }
 }
 
@@ -442,7 +392,7 @@ impl Tensor {
         let joined = check(&shapes, axis, joining)?;
         let source = |(n, tensor): (usize, Self)| Source::memory(tensor, Subject::Operand(n).to_string());
         let fill = joined.link(tensors.into_iter().enumerate().map(source).collect())?;
-        let mut items = memory::zeros(fill.meta.bytes()).context(fill.data().label())?;
+        let mut items = memory::zeros(fill.meta.bytes()).context(fill.operands[0].selection.source().label())?;
         fill.fill(&Window::whole(&fill.meta.shape), &mut items, &mut Scratch::default())?;
         Self::new(fill.meta.dtype, fill.meta.shape, items)
     }

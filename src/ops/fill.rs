@@ -6,7 +6,8 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::window_size::{ENTRIES, FILE_WINDOW, MEMORY};
+use super::access::Access;
+use super::window_size::{ENTRIES, MEMORY};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
@@ -59,22 +60,10 @@ pub trait Fill: Debug + Send + Sync {
     /// of a file is.
     fn meta(&self) -> &Meta;
 
-    /// Returns every operand whose items become items of the output, each once, [`data`](Self::data) first. Their files
-    /// are what the output is made of: what these files say of themselves goes over to it. An index tensor, which says
-    /// only where items go, is not among them.
-    fn operands(&self) -> Vec<&Source>;
-
-    /// Returns the operand that the output stands for, the first of the [`operands`](Self::operands): it lends the output
-    /// its name, its style of storage and what messages call it.
-    fn data(&self) -> &Source {
-        self.operands()[0]
-    }
-
-    /// Returns the operator whose output this one alters, if there is one. It decides the size and the form of windows, where
-    /// this operator has no reason for others.
-    fn altered(&self) -> Option<&dyn Fill> {
-        None
-    }
+    /// Returns how the items of each operand are taken that become items of the output, each operand once. The first is the one
+    /// that the output stands for: it lends the output its name, its style of storage and what messages call it. An index
+    /// tensor, which says only where items go, is not among them.
+    fn reads(&self) -> Vec<Access<'_>>;
 
     /// Makes every operand readable in the order in which windows will need it: a stream, which can be read once from front
     /// to back, is kept if it must be read otherwise. This is called once, before any window is filled.
@@ -83,16 +72,16 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading.
     fn prepare(&mut self) -> Result<()>;
 
-    /// Makes `out` the items of a window, in C order. It has as many bytes as these, all of which are made: what it held before
-    /// is of no account. The window is contiguous in C order of the output, unless the operator [fills
-    /// boxes](Self::fills_boxes).
+    /// Makes `out` the items of a window, in C order. It has as many bytes as these, and all of them are
+    /// overwritten. The window is contiguous in C order of the output, unless the first operand is read in a pattern that [takes
+    /// boxes](Access::takes_boxes).
     ///
     /// # Errors
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;
 
-    /// Makes `out` a run of items of the output, counted in C order, as [`fill`](Self::fill) makes a window. A run that is cut
-    /// into boxes has parts of rows at its ends, so an operator that needs no places along axes fills it as it is.
+    /// Makes `out` a run of items of the output, counted in C order, as [`fill`](Self::fill) makes a window. Override
+    /// it if a run needs no places along axes: here it is cut into boxes, with parts of rows at its ends.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -100,73 +89,17 @@ pub trait Fill: Debug + Send + Sync {
         fill_run_by_boxes(self, run, out, scratch)
     }
 
-    /// Returns the operands that are read for the output in so many short pieces that a server had better be asked for all of
-    /// their items at once.
-    fn in_short_pieces(&self) -> Vec<&Source> {
-        self.altered().map_or_else(Vec::new, Fill::in_short_pieces)
-    }
-
-    /// Returns how many bytes a window should have for what is read, if so many threads fill windows. [`FILE_WINDOW`] says that
-    /// shorter ones would do as well, so that a window is as long as suits where it goes.
-    fn window_bytes(&self, threads: usize) -> usize {
-        self.altered().map_or(FILE_WINDOW, |fill| fill.window_bytes(threads))
-    }
-
-    /// Returns what it takes to make the output, as the number of bytes whose copying takes as long: its own bytes, or more where
-    /// they are read in short pieces.
-    fn effort(&self) -> usize {
-        self.altered().map_or(0, Fill::effort).max(self.meta().bytes())
-    }
-
-    /// Returns the bytes of the widest item on the way to the output.
-    fn widest(&self) -> usize {
-        self.meta().dtype.itemsize().max(self.altered().map_or(0, Fill::widest))
-    }
-
-    /// Returns the grid at which windows should end, in places of each axis, because what is read lies in chunks; `None`
-    /// where they may end anywhere.
-    fn grid(&self) -> Option<Vec<usize>> {
-        self.altered()?.grid()
-    }
-
-    /// Returns the sides of the boxes of which all is read wherever a part of them is wanted: chunks, or pages of a file along
-    /// the axis along which items are stored side by side. `None` where that is not known, or where nothing is read twice,
-    /// and unless the operator [fills boxes](Self::fills_boxes).
-    fn grain(&self) -> Option<Vec<usize>> {
-        match self.altered() {
-            Some(fill) => fill.grain(),
-            None => self.grid().filter(|_| self.fills_boxes()),
-        }
-    }
-
-    /// Returns for each axis of the output the axis of the [data](Self::data) that it runs along, if it runs along one;
-    /// `None` where the output has the axes of the data. What a store in chunks says of an axis goes along with it.
-    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
-        self.altered()?.axes_of_data()
-    }
-
-    /// Returns the sides of boxes of about so many items that are read and written in the longest pieces, where windows that are
-    /// contiguous in the output would be read in short ones because what is read is stored across its order; `None` elsewhere.
-    /// Where it returns sides, the operator [fills boxes](Self::fills_boxes).
-    fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        self.altered()?.tile(items)
-    }
-
-    /// Returns how many bytes of what is stored across the output are read in one piece for a box of these sides; the most
-    /// there can be where nothing is stored so.
-    fn piece(&self, sides: &[usize]) -> usize {
-        self.altered().map_or(usize::MAX, |fill| fill.piece(sides))
-    }
-
-    /// Returns an operator whose output has the same items in the same C order, with other dims, if there is one: a
-    /// [tile](Self::tile) of that output may be read in longer pieces than any window of this one.
-    fn same_items(&self) -> Option<&dyn Fill> {
+    /// Returns how many bytes a window should have at least, if so many threads fill windows, because of what each window costs
+    /// that the [patterns](Self::reads) do not tell: where an index tensor or many operands are looked through for each. `None`
+    /// if any size will do.
+    fn window_bytes(&self, _threads: usize) -> Option<usize> {
         None
     }
 
-    /// Returns whether windows may be any boxes; otherwise they are contiguous in C order of the output.
-    fn fills_boxes(&self) -> bool {
-        self.altered().is_some_and(Fill::fills_boxes)
+    /// Returns an operator whose output has the same items in the same C order, with other dims, if there is one: boxes of that
+    /// output may be read in longer pieces than any window of this one.
+    fn same_items(&self) -> Option<&dyn Fill> {
+        None
     }
 
     /// Returns the chunks that hold the items of a window exactly as the output has them, so that a sink of chunks can copy
@@ -179,22 +112,31 @@ pub trait Fill: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns how many bytes of the data are read for a window, as far as that is known without reading.
-    fn bytes_read(&self, window: &Window) -> u64 {
-        (window.items() * self.data().dtype().itemsize()) as u64
-    }
-
     /// Returns this operator as a patch, if its output is one stored tensor with some items replaced.
     fn as_patch(&self) -> Option<&dyn Patch> {
         None
     }
 
-    /// Checks, when all that was wanted has been read, that every operand was whole and has not changed meanwhile.
+    /// Checks, when all that was wanted has been read, that every operand was whole and has not changed meanwhile, but for data
+    /// that the program itself has changed in place.
     ///
     /// # Errors
     /// Those of [`Source::finish`].
     fn finish(&self) -> Result<()> {
-        self.operands().into_iter().try_for_each(Source::finish)
+        self.reads().into_iter().try_for_each(|access| access.source.finish())
+    }
+}
+
+impl<'a> dyn Fill + 'a {
+    /// Returns the operands whose items become items of the output, each once. Their files are what the output is made of:
+    /// what these files say of themselves goes over to it.
+    pub fn operands(&self) -> Vec<&Source> {
+        self.reads().into_iter().map(|access| access.source).collect()
+    }
+
+    /// Returns the operand that the output stands for, the first of the [`operands`](Self::operands).
+    pub fn data(&self) -> &Source {
+        self.reads().swap_remove(0).source
     }
 }
 
@@ -258,9 +200,6 @@ pub trait Patch: Sync {
     /// Returns the stored tensor that the patch begins with.
     fn base(&self) -> PatchBase<'_>;
 
-    /// Returns how many items change, at most.
-    fn changed(&self) -> usize;
-
     /// Returns the numbers of the windows in which something changes, of those `among` all, in ascending order.
     ///
     /// # Errors
@@ -273,10 +212,4 @@ pub trait Patch: Sync {
     /// # Errors
     /// Those of [`touched`](Self::touched).
     fn extent(&self, window: &Window) -> Result<Range<usize>>;
-
-    /// Does what [`Fill::finish`] does, except for the base, which the program itself has changed.
-    ///
-    /// # Errors
-    /// Those of [`Source::finish`].
-    fn finish_updates(&self) -> Result<()>;
 }

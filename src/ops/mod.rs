@@ -1,6 +1,7 @@
 //! The operators. Each is resolved first, which does every check, and then applied window by window, which cannot fail but
 //! for reading. No operator knows a format: it is given shapes, numbers and sources of items.
 
+pub mod access;
 mod arrays;
 pub mod basic_index;
 pub mod cast;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
+use super::access::Access;
 use super::arrays::{items, like};
 use super::condition::Condition;
 use super::fill::{Fill, Limits, Patch, PatchBase, Scratch, StoredWindow};
@@ -25,7 +26,6 @@ use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::{self, resize};
 use crate::parallel::{locked, share, threads_holding};
-use crate::storage::source::Source;
 
 /// How many items a run has replaced, which is known when it has ended.
 #[derive(Clone, Debug, Default)]
@@ -180,12 +180,8 @@ impl Fill for LinkedReplace {
         self.base.meta()
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        vec![self.base.source()]
-    }
-
-    fn altered(&self) -> Option<&dyn Fill> {
-        Some(&self.base)
+    fn reads(&self) -> Vec<Access<'_>> {
+        vec![self.base.access()]
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -217,28 +213,19 @@ impl Fill for LinkedReplace {
         if self.places.part(window).is_some() { Ok(None) } else { self.base.stored(window) }
     }
 
-    fn bytes_read(&self, window: &Window) -> u64 {
-        self.base.bytes_read(window)
-    }
-
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
 
     fn finish(&self) -> Result<()> {
         self.tell()?;
-        self.base.source().finish()
+        self.base.finish()
     }
 }
 
 impl Patch for LinkedReplace {
     fn base(&self) -> PatchBase<'_> {
         self.base.base()
-    }
-
-    /// As many as the data has: fewer would make the windows smaller, which would then be looked through once more.
-    fn changed(&self) -> usize {
-        self.meta().items()
     }
 
     fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
@@ -251,10 +238,6 @@ impl Patch for LinkedReplace {
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {
         Ok(self.places.part(window).map_or(0..0, |(_, place)| place.extent()))
-    }
-
-    fn finish_updates(&self) -> Result<()> {
-        self.tell()
     }
 }
 

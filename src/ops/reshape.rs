@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
+use super::access::{Access, Pattern};
 use super::arrays::{check_extent, items};
 use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow, fill_boxes};
 use super::selection::Selection;
@@ -17,8 +18,7 @@ use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::layout::window::{Window, Windows, boxes_of_run};
-use crate::storage::chunked::Chunked;
+use crate::layout::window::{Window, Windows};
 use crate::storage::source::Source;
 
 /// How the dims of a tensor become others, while its items stay in C order.
@@ -260,21 +260,6 @@ impl Reshaped {
         let meta = Meta::new(data.dtype().clone(), shape);
         Self { data: Selection::whole(data), meta, same_axes, limits }
     }
-
-    /// Returns the boxes of the data that hold the items of a window, one after the other.
-    fn boxes(&self, window: &Window) -> Vec<Window> {
-        let shape = self.data.source().shape();
-        match &self.same_axes {
-            None => boxes_of_run(shape, window.start, window.start + window.items()),
-            Some(axes) => {
-                let mut ranges: Vec<_> = shape.iter().map(|_| 0..1).collect();
-                for (range, axis) in window.ranges.iter().zip(axes) {
-                    axis.iter().for_each(|&axis| ranges[axis] = range.clone());
-                }
-                vec![Window::new(ranges, shape)]
-            }
-        }
-    }
 }
 
 impl Fill for Reshaped {
@@ -282,8 +267,9 @@ impl Fill for Reshaped {
         &self.meta
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        self.data.operands()
+    fn reads(&self) -> Vec<Access<'_>> {
+        let pattern = Pattern::Counted { view: self.data.view().clone(), same_axes: self.same_axes.clone() };
+        vec![Access { pattern, ..self.data.access() }]
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -293,14 +279,10 @@ impl Fill for Reshaped {
         self.data.prepare()
     }
 
-    fn in_short_pieces(&self) -> Vec<&Source> {
-        self.data.in_short_pieces()
-    }
-
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         match self.same_axes {
             // a box of the data, which need not be a run
-            Some(_) => fill_boxes(&self.data, self.boxes(window), out, scratch),
+            Some(_) => fill_boxes(&self.data, self.reads()[0].boxes(window), out, scratch),
             None => self.data.fill_run(window.start..window.start + window.items(), out, scratch),
         }
     }
@@ -309,42 +291,20 @@ impl Fill for Reshaped {
         self.data.fill_run(run, out, scratch)
     }
 
-    fn window_bytes(&self, threads: usize) -> usize {
+    fn window_bytes(&self, _: usize) -> Option<usize> {
         let source = self.data.source();
-        let row = |chunks: &dyn Chunked| Windows::on_grid(source.shape(), 1, chunks.grid()).largest();
-        let chunks = source.as_chunks().filter(|_| self.same_axes.is_none());
+        let chunks = source.as_chunks().filter(|_| self.same_axes.is_none())?;
         // a row of chunks is read for one window, or for two where windows cannot end with it
-        let row = chunks.map_or(0, |chunks| row(&**chunks).saturating_mul(source.dtype().itemsize()));
-        self.data.window_bytes(threads).max(row)
+        let row = Windows::on_grid(source.shape(), 1, chunks.grid()).largest();
+        Some(row.saturating_mul(source.dtype().itemsize()))
     }
 
     fn same_items(&self) -> Option<&dyn Fill> {
         Some(&self.data)
     }
 
-    fn grid(&self) -> Option<Vec<usize>> {
-        let (axes, grid) = (self.same_axes.as_ref()?, self.data.grid()?);
-        Some(axes.iter().map(|axis| axis.map_or(1, |axis| grid[axis])).collect())
-    }
-
-    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
-        Some(self.same_axes.clone().unwrap_or_else(|| vec![None; self.meta.shape.len()]))
-    }
-
-    fn fills_boxes(&self) -> bool {
-        self.same_axes.is_some()
-    }
-
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        // where axes are cut or joined, a window is several boxes of the data, and never one of its chunks
-        match (&self.same_axes, &self.boxes(window)[..]) {
-            (Some(_), [one]) => self.data.stored(one),
-            _ => Ok(None),
-        }
-    }
-
-    fn bytes_read(&self, window: &Window) -> u64 {
-        self.boxes(window).iter().map(|one| self.data.bytes_read(one)).sum()
+        Ok(self.reads()[0].stored(window))
     }
 
     /// The data itself, of which no item changes.

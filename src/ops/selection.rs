@@ -3,16 +3,15 @@
 
 use std::ops::Range;
 
+use super::access::Access;
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow, fill_run_by_boxes};
-use super::window_size::{ACROSS_WINDOWS, EDIT_WINDOW, FILE_WINDOW, SHORT_PIECE, WINDOW};
+use super::window_size::WINDOW;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
-use crate::layout::gather::{GAP, LONG_PIECE};
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::parallel::Threads;
-use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.
@@ -120,16 +119,9 @@ impl Selection {
         self.source.flatten(threads)
     }
 
-    /// Returns whether the order of the output crosses that of storage so soon that what follows each other in both has no more
-    /// than so many bytes.
-    fn crosses_within(&self, bytes: usize) -> bool {
-        crosses_within(&self.view, self.meta.dtype.itemsize(), bytes)
-    }
-
-    /// Returns the places of the source that a window shows, if the items have the source's own order of axes.
-    fn places(&self, window: &Window) -> Option<Vec<Span>> {
-        let (places, along) = self.view.part(&window.ranges).as_selection(self.source.shape())?;
-        along.is_sorted().then_some(places)
+    /// States how the items are taken: through the view.
+    pub fn access(&self) -> Access<'_> {
+        Access::strided(&self.source, &self.view, &self.axes)
     }
 }
 
@@ -138,8 +130,8 @@ impl Fill for Selection {
         &self.meta
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        vec![&self.source]
+    fn reads(&self) -> Vec<Access<'_>> {
+        vec![self.access()]
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -164,81 +156,12 @@ impl Fill for Selection {
         }
     }
 
-    fn in_short_pieces(&self) -> Vec<&Source> {
-        let is_all = self.view.items() >= self.source.meta().items();
-        if is_all && self.crosses_within(SHORT_PIECE) { vec![&self.source] } else { Vec::new() }
-    }
-
-    fn window_bytes(&self, threads: usize) -> usize {
-        let is_across = self.crosses_within(LONG_PIECE);
-        if self.source.costs_requests() && !is_across {
-            let run = self.view.run() * self.meta.dtype.itemsize();
-            return request_window(self.meta.bytes(), threads, run);
-        }
-        let bytes = if self.in_place { EDIT_WINDOW } else { FILE_WINDOW };
-        if is_across { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
-    }
-
-    fn effort(&self) -> usize {
-        let (bytes, run) = (self.meta.bytes(), self.view.run() * self.meta.dtype.itemsize());
-        // a piece that lies apart takes longer to read than a gap is long that is read through, and no more than all is read
-        let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(GAP);
-        bytes.max(apart.min(self.source.bytes()))
-    }
-
-    fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        self.crosses_within(SHORT_PIECE).then(|| tile(&self.meta.shape, &self.view.axes_as_stored(), items))
-    }
-
-    fn piece(&self, sides: &[usize]) -> usize {
-        match self.crosses_within(SHORT_PIECE) {
-            true => self.view.piece(sides).saturating_mul(self.meta.dtype.itemsize()),
-            false => usize::MAX,
-        }
-    }
-
-    fn grid(&self) -> Option<Vec<usize>> {
-        let grid = self.source.as_chunks()?.grid();
-        let (places, along) = self.view.as_selection(self.source.shape())?;
-        let side = |&axis: &usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
-        Some(along.iter().map(side).collect())
-    }
-
-    fn grain(&self) -> Option<Vec<usize>> {
-        if self.source.as_chunks().is_some() {
-            return self.grid();
-        }
-        if !self.source.is_read_by_position() {
-            return None;
-        }
-        let (axis, stride) = self.view.nearest()?;
-        let mut grain = vec![1; self.meta.shape.len()];
-        grain[axis] = (GAP / stride.saturating_mul(self.source.dtype().itemsize().max(1))).max(1);
-        Some(grain)
-    }
-
-    fn axes_of_data(&self) -> Option<Vec<Option<usize>>> {
-        (!self.axes.is_sorted()).then(|| self.axes.iter().copied().map(Some).collect())
-    }
-
-    fn fills_boxes(&self) -> bool {
-        true
-    }
-
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        let Some(chunks) = self.source.as_chunks() else { return Ok(None) };
-        let places = self.places(window).filter(|places| places.iter().all(|span| span.step == 1));
-        Ok(places.map(|places| {
-            let places = places.iter().map(|span| span.start..span.start + span.len).collect();
-            StoredWindow { chunks: &**chunks, places: Window::new(places, self.source.shape()) }
-        }))
+        Ok(self.access().stored(window))
     }
 
-    fn bytes_read(&self, window: &Window) -> u64 {
-        match (self.source.as_chunks(), self.places(window)) {
-            (Some(chunks), Some(places)) => chunks.bytes_at(&places),
-            _ => (window.items() * self.meta.dtype.itemsize()) as u64,
-        }
+    fn finish(&self) -> Result<()> {
+        if self.in_place { Ok(()) } else { self.source.finish() }
     }
 
     fn as_patch(&self) -> Option<&dyn Patch> {
@@ -256,10 +179,6 @@ impl Patch for Selection {
         }
     }
 
-    fn changed(&self) -> usize {
-        0
-    }
-
     fn touched(&self, _: &Windows, _: Range<usize>) -> Result<Vec<usize>> {
         Ok(Vec::new())
     }
@@ -267,66 +186,6 @@ impl Patch for Selection {
     fn extent(&self, _: &Window) -> Result<Range<usize>> {
         Ok(0..0)
     }
-
-    fn finish_updates(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Returns whether the order of a view crosses that of storage within so many bytes.
-pub(super) fn crosses_within(view: &View, itemsize: usize, bytes: usize) -> bool {
-    view.crossing().is_some_and(|items| items.saturating_mul(itemsize) < bytes)
-}
-
-/// A piece that is written is worth so many of the same length that are read: a file system keeps a record of each write, so
-/// that one of 3 KB took six times as long as its share of a long one, where a read of as much took a third longer than its own.
-const WRITES_PER_READ: usize = 8;
-
-/// Returns the sides of boxes of about `items` items of an output of that shape whose items are stored along the axes `stored`,
-/// beginning with the one along which they lie side by side. What is contiguous in a box where it is read, and what is where it
-/// is written, are both made as long as they can be: the former along the first of these axes, the latter along the last of the
-/// output. So a box of 4 MiB of float32 is read in pieces of 1 KiB and written in pieces of 8 KiB, where one that is contiguous
-/// in the output, with a row of 64 KiB, would be read in pieces of 1 KiB, a system call each. Axes that come last in both orders
-/// are taken whole, and those that are short make all of a box one piece.
-pub(super) fn tile(shape: &[usize], stored: &[usize], items: usize) -> Vec<usize> {
-    // the items of a piece, and the axis along which it ends
-    let piece = |sides: &[usize], axes: &[usize]| {
-        let mut piece = 1;
-        let end = axes.iter().copied().find(|&axis| {
-            piece *= sides[axis];
-            sides[axis] < shape[axis]
-        });
-        (piece, end)
-    };
-    let seen: Vec<usize> = (0..shape.len()).rev().collect();
-    // grows a box whose pieces that are written are about so many times as long as those that are read, and tells its cost
-    let grown = |times: usize| {
-        let mut sides = vec![1; shape.len()];
-        loop {
-            let volume: usize = sides.iter().product();
-            let (read, read_end) = piece(&sides, stored);
-            let (written, written_end) = piece(&sides, &seen);
-            let is_written_next = written < read.saturating_mul(times);
-            let ends = if is_written_next { [written_end, read_end] } else { [read_end, written_end] };
-            let grown = ends.into_iter().flatten().find_map(|axis| {
-                let most = (items / (volume / sides[axis])).min(shape[axis]);
-                (most > sides[axis]).then(|| (axis, most.min(2 * sides[axis])))
-            });
-            match grown {
-                Some((axis, side)) => sides[axis] = side,
-                None => break,
-            }
-        }
-        // as many boxes along each axis, none of them much smaller than the others
-        let even = |(&side, &dim): (&usize, &usize)| dim.div_ceil(dim.div_ceil(side).max(1)).max(1);
-        let sides: Vec<usize> = sides.iter().zip(shape).map(even).collect();
-        let (read, written) = (piece(&sides, stored).0, piece(&sides, &seen).0);
-        (1.0 / read as f64 + WRITES_PER_READ as f64 / written as f64, sides)
-    };
-    // where rows are short, a box that is written as one piece may cost less than one with longer pieces to read
-    let shares = [WRITES_PER_READ, 1, WRITES_PER_READ * WRITES_PER_READ, usize::MAX];
-    let best = shares.map(grown).into_iter().min_by(|(one, _), (other, _)| one.total_cmp(other));
-    best.expect("there are shares").1
 }
 
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
@@ -334,55 +193,4 @@ pub(super) fn tile(shape: &[usize], stored: &[usize], items: usize) -> Vec<usize
 /// them before it is known that they are there.
 pub fn must_settle(source: &Source, view: &View) -> bool {
     source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
-}
-
-#[cfg(test)]
-mod tests {
-    use ndarray::Array;
-
-    use super::{Selection, tile};
-    use crate::item::tensor::Tensor;
-    use crate::layout::axis::Span;
-    use crate::ops::fill::Fill;
-    use crate::storage::source::Source;
-
-    #[test]
-    fn short_pieces_are_an_effort() {
-        let source = || Source::memory(Tensor::from(&Array::<u8, _>::zeros([100, 9000])), "DATA".to_owned());
-        // the columns of all rows, and the bytes whose copying takes as long
-        let rows = [(0..9000, 900_000), (0..8999, 899_900), (3..103, 100 * 4096), (7..8, 100 * 4096)];
-        for (columns, expected) in rows {
-            let spans = [Span::whole(100), Span { start: columns.start, step: 1, len: columns.len() }];
-            assert_eq!(Selection::slice(source(), &spans).effort(), expected, "{columns:?}");
-        }
-        let steps = [Span::whole(100), Span { start: 0, step: 3, len: 3000 }];
-        assert_eq!(Selection::slice(source(), &steps).effort(), 900_000, "no more than all of the data");
-        assert_eq!(Selection::slice(source(), &[Span::whole(0), Span::whole(0)]).effort(), 0);
-    }
-
-    #[test]
-    fn sides_of_tiles() {
-        // shape, axes as they are stored, items, sides
-        type Row = (&'static [usize], &'static [usize], usize, &'static [usize]);
-        let rows: [Row; 12] = [
-            (&[1024, 1024], &[0, 1], 1024, &[16, 64]),
-            (&[1000, 1000], &[0, 1], 1024, &[16, 63]),
-            // a short axis leaves its share to the others
-            (&[1000, 3], &[0, 1], 100, &[33, 3]),
-            (&[3, 1000], &[0, 1], 100, &[3, 33]),
-            // all that is read or written lies together
-            (&[6, 5, 139_810], &[0, 1, 2], 131_072, &[6, 5, 4237]),
-            (&[5, 14463, 58], &[2, 0, 1], 131_072, &[5, 439, 58]),
-            (&[50, 3, 20, 20], &[1, 3, 2, 0], 2400, &[2, 3, 20, 20]),
-            // rows that are short where they are read: all of a box is one piece where it is written
-            (&[678, 94, 522], &[2, 0, 1], 262_144, &[5, 94, 522]),
-            (&[4, 4], &[0, 1], 100, &[4, 4]),
-            (&[5, 1, 7], &[0, 2, 1], 14, &[2, 1, 7]),
-            (&[9, 9], &[0, 1], 1, &[1, 1]),
-            (&[9, 9], &[0, 1], 0, &[1, 1]),
-        ];
-        for (shape, stored, items, wanted) in rows {
-            assert_eq!(tile(shape, stored, items), wanted, "{shape:?} {stored:?} {items}");
-        }
-    }
 }

@@ -5,21 +5,20 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
+use super::access::{Access, Feeds, Pattern};
 use super::arrays::{check_updates, items, like};
 use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow, fill_boxes};
-use super::selection::{Selection, crosses_within, must_settle, tile};
+use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;
-use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE};
+use super::window_size::SHORT_PIECE;
 use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
-use crate::layout::gather::LONG_PIECE;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::resize;
-use crate::storage::source::Source;
 
 /// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,10 +102,14 @@ pub struct LinkedSliceScatter {
 }
 
 impl LinkedSliceScatter {
-    /// Returns whether updates lie in a file whose order that of the output crosses within so many bytes.
-    fn crosses_within(&self, bytes: usize) -> bool {
-        self.updates.source().is_read_by_position()
-            && crosses_within(self.updates.view(), self.updates.itemsize(), bytes)
+    /// States how the updates are taken: from memory or from chunks in any order, else through their view.
+    fn access_to_updates(&self) -> Access<'_> {
+        let (source, view) = (self.updates.source(), self.updates.view());
+        let pattern = match source.is_read_by_position() {
+            true => Pattern::Strided { view: view.clone(), axes: self.base.axes().to_vec() },
+            false => Pattern::Anyhow,
+        };
+        Access { source, feeds: Feeds::Slice(self.places.spans.clone()), pattern }
     }
 
     /// Puts a box of the updates into the places of a window that they take.
@@ -128,12 +131,8 @@ impl Fill for LinkedSliceScatter {
         self.base.meta()
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        vec![self.base.source(), self.updates.source()]
-    }
-
-    fn altered(&self) -> Option<&dyn Fill> {
-        Some(&self.base)
+    fn reads(&self) -> Vec<Access<'_>> {
+        vec![self.base.access(), self.access_to_updates()]
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -144,17 +143,11 @@ impl Fill for LinkedSliceScatter {
             self.updates.source_mut().settle()?;
         }
         let is_few = self.updates.bytes() <= FEW_BYTES && self.updates.bytes() <= self.meta().bytes() / FEW;
-        if is_few && self.crosses_within(SHORT_PIECE) {
+        if is_few && self.access_to_updates().crosses_within(SHORT_PIECE) {
             let dtype = self.meta().dtype.clone();
             self.updates.make_resident(&dtype)?;
         }
         Ok(())
-    }
-
-    fn in_short_pieces(&self) -> Vec<&Source> {
-        let mut all = self.base.in_short_pieces();
-        all.extend(self.crosses_within(SHORT_PIECE).then_some(self.updates.source()));
-        all
     }
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -183,51 +176,23 @@ impl Fill for LinkedSliceScatter {
         Ok(())
     }
 
-    fn window_bytes(&self, threads: usize) -> usize {
-        let bytes = self.base.window_bytes(threads);
-        // as for data that is stored across: a small window would read a few bytes of each column of the updates
-        if self.crosses_within(LONG_PIECE) { bytes.max(ACROSS_WINDOWS / threads) } else { bytes }
-    }
-
-    fn grain(&self) -> Option<Vec<usize>> {
-        // boxes for the updates read the data in long pieces, of which no page is read by more than two of them
-        let for_updates = self.crosses_within(SHORT_PIECE) && self.base.tile(1).is_none() && self.base.grid().is_none();
-        if for_updates { None } else { self.base.grain() }
-    }
-
-    fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        let for_updates = || tile(&self.meta().shape, &self.updates.view().axes_as_stored(), items);
-        self.base.tile(items).or_else(|| self.crosses_within(SHORT_PIECE).then(for_updates))
-    }
-
-    fn piece(&self, sides: &[usize]) -> usize {
-        let of_updates = match self.crosses_within(SHORT_PIECE) {
-            true => self.updates.view().piece(sides).saturating_mul(self.updates.itemsize()),
-            false => usize::MAX,
-        };
-        self.base.piece(sides).min(of_updates)
-    }
-
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
         if self.places.part(window).is_some() { Ok(None) } else { self.base.stored(window) }
     }
 
-    fn bytes_read(&self, window: &Window) -> u64 {
-        self.base.bytes_read(window)
-    }
-
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.base.finish()?;
+        self.updates.source().finish()
     }
 }
 
 impl Patch for LinkedSliceScatter {
     fn base(&self) -> PatchBase<'_> {
         self.base.base()
-    }
-
-    fn changed(&self) -> usize {
-        self.places.updates_shape().iter().product()
     }
 
     fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
@@ -238,10 +203,6 @@ impl Patch for LinkedSliceScatter {
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {
         Ok(self.places.part(window).map_or(0..0, |(_, place)| place.extent()))
-    }
-
-    fn finish_updates(&self) -> Result<()> {
-        self.updates.source().finish()
     }
 }
 

@@ -106,7 +106,7 @@ impl End {
 /// Of reading.
 pub(super) fn find(job: &Job, dtype: &DType, read: &Read, progress: Progress<'_>) -> Result<Scale> {
     let sink = Extremes { dtype, read, found: Mutex::new(None) };
-    let windows = job.windows();
+    let windows = job.planner().windows();
     job.run(&windows, 0..windows.count(), &sink, progress)?;
     let found = unlocked(sink.found);
     Ok(match found {

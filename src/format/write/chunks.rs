@@ -99,14 +99,8 @@ impl ChunkSink<'_> {
 
     /// Returns whether a chunk is one of the data that the data's own store has.
     fn is_in_data(&self, chunk: &Window) -> bool {
-        let mut fill = self.fill;
-        while let Some(altered) = fill.altered() {
-            fill = altered;
-        }
-        match fill.stored(chunk) {
-            Ok(Some(StoredWindow { chunks, places })) => chunks.has(&places),
-            Ok(None) | Err(_) => false,
-        }
+        let data = self.fill.reads().swap_remove(0);
+        data.stored(chunk).is_some_and(|StoredWindow { chunks, places }| chunks.has(&places))
     }
 
     /// Notes what became of a box.

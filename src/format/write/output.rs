@@ -327,7 +327,7 @@ fn edit_chunks(
         Ok(())
     };
     job.each(&windows, &touched, &put, progress)?;
-    patch.finish_updates()?;
+    job.fill().finish()?;
     let mut written = written.into_inner().expect("no thread panicked");
     sort_by(&mut written, |(a, _), (b, _)| a.cmp(b));
     let commit = |(_, commit): (_, Commit)| commit();

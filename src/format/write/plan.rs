@@ -91,7 +91,7 @@ impl Plan {
             let data = work.fill.data();
             let own = || {
                 let style = data.as_chunks()?.style();
-                match work.fill.axes_of_data() {
+                match work.fill.reads()[0].axes() {
                     None => Some(Arc::clone(style)),
                     Some(axes) => style_along(style, &axes, &work.fill.meta().shape).map(Arc::new),
                 }
@@ -243,7 +243,7 @@ impl Plan {
             first += windows.count();
             let sink = ChunkSink { chunks, n, store, failed: self.failed(), fill: output.job.fill(), made };
             if share.is_none()
-                && let Some(grid) = output.job.grid_between(windows)
+                && let Some(grid) = output.job.planner().grid_between(windows)
             {
                 // each item goes by twice
                 let passed = AtomicUsize::new(0);
@@ -315,16 +315,17 @@ impl Plan {
         let Layout::Chunks(chunks) = &self.layout else { return self.outputs.iter().map(|_| None).collect() };
         let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(Planned { job, .. }, windows)| {
             let style = job.fill().data().as_chunks()?.style();
-            let readings = job.readings(&windows).filter(|_| style.unit != windows.sides())?;
-            let between = job.grid_between(&windows);
-            let stored = job.fill().bytes_read(&Window::whole(&job.meta().shape));
+            let planner = job.planner();
+            let readings = planner.readings(&windows).filter(|_| style.unit != windows.sides())?;
+            let between = planner.grid_between(&windows);
+            let stored = planner.bytes_read(&Window::whole(&job.meta().shape));
             let items = job.meta().bytes() as u64;
             let reads = match &between {
                 Some(_) => stored + items,
                 None => (stored as f64 * readings.all) as u64,
             };
             let writes = if between.is_some() { 2 * items } else { items };
-            let for_parts = job.grid_for_parts(&windows);
+            let for_parts = planner.grid_for_parts(&windows);
             Some(Move { between, reads, writes, alone: readings.alone, for_parts, chunks: windows.sides().to_vec() })
         });
         all.collect()

@@ -87,10 +87,11 @@ impl Shares<'_> {
         match &self.units {
             Units::Chunks { windows, .. } => {
                 for (output, windows, numbers) in parts_of(&self.plan.outputs, windows, &own) {
+                    let planner = output.job.planner();
                     for number in numbers {
                         let window = windows.get(number);
                         writes += (window.items() * output.meta.dtype.itemsize()) as u64;
-                        reads += output.job.fill().bytes_read(&window);
+                        reads += planner.bytes_read(&window);
                     }
                 }
             }

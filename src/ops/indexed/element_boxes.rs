@@ -7,12 +7,12 @@ use super::places::PlacesOnDemand;
 use super::resolve::Shapes;
 use crate::error::{Context, Result};
 use crate::item::meta::Order;
+use crate::layout::tile::tile;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory::resize;
 use crate::ops::fill::Scratch;
-use crate::ops::selection::tile;
 use crate::storage::source::Source;
 
 /// The numbers that are resolved at once, beside what is picked by them.

@@ -14,6 +14,7 @@ use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
 use crate::layout::window::Window;
 use crate::memory;
+use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::tally::Put;
 use crate::ops::window_size::{ENTRIES, FILE_WINDOW, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
@@ -451,8 +452,8 @@ impl LinkedGather {
         if self.data.costs_requests() || data <= self.resident {
             return true;
         }
-        let threads = self.limits.threads.for_bytes(self.effort());
-        let window = self.limits.window.unwrap_or_else(|| self.window_bytes(threads)).max(1);
+        let threads = self.limits.threads.for_bytes(out);
+        let window = self.limits.window.or_else(|| self.window_bytes(threads)).unwrap_or(FILE_WINDOW).max(1);
         // a thread that has no window any more waits for the sweep of another
         let swept = out.div_ceil(window).next_multiple_of(threads).saturating_mul(data);
         // a read takes as long as to copy a GAP; where tests make slabs small, the pieces of boxes are as much shorter
@@ -474,8 +475,14 @@ impl Fill for LinkedGather {
         &self.meta
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        vec![&self.data]
+    fn reads(&self) -> Vec<Access<'_>> {
+        let is_apart = self.boxes.is_some() || self.data.meta().order == Order::Fortran;
+        let at_once = is_apart && !self.is_cheaper_in_pieces();
+        let pattern = match &self.boxes {
+            Some(boxes) => Pattern::Boxed { sides: boxes.sides().to_vec(), at_once },
+            None => Pattern::Indexed { at_once },
+        };
+        vec![Access { source: &self.data, feeds: Feeds::Named { items: self.meta.items() }, pattern }]
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -527,19 +534,6 @@ impl Fill for LinkedGather {
         Ok(())
     }
 
-    fn in_short_pieces(&self) -> Vec<&Source> {
-        let is_apart = self.boxes.is_some() || self.data.meta().order == Order::Fortran;
-        if is_apart && !self.is_cheaper_in_pieces() { vec![&self.data] } else { Vec::new() }
-    }
-
-    fn tile(&self, _: usize) -> Option<Vec<usize>> {
-        self.boxes.as_ref().map(|boxes| boxes.sides().to_vec())
-    }
-
-    fn fills_boxes(&self) -> bool {
-        self.boxes.is_some()
-    }
-
     fn finish(&self) -> Result<()> {
         self.places.source().map_or(Ok(()), Source::finish)?;
         self.data.finish()
@@ -547,26 +541,26 @@ impl Fill for LinkedGather {
 
     /// Short pieces that are picked from a file are better read by few sweeps through it, each for a large window. The
     /// list of the tuples of a window counts as a part of it.
-    fn window_bytes(&self, threads: usize) -> usize {
+    fn window_bytes(&self, threads: usize) -> Option<usize> {
         let itemsize = self.meta.dtype.itemsize();
         let block = self.blocks.block * itemsize;
         let row = self.blocks.reach.saturating_mul(itemsize);
         let is_c = self.data.meta().order == Order::C;
         if !self.data.is_read_by_position() {
-            return WINDOW;
+            return Some(WINDOW);
         }
         if is_c && row <= SLAB {
             // short rows are read as a whole, together with as many others as a window takes of the data
             let share = (self.slab / 2).saturating_mul(self.meta.bytes()) / self.data.bytes().max(1);
-            return if self.blocks.is_flat { share.clamp(LEAST_WINDOW, WINDOW) } else { WINDOW };
+            return Some(if self.blocks.is_flat { share.clamp(LEAST_WINDOW, WINDOW) } else { WINDOW });
         }
         // to touch a page of a large window for the first time costs more than to read one by itself
         if is_c && block >= KEPT_PIECE {
-            return FILE_WINDOW;
+            return None;
         }
         let share = (SWEEP_WINDOWS / threads.max(1)).max(WINDOW);
         let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(WINDOW) } else { share };
-        self.meta.bytes().div_ceil(threads.max(1)).clamp(WINDOW, most)
+        Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(WINDOW, most))
     }
 }
 

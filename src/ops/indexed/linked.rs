@@ -12,14 +12,13 @@ use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
+use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Scratch, StoredWindow};
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
 use crate::ops::updates::Updates;
-use crate::ops::window_size::{
-    EDIT_WINDOW, ENTRIES, FILE_WINDOW, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW,
-};
+use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -54,8 +53,8 @@ pub struct LinkedScatter {
     kernel: DType,
     /// From the byte order of the data to that of the kernel and back.
     to_kernel: Conversion,
-    /// The bytes of a window.
-    window: usize,
+    /// The bytes of a window, if the updates ask for some.
+    window: Option<usize>,
     /// Whether updates that are read from a file are kept in memory.
     keeps_updates: bool,
     limits: Limits,
@@ -102,9 +101,9 @@ impl Shapes {
         let sweep = !few && !together && !point && block * itemsize < SHORT_PIECE;
         let threads = limits.threads.for_bytes(data_bytes);
         let window = match (base.is_in_place(), sweep) {
-            (true, _) => EDIT_WINDOW,
-            (false, false) => FILE_WINDOW,
-            (false, true) => data_bytes.div_ceil(threads).clamp(WINDOW, (SWEEP_WINDOWS / threads).max(WINDOW)),
+            (true, _) => Some(EDIT_WINDOW),
+            (false, false) => None,
+            (false, true) => Some(data_bytes.div_ceil(threads).clamp(WINDOW, (SWEEP_WINDOWS / threads).max(WINDOW))),
         };
         if point {
             // what is picked one by one is carried along with the numbers if it can be read in their order
@@ -113,7 +112,7 @@ impl Shapes {
             updates.make_runs(&kernel, limits)?;
         }
         // points of a short window stay in a core's cache while they are put
-        let items = limits.window.unwrap_or(if window == FILE_WINDOW { WINDOW } else { window }) / itemsize.max(1);
+        let items = limits.window.or(window).unwrap_or(WINDOW) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         if base.is_in_place() && indices.shares_bytes_with(base.source())? {
             // they will have been changed when they are read again
@@ -219,12 +218,11 @@ impl Fill for LinkedScatter {
         self.base.meta()
     }
 
-    fn operands(&self) -> Vec<&Source> {
-        vec![self.base.source(), self.updates.source()]
-    }
-
-    fn altered(&self) -> Option<&dyn Fill> {
-        Some(&self.base)
+    fn reads(&self) -> Vec<Access<'_>> {
+        let feeds = Feeds::Named { items: self.sweeps.changed() };
+        // they are carried along, in memory, or picked run by run: a server is asked for each
+        let pattern = Pattern::Indexed { at_once: false };
+        vec![self.base.access(), Access { source: self.updates.source(), feeds, pattern }]
     }
 
     fn prepare(&mut self) -> Result<()> {
@@ -251,12 +249,8 @@ impl Fill for LinkedScatter {
         self.update([whole], out, scratch)
     }
 
-    fn window_bytes(&self, threads: usize) -> usize {
-        // data that is stored across the order of the output wants large windows whatever the updates do
-        match self.base.window_bytes(threads) {
-            across if across > FILE_WINDOW => across.max(self.window),
-            _ => self.window,
-        }
+    fn window_bytes(&self, _: usize) -> Option<usize> {
+        self.window
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
@@ -271,27 +265,20 @@ impl Fill for LinkedScatter {
         Ok(Some(stored))
     }
 
-    fn bytes_read(&self, window: &Window) -> u64 {
-        self.base.bytes_read(window)
-    }
-
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
 
     fn finish(&self) -> Result<()> {
-        self.base.source().finish()?;
-        self.finish_updates()
+        self.base.finish()?;
+        self.updates.source().finish()?;
+        self.sweeps.indices().finish()
     }
 }
 
 impl Patch for LinkedScatter {
     fn base(&self) -> PatchBase<'_> {
         self.base.base()
-    }
-
-    fn changed(&self) -> usize {
-        self.sweeps.changed()
     }
 
     fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
@@ -319,10 +306,5 @@ impl Patch for LinkedScatter {
             }
         }
         Ok(all)
-    }
-
-    fn finish_updates(&self) -> Result<()> {
-        self.updates.source().finish()?;
-        self.sweeps.indices().finish()
     }
 }

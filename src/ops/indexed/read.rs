@@ -9,7 +9,6 @@ use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory;
 use crate::ops::fill::Limits;
-use crate::ops::selection::crosses_within;
 use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
@@ -128,7 +127,7 @@ fn read_at_once(tensor: &Source, view: &View, least: usize) -> usize {
     const MOST: usize = 1 << 22;
     let (itemsize, shape) = (tensor.dtype().itemsize().max(1), view.shape());
     let mut items = least;
-    if tensor.is_read_by_position() && crosses_within(view, itemsize, PIECE) {
+    if tensor.is_read_by_position() && view.crosses_within(PIECE, itemsize) {
         let is_short = |items| view.piece(&Windows::contiguous(&shape, items)) * itemsize < PIECE;
         while is_short(items) && 2 * items * itemsize <= MOST && items < view.items() {
             items *= 2;

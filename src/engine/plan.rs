@@ -1,0 +1,564 @@
+//! Plans: how an output is cut, read and held, as a value that is decided before the first item is read.
+//!
+//! A [`Plan`] is a pure function of what an operator [states](crate::ops::access) of its operands, of what takes the output, and of
+//! limits. The [`Job`](super::job::Job) carries it out. So each choice stands in this file, and is tested here without a file.
+
+use super::slabs::{DIRECT, READ_AGAIN, Strips, grid_between, readings, sides_of_slabs, strips};
+use crate::item::meta::Meta;
+use crate::layout::gather::{GAP, LONG_PIECE};
+use crate::layout::tile::tile;
+use crate::layout::view::View;
+use crate::layout::window::{Window, Windows};
+use crate::ops::access::{Access, Feeds, Pattern};
+use crate::ops::fill::{Fill, Limits};
+use crate::ops::window_size::{
+    ACROSS_WINDOWS, EDIT_WINDOW, FILE_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE,
+    SPARSE_EDIT_WINDOW, WINDOW,
+};
+use crate::parallel::threads_holding;
+use crate::storage::chunked::{MOST_ROW, few_rows};
+use crate::storage::read_at::request_window;
+use crate::storage::source::Source;
+
+/// Boxes of operands that fit into memory are read in pieces of so many bytes at least. Shorter pieces would be read with their
+/// gaps, that is, several times.
+const LEAST_PIECE: usize = 1 << 10;
+
+/// The size of boxes of operands that fit into memory, or more where they would be read in pieces of fewer than [`CACHED_PIECE`]
+/// bytes. Of a transposition of 96 MiB half of both took 1.07 times as long, and boxes that are twice or four times as large for
+/// longer pieces took 0.9 to 1.3 times as long.
+const CACHED_BOX: usize = 1 << 21;
+
+/// A piece of so many bytes is worth a read of its own for a box of operands that fit into memory.
+const CACHED_PIECE: usize = 1 << 11;
+
+/// Each thread has at least so many windows of an output in a file, unless windows would be shorter than those of a stream (or
+/// than what takes as long to make).
+const WINDOWS_EACH: usize = 8;
+
+/// The parts that a store between is made for: with more of them each holds little more than a chunk.
+const PARTS: usize = 16;
+
+/// How many times each byte of the data is read, on average.
+#[derive(Clone, Copy, Debug)]
+pub struct Readings {
+    /// If all windows are filled in one run.
+    pub all: f64,
+    /// If each window is filled by itself.
+    pub alone: f64,
+}
+
+/// How an output is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What is handed to a sink at a time.
+    pub cut: Cut,
+    /// The sides of the boxes that are held in memory as a whole, so that what is read for several windows is read once; `None`
+    /// where each window is filled by itself.
+    pub hold: Option<Vec<usize>>,
+    /// Whether the output goes through a temporary file, from which it is read in order.
+    pub is_spooled: bool,
+    /// How many threads share the work.
+    pub threads: usize,
+}
+
+/// What a sink gets at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cut {
+    /// The items that begin in each block of a file of so many bytes, a power of two.
+    Blocks(usize),
+    /// Windows: contiguous in C order, or boxes.
+    Windows(Windows),
+    /// Boxes of the data before it got other dims, in which it has the same items in C order.
+    OfData(Windows),
+}
+
+/// What takes an output, as far as a plan depends on it.
+#[derive(Clone, Copy)]
+pub enum Takes<'a> {
+    /// A file that takes items anywhere.
+    File {
+        /// Whether an item begins at each multiple of so many bytes, a power of two.
+        begins_items_at: &'a dyn Fn(usize) -> bool,
+    },
+    /// A stream, which takes items in order.
+    Stream,
+    /// What wants these windows.
+    Windows {
+        /// The windows.
+        windows: &'a Windows,
+        /// Whether they must come in order.
+        in_order: bool,
+    },
+}
+
+/// What a plan is made of: the statements of an operator, and the limits of a run.
+#[derive(Debug)]
+pub struct Planner<'a> {
+    meta: &'a Meta,
+    reads: Vec<Access<'a>>,
+    /// The operator that has the same items with other dims.
+    same_items: Option<&'a dyn Fill>,
+    limits: Limits,
+    /// How many threads share the work.
+    pub threads: usize,
+    /// The bytes of a window; `None` if any size will do.
+    pub window: Option<usize>,
+    /// Whether operands are asked of a server, where small boxes of chunks are better shared than joined.
+    pub is_remote: bool,
+}
+
+impl<'a> Planner<'a> {
+    /// Takes down what an operator states, and chooses how many threads work on windows of which size.
+    pub fn new(fill: &'a dyn Fill, limits: Limits) -> Self {
+        let reads = fill.reads();
+        // a stream can be read by one thread only
+        let once = reads.iter().any(|access| access.source.is_stream());
+        let is_remote = reads.iter().any(|access| access.source.costs_requests());
+        let mut it = Self {
+            meta: fill.meta(),
+            reads,
+            same_items: fill.same_items(),
+            limits,
+            threads: 1,
+            window: limits.window,
+            is_remote,
+        };
+        if !once {
+            it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
+        }
+        let is_in_place = fill.as_patch().is_some_and(|patch| patch.base().is_in_place);
+        it.window = limits.window.or_else(|| match it.suited_window(is_in_place, fill.window_bytes(it.threads)) {
+            None | Some(WINDOW) if is_remote => Some(request_window(it.meta.bytes(), it.threads, usize::MAX)),
+            window => window,
+        });
+        it
+    }
+
+    /// Plans an output for what takes it.
+    pub fn plan(&self, takes: Takes<'_>) -> Plan {
+        let whole = Plan { cut: Cut::Blocks(1), hold: None, is_spooled: false, threads: self.threads };
+        match takes {
+            Takes::File { begins_items_at } => self.plan_file(begins_items_at, whole),
+            Takes::Stream => self.plan_stream(whole),
+            Takes::Windows { windows, in_order } => self.plan_windows(windows.clone(), in_order, whole),
+        }
+    }
+
+    fn plan_file(&self, begins_items_at: &dyn Fn(usize) -> bool, whole: Plan) -> Plan {
+        // a file takes boxes, too, of any dims that count items alike; but a stream comes in C order
+        let any_order = self.grid().is_none() && !self.reads.iter().any(|access| access.source.is_stream());
+        let sides = if any_order && self.meta.bytes() > 0 { self.suited_tile() } else { None };
+        let boxes = sides.map(|sides| Windows::boxes(self.dims(), &sides));
+        if self.same_items.is_some()
+            && let Some(boxes) = boxes
+        {
+            return Plan { cut: Cut::OfData(boxes), ..whole };
+        }
+        if let Some(Strips { slab, windows }) = self.strips() {
+            return Plan { cut: Cut::Windows(windows), hold: Some(slab), ..whole };
+        }
+        if let Some(boxes) = &boxes
+            && self.fits_memory()
+            && self.piece(boxes.sides()) >= LEAST_PIECE
+        {
+            return Plan { cut: Cut::Windows(boxes.clone()), ..whole };
+        }
+        if boxes.is_none()
+            && let Some(block) = self.block_of_file(begins_items_at)
+        {
+            return Plan { cut: Cut::Blocks(block), ..whole };
+        }
+        let windows = boxes.unwrap_or_else(|| self.windows_of(self.items_of_file_window()));
+        self.plan_windows(windows, false, whole)
+    }
+
+    fn plan_stream(&self, whole: Plan) -> Plan {
+        // whole rows of chunks are contiguous in C order
+        let items = self.items_within(WINDOW);
+        let of_row = if self.is_remote { 1 } else { items };
+        let windows = self.cut(items, |shape, grid| Windows::on_grid(shape, of_row, &grid));
+        let itemsize = self.widest().max(1);
+        let is_by_rows = |grid: &Vec<usize>| {
+            let few = self.is_remote && few_rows(&self.meta.shape, &windows, grid, self.threads);
+            !few && windows.largest().saturating_mul(itemsize) <= MOST_ROW
+        };
+        if self.grid().as_ref().is_none_or(is_by_rows) {
+            return self.plan_windows(windows, true, whole);
+        }
+        // Chunks would be read again and again, or one by one. The items of a file begin anywhere at multiples of their size.
+        let begins = |block: usize| block.is_multiple_of(self.meta.dtype.itemsize().max(1));
+        Plan { is_spooled: true, ..self.plan_file(&begins, whole) }
+    }
+
+    fn plan_windows(&self, windows: Windows, in_order: bool, whole: Plan) -> Plan {
+        let hold = if in_order { None } else { self.slabs(&windows).map(|slabs| slabs.sides) };
+        Plan { cut: Cut::Windows(windows), hold, ..whole }
+    }
+
+    /// Returns windows that suit what is read: boxes where that lies in chunks, else windows that are contiguous in C order. An
+    /// output without bytes has none.
+    pub fn windows(&self) -> Windows {
+        self.windows_of(self.items_within(usize::MAX))
+    }
+
+    /// Returns windows for an edit in which `touched` of the [windows](Self::windows) change, which are smaller where little changes
+    /// in each, since a window is read and written as a whole: ten thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s
+    /// by pages. `None` if these are what suits.
+    pub fn sparse_windows(&self, touched: usize) -> Option<Windows> {
+        let itemsize = self.meta.dtype.itemsize().max(1);
+        let changed = self.changed();
+        let window = self.window.unwrap_or(FILE_WINDOW);
+        let sparse = changed.saturating_mul(itemsize) < touched * (window / SPARSE);
+        let few = changed.min(touched * (EDIT_WINDOW / SPARSE_EDIT_WINDOW)) <= MOST_SPARSE_WINDOWS;
+        let suits = sparse && few && self.limits.window.is_none();
+        suits.then(|| Windows::new(&self.meta.shape, SPARSE_EDIT_WINDOW / itemsize))
+    }
+
+    /// Returns how many items of a patch change, at most: those that its second operand feeds. Without one that shows only when
+    /// all are read.
+    fn changed(&self) -> usize {
+        self.reads.get(1).map_or(self.meta.items(), |updates| match &updates.feeds {
+            Feeds::Slice(spans) => spans.iter().map(|span| span.len).product(),
+            Feeds::Named { items } => *items,
+            Feeds::All | Feeds::Along { .. } | Feeds::Stacked { .. } => self.meta.items(),
+        })
+    }
+
+    /// Returns the operands that are read in so many short pieces that a server had better be asked for all of their items at
+    /// once.
+    pub fn in_short_pieces(&self) -> impl Iterator<Item = &'a Source> {
+        let short = self.reads.iter().filter(|access| match &access.pattern {
+            Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
+            Pattern::Strided { view, .. } | Pattern::Counted { view, .. } => {
+                let is_all = view.items() >= access.source.meta().items() || matches!(access.feeds, Feeds::Slice(_));
+                is_all && access.crosses_within(SHORT_PIECE)
+            }
+            Pattern::Anyhow => false,
+        });
+        short.map(|access| access.source)
+    }
+
+    /// Returns whether windows may be any boxes; if not, they are contiguous in C order. What the data is read by decides: updates
+    /// are put into boxes as into anything else.
+    pub fn takes_boxes(&self) -> bool {
+        self.reads.first().is_some_and(Access::takes_boxes)
+    }
+
+    /// Returns the bytes of the widest item on the way to the output.
+    pub fn widest(&self) -> usize {
+        let read = self.reads.iter().filter(|access| access.view().is_some());
+        read.fold(self.meta.dtype.itemsize(), |widest, access| widest.max(access.source.dtype().itemsize()))
+    }
+
+    /// Returns what it takes to make the output, as the number of bytes whose copying takes as long: its own, or more where data is
+    /// read in short pieces.
+    fn effort(&self) -> usize {
+        let data = self.reads.first().filter(|access| access.feeds == Feeds::All);
+        let strided = data.filter(|access| matches!(access.pattern, Pattern::Strided { .. }));
+        let read = strided.and_then(|access| {
+            let (view, itemsize) = (access.view()?, access.source.dtype().itemsize());
+            let (bytes, run) = (view.items().saturating_mul(itemsize), view.run() * itemsize);
+            // a separate read costs as much as copying GAP bytes, and all of them no more than reading everything
+            let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(GAP);
+            Some(bytes.max(apart.min(access.source.bytes())))
+        });
+        self.meta.bytes().max(read.unwrap_or(0))
+    }
+
+    /// Returns how many bytes a window should have for what is read; `None` if any size will do. `own` is what the operator asks
+    /// for.
+    fn suited_window(&self, is_in_place: bool, own: Option<usize>) -> Option<usize> {
+        let wanted = self.reads.iter().map(|access| {
+            let is_across = access.crosses_within(LONG_PIECE);
+            if let (Some(view), false, true) = (access.view(), is_across, access.source.costs_requests()) {
+                let itemsize = access.source.dtype().itemsize();
+                return Some(request_window(
+                    view.items().saturating_mul(itemsize),
+                    self.threads,
+                    view.run() * itemsize,
+                ));
+            }
+            let least = if is_in_place { EDIT_WINDOW } else { FILE_WINDOW };
+            // a small window would read a few bytes of each column
+            if is_across { Some(least.max(ACROSS_WINDOWS / self.threads)) } else { is_in_place.then_some(least) }
+        });
+        wanted.flatten().chain(own).max()
+    }
+
+    /// Returns the grid at which windows should end, in places of each axis, because what is read lies in chunks; `None`
+    /// where they may end anywhere.
+    fn grid(&self) -> Option<Vec<usize>> {
+        self.reads.iter().find_map(Access::grid)
+    }
+
+    /// Returns the sides of the smallest box that can be read: a chunk, or a page of a file along the axis along which items are
+    /// stored side by side. `None` where that is not known, or where nothing is read twice.
+    fn grain(&self) -> Option<Vec<usize>> {
+        let (data, others) = self.reads.split_first()?;
+        let is_strided = data.feeds == Feeds::All && matches!(data.pattern, Pattern::Strided { .. });
+        let grid = self.grid();
+        if !is_strided || grid.is_some() {
+            return grid.filter(|_| self.takes_boxes());
+        }
+        // boxes for the updates read the data in long pieces, of which no page is read by more than two of them
+        let for_updates = others.iter().any(|access| access.crosses_within(SHORT_PIECE));
+        if !data.source.is_read_by_position() || for_updates && !data.crosses_within(SHORT_PIECE) {
+            return None;
+        }
+        let (axis, stride) = data.view()?.nearest()?;
+        let mut grain = vec![1; self.meta.shape.len()];
+        grain[axis] = (GAP / stride.saturating_mul(data.source.dtype().itemsize().max(1))).max(1);
+        Some(grain)
+    }
+
+    /// Returns the dims that are cut for a file: those of the output, or those of the data before it got others.
+    fn dims(&self) -> &[usize] {
+        self.same_items.map_or(&self.meta.shape, |same| &same.meta().shape)
+    }
+
+    /// Returns the view and the axis that is not its own of each operand whose order of storage the [dims](Self::dims) cross so
+    /// soon that windows that are contiguous in them would be read in short pieces.
+    fn across(&self) -> impl Iterator<Item = (&Access<'a>, &View, Option<usize>)> {
+        self.reads.iter().filter(|access| access.crosses_within(SHORT_PIECE)).filter_map(|access| {
+            let is_of_dims = matches!(access.pattern, Pattern::Strided { .. }) || self.same_items.is_some();
+            let stacked = match access.feeds {
+                Feeds::Stacked { axis, .. } => Some(axis),
+                _ => None,
+            };
+            Some((access, access.view().filter(|_| is_of_dims)?, stacked))
+        })
+    }
+
+    /// Returns the sides of boxes of about so many items that are read and written in the longest pieces, where windows that are
+    /// contiguous in the output would be read in short ones because what is read is stored across its order.
+    fn tile(&self, items: usize) -> Option<Vec<usize>> {
+        let boxed = self.reads.iter().find_map(|access| match &access.pattern {
+            Pattern::Boxed { sides, .. } => Some(sides.clone()),
+            _ => None,
+        });
+        boxed.or_else(|| {
+            let (_, view, stacked) = self.across().next()?;
+            let mut stored = view.axes_as_stored();
+            if let Some(new) = stacked {
+                stored.iter_mut().for_each(|axis| *axis += usize::from(*axis >= new));
+                stored.push(new);
+            }
+            Some(tile(self.dims(), &stored, items))
+        })
+    }
+
+    /// Returns how many bytes of what is stored across the output are read in one piece for a box of these sides; the most there
+    /// can be where nothing is stored so.
+    fn piece(&self, sides: &[usize]) -> usize {
+        let pieces = self.across().map(|(access, view, stacked)| {
+            let mut sides = sides.to_vec();
+            stacked.map(|axis| sides.remove(axis));
+            view.piece(&sides).saturating_mul(access.source.dtype().itemsize())
+        });
+        pieces.min().unwrap_or(usize::MAX)
+    }
+
+    /// Returns whether all operands are no more than may be held: pages that are read for several boxes stay in the system's memory
+    /// then.
+    fn fits_memory(&self) -> bool {
+        let read = self.reads.iter().fold(0, |all: usize, access| all.saturating_add(access.source.bytes()));
+        read <= self.limits.held()
+    }
+
+    /// Returns the sides of the boxes by which an output is made from what is stored across it. Where operands do not fit into
+    /// memory, boxes are as large as suits what is read. Where they do, boxes start at 2 MiB and double until pieces read are at
+    /// least 2 KiB and pieces written at least 16 KiB, while there are at least 4 for each thread.
+    fn suited_tile(&self) -> Option<Vec<usize>> {
+        let (dims, itemsize) = (self.dims(), self.meta.dtype.itemsize());
+        let least = CACHED_BOX / itemsize.max(1);
+        let all = self.items_within(usize::MAX);
+        let most = (self.meta.items() / (4 * self.threads)).max(least).min(all);
+        let largest = if self.grain().is_none() { most } else { all };
+        let is_long = |sides: &[usize]| {
+            let piece = Windows::boxes(dims, sides).get(0).pieces(dims).next();
+            piece.is_none_or(|piece| piece.items() * itemsize >= SHORT_PIECE)
+        };
+        let mut items = if self.fits_memory() { least.min(most) } else { largest };
+        while items < largest {
+            let sides = self.tile(items)?;
+            if self.piece(&sides) >= CACHED_PIECE && (items >= most || is_long(&sides)) {
+                return Some(sides);
+            }
+            items = (2 * items).min(if items < most { most } else { largest });
+        }
+        self.tile(items)
+    }
+
+    /// Returns the items of the windows by which the output is written to a file: a few windows for each thread at least, so that
+    /// none waits long for the last of another, and shorter ones where each byte takes longer than to be copied.
+    fn items_of_file_window(&self) -> usize {
+        let (bytes, effort) = (self.meta.bytes(), self.effort().max(1));
+        let least = (WINDOW as u128 * bytes as u128 / effort as u128) as usize;
+        self.items_within((bytes / (WINDOWS_EACH * self.threads)).max(least))
+    }
+
+    /// Returns the items of a window that has no more than so many bytes, if any size will do.
+    fn items_within(&self, most: usize) -> usize {
+        (self.window.unwrap_or(most.min(FILE_WINDOW)) / self.widest().max(1)).max(1)
+    }
+
+    /// Cuts the output into windows of so many items, or into boxes where it is made from chunks.
+    fn windows_of(&self, items: usize) -> Windows {
+        self.cut(items, |shape, grid| Windows::boxes(shape, &self.suited(grid)))
+    }
+
+    /// Cuts the output into windows of so many items that are contiguous in C order, or by `by_grid` where it is made from chunks.
+    fn cut(&self, items: usize, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
+        let shape = &self.meta.shape;
+        match (self.meta.bytes(), self.grid()) {
+            (0, _) => Windows::new(&[0], 1),
+            (_, Some(grid)) => by_grid(shape, grid),
+            (_, None) => Windows::new(shape, items),
+        }
+    }
+
+    /// Returns the sides of boxes that end where chunks do: several chunks together where chunks are small, a part of one
+    /// where they are large.
+    pub fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
+        let (shape, itemsize) = (&self.meta.shape, self.widest().max(1));
+        let least = if self.is_remote { 1 } else { self.limits.window.unwrap_or(LEAST_BOX) };
+        let (least, most) = (least / itemsize, (MOST_BOX / itemsize).max(1));
+        let mut sides: Vec<usize> = grid.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
+        let items = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
+        for axis in (0..sides.len()).rev() {
+            let times = (least / items(&sides)).clamp(1, shape[axis].div_ceil(sides[axis]).max(1));
+            sides[axis] = (sides[axis] * times).min(shape[axis].max(1));
+        }
+        for axis in 0..sides.len() {
+            sides[axis] = (sides[axis] / items(&sides).div_ceil(most).max(1)).max(1);
+        }
+        sides
+    }
+
+    /// Returns the boxes in which slabs are read: those of the smallest that can be read, joined or cut to a size that suits.
+    ///
+    /// # Panics
+    /// If there are no such boxes, for which a plan holds no slabs.
+    pub fn units(&self) -> Windows {
+        let grain = self.grain().expect("there are slabs only where there are grains");
+        Windows::boxes(&self.meta.shape, &self.suited(grain))
+    }
+
+    /// Returns the bytes of the blocks of a file by which an output is written, a power of two. `None` where it is written by
+    /// windows: if it is made from chunks; if what is read asks for windows of some size; if no item begins with a block; if
+    /// operands are asked of a server, since parts of rows would be requests of their own.
+    fn block_of_file(&self, begins_items_at: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let items = self.items_of_file_window();
+        let bytes = items.saturating_mul(self.meta.dtype.itemsize());
+        let is_any = self.limits.window.map_or(self.window.is_none(), |window| window <= FILE_WINDOW);
+        let is_apart = self.is_remote || self.slabs(&self.windows_of(items)).is_some();
+        if !is_any || is_apart || bytes == 0 {
+            return None;
+        }
+        let block = 1 << bytes.ilog2();
+        (self.grid().is_none() && begins_items_at(block)).then_some(block)
+    }
+
+    /// Returns the slabs in which windows are filled together, if each by itself would read the same again.
+    fn slabs(&self, windows: &Windows) -> Option<super::slabs::SlabSides> {
+        let (shape, grain) = (&self.meta.shape, self.grain()?);
+        if windows.count() < 2 || readings(shape, windows.sides(), &grain) <= DIRECT {
+            return None;
+        }
+        Some(sides_of_slabs(shape, windows.sides(), &grain, self.held(windows, &grain)))
+    }
+
+    /// Returns how many items of a slab may be held at once.
+    fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
+        let itemsize = self.widest().max(1);
+        let block = self.suited(grain.to_vec()).iter().fold(1, |all: usize, &side| all.saturating_mul(side));
+        // beside the slab each thread has a window or a block, once as it is and once packed
+        let each = windows.largest().max(block).saturating_mul(itemsize).saturating_mul(2);
+        let beside = each.saturating_mul(threads_holding(self.threads, each, self.limits.held()));
+        let memory = self.limits.held();
+        memory.saturating_sub(beside).max(memory / 2) / itemsize
+    }
+
+    /// Returns the slabs by which chunks are written to a file, if each by itself would be written in short pieces.
+    fn strips(&self) -> Option<Strips> {
+        let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
+        // half of what may be held, since the windows that are put together lie beside it
+        let most = [GAP, self.limits.window.unwrap_or(LEAST_BOX), self.limits.held() / 2];
+        strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
+    }
+
+    /// Returns how many times each byte of the data is read, on average, if these windows are filled: all of them in one run,
+    /// and each by itself, as a process that makes few of them would.
+    pub fn readings(&self, windows: &Windows) -> Option<Readings> {
+        let alone = readings(&self.meta.shape, windows.sides(), &self.grain()?);
+        Some(Readings { all: self.slabs(windows).map_or(alone.min(DIRECT), |slabs| slabs.readings), alone })
+    }
+
+    /// Returns the chunks of a store by way of which the windows of another store are made with less reading and writing than
+    /// at once, if the data is a store and there are such: for all of them in one run.
+    pub fn grid_between(&self, windows: &Windows) -> Option<Vec<usize>> {
+        let (grain, direct) = (self.grain()?, self.slabs(windows)?.readings);
+        self.grid().filter(|_| direct > READ_AGAIN)?;
+        let held = self.held(windows, &grain);
+        self.between(windows, &grain, [held, held / (4 * self.threads)], direct)
+    }
+
+    /// Returns the chunks of such a store for processes that each make a part of the windows, down to one in [`PARTS`].
+    pub fn grid_for_parts(&self, windows: &Windows) -> Option<Vec<usize>> {
+        let (grain, meta) = (self.grain()?, self.meta);
+        let alone = readings(&meta.shape, windows.sides(), &grain);
+        self.grid().filter(|_| alone > READ_AGAIN)?;
+        let sides = grain.iter().zip(&meta.shape);
+        let grains = sides.fold(1, |all: usize, (&side, &dim)| all.saturating_mul(side.min(dim)));
+        let least = windows.largest().max(grains);
+        let held = self.held(windows, &grain).min((meta.items() / PARTS).max(least));
+        self.between(windows, &grain, [held, held / 4], alone)
+    }
+
+    /// Returns the chunks of a store between, if so many items are held at once and its chunks have at most so many.
+    fn between(
+        &self,
+        windows: &Windows,
+        grain: &[usize],
+        [held, chunk]: [usize; 2],
+        direct: f64,
+    ) -> Option<Vec<usize>> {
+        let most = chunk.min(MOST_BOX / self.widest().max(1)).max(1);
+        grid_between(&self.meta.shape, windows.sides(), grain, [held, most], direct)
+    }
+
+    /// Returns how many bytes of all operands are read for a window, as far as that is known without reading.
+    pub fn bytes_read(&self, window: &Window) -> u64 {
+        match &self.reads[..] {
+            // updates stand in the place of what they replace
+            [data, ..] if data.feeds == Feeds::All => data.bytes_read(window),
+            reads => reads.iter().map(|access| access.bytes_read(window)).sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array;
+
+    use super::*;
+    use crate::item::tensor::Tensor;
+    use crate::layout::axis::Span;
+    use crate::ops::selection::Selection;
+
+    #[test]
+    fn short_pieces_are_an_effort() {
+        let source = || Source::memory(Tensor::from(&Array::<u8, _>::zeros([100, 9000])), "DATA".to_owned());
+        let effort = |spans: &[Span]| Planner::new(&Selection::slice(source(), spans), Limits::default()).effort();
+        // the columns of all rows, and the bytes whose copying takes as long
+        let rows = [(0..9000, 900_000), (0..8999, 899_900), (3..103, 100 * 4096), (7..8, 100 * 4096)];
+        for (columns, expected) in rows {
+            let spans = [Span::whole(100), Span { start: columns.start, step: 1, len: columns.len() }];
+            assert_eq!(effort(&spans), expected, "{columns:?}");
+        }
+        let steps = [Span::whole(100), Span { start: 0, step: 3, len: 3000 }];
+        assert_eq!(effort(&steps), 900_000, "no more than all of the data");
+        assert_eq!(effort(&[Span::whole(0), Span::whole(0)]), 0);
+    }
+}

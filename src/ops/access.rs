@@ -1,0 +1,215 @@
+//! The facts that an operator states of each operand: what of the output it feeds, and how its items are taken for that. A plan
+//! is made of these alone, so an operator need not know how its output is cut, by how many threads, or where it goes.
+
+use std::ops::Range;
+
+use super::fill::StoredWindow;
+use crate::layout::axis::Span;
+use crate::layout::view::View;
+use crate::layout::window::{Window, boxes_of_run};
+use crate::storage::source::Source;
+
+/// How an operator takes the items of one operand for its output.
+#[derive(Debug)]
+pub struct Access<'a> {
+    /// The operand.
+    pub source: &'a Source,
+    /// What of the output the operand feeds.
+    pub feeds: Feeds,
+    /// How its items are taken.
+    pub pattern: Pattern,
+}
+
+/// What of an output an operand feeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Feeds {
+    /// All of it.
+    All,
+    /// The places that one span an axis of the output selects.
+    Slice(Vec<Span>),
+    /// A range of places of one axis.
+    Along {
+        /// The axis of the output.
+        axis: usize,
+        /// The places of that axis.
+        places: Range<usize>,
+    },
+    /// One place of an axis that the operand itself does not have.
+    Stacked {
+        /// The axis of the output.
+        axis: usize,
+        /// The place of that axis.
+        place: usize,
+    },
+    /// Blocks that an index tensor names: at most so many items of the output.
+    Named {
+        /// The items of all blocks, those that are named twice counted twice.
+        items: usize,
+    },
+}
+
+/// How items of an operand are taken.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// A box of the output takes a box of a view of the operand's storage, whose axes are those of the output.
+    Strided {
+        /// The items in the order of the axes of the output.
+        view: View,
+        /// The axis of the operand that each axis of the view runs along.
+        axes: Vec<usize>,
+    },
+    /// The items that are counted alike in C order, in an output of other dims.
+    Counted {
+        /// The items of the operand.
+        view: View,
+        /// For each axis of the output the axis of the operand that it is; `None` where dims are cut or joined, so that a box
+        /// of the output is no box of the operand.
+        same_axes: Option<Vec<Option<usize>>>,
+    },
+    /// By numbers of an index tensor: in any order, and in pieces that only these numbers tell.
+    Indexed {
+        /// Whether a server had better be asked for all of the operand at once than for each piece.
+        at_once: bool,
+    },
+    /// By numbers of an index tensor, for boxes of the output that are each one read of the operand.
+    Boxed {
+        /// The sides of these boxes.
+        sides: Vec<usize>,
+        /// As for [`Indexed`](Self::Indexed).
+        at_once: bool,
+    },
+    /// In an order that costs the same whatever it is: the operand is in memory, in chunks that it unpacks, or one item.
+    Anyhow,
+}
+
+impl<'a> Access<'a> {
+    /// States that all of an output is taken from a view of an operand, whose axes run along `axes` of the operand.
+    pub fn strided(source: &'a Source, view: &View, axes: &[usize]) -> Self {
+        let pattern = Pattern::Strided { view: view.clone(), axes: axes.to_vec() };
+        Self { source, feeds: Feeds::All, pattern }
+    }
+
+    /// Returns the view of the operand through which it is read, if numbers of an index tensor do not decide.
+    pub fn view(&self) -> Option<&View> {
+        match &self.pattern {
+            Pattern::Strided { view, .. } | Pattern::Counted { view, .. } => Some(view),
+            Pattern::Indexed { .. } | Pattern::Boxed { .. } | Pattern::Anyhow => None,
+        }
+    }
+
+    /// Returns whether the order of the output crosses that of storage so soon that what follows each other in both has fewer
+    /// than so many bytes.
+    pub fn crosses_within(&self, bytes: usize) -> bool {
+        self.view().is_some_and(|view| view.crosses_within(bytes, self.source.dtype().itemsize()))
+    }
+
+    /// Returns whether any box of the output can be filled; if not, windows are contiguous in C order.
+    pub fn takes_boxes(&self) -> bool {
+        match &self.pattern {
+            Pattern::Strided { .. } | Pattern::Boxed { .. } | Pattern::Anyhow => true,
+            Pattern::Counted { same_axes, .. } => same_axes.is_some(),
+            Pattern::Indexed { .. } => false,
+        }
+    }
+
+    /// Returns for each axis of the output the axis of the operand that it is, if it is one; `None` where all are, in their order.
+    pub fn axes(&self) -> Option<Vec<Option<usize>>> {
+        match &self.pattern {
+            Pattern::Strided { axes, .. } => {
+                let mut own: Vec<_> = axes.iter().copied().map(Some).collect();
+                if let Feeds::Stacked { axis, .. } = self.feeds {
+                    own.insert(axis, None);
+                } else if axes.is_sorted() {
+                    return None;
+                }
+                Some(own)
+            }
+            Pattern::Counted { view, same_axes } => same_axes.clone().or_else(|| Some(vec![None; view.shape().len()])),
+            Pattern::Indexed { .. } | Pattern::Boxed { .. } | Pattern::Anyhow => None,
+        }
+    }
+
+    /// Returns the grid at which windows should end, in places of each axis of the output, where the operand lies in chunks.
+    pub fn grid(&self) -> Option<Vec<usize>> {
+        let grid = self.source.as_chunks()?.grid();
+        let (places, along) = self.view()?.as_selection(self.source.shape())?;
+        let side = |&axis: &usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
+        let mut own: Vec<usize> = along.iter().map(side).collect();
+        if let Feeds::Stacked { axis, .. } = self.feeds {
+            own.insert(axis, 1);
+        }
+        match &self.pattern {
+            Pattern::Counted { same_axes, .. } => {
+                Some(same_axes.as_ref()?.iter().map(|axis| axis.map_or(1, |axis| own[axis])).collect())
+            }
+            _ => Some(own),
+        }
+    }
+
+    /// Returns the boxes of the view that feed a window of the output, one after the other.
+    pub fn boxes(&self, window: &Window) -> Vec<Window> {
+        let Some(view) = self.view() else { return Vec::new() };
+        let shape = view.shape();
+        let mut ranges = window.ranges.clone();
+        match (&self.pattern, &self.feeds) {
+            (Pattern::Counted { same_axes: None, .. }, _) => {
+                return boxes_of_run(&shape, window.start, window.start + window.items());
+            }
+            (Pattern::Counted { same_axes: Some(axes), .. }, _) => {
+                ranges = vec![0..1; shape.len()];
+                for (range, axis) in window.ranges.iter().zip(axes) {
+                    axis.iter().for_each(|&axis| ranges[axis] = range.clone());
+                }
+            }
+            (_, Feeds::Along { axis, places }) => {
+                let range = &mut ranges[*axis];
+                *range = range.start.max(places.start)..range.end.min(places.end);
+                if range.start >= range.end {
+                    return Vec::new();
+                }
+                *range = range.start - places.start..range.end - places.start;
+            }
+            (_, Feeds::Stacked { axis, place }) => {
+                if !ranges.remove(*axis).contains(place) {
+                    return Vec::new();
+                }
+            }
+            (_, Feeds::Slice(spans)) => {
+                ranges = spans.iter().zip(&ranges).map(|(span, range)| span.within(range.start, range.end)).collect();
+            }
+            (_, Feeds::All | Feeds::Named { .. }) => {}
+        }
+        vec![Window::new(ranges, &shape)]
+    }
+
+    /// Returns how many bytes of the operand's storage are read for a window of the output, as far as that is known without
+    /// reading: of chunks their sizes, of all else its items.
+    pub fn bytes_read(&self, window: &Window) -> u64 {
+        let itemsize = self.source.dtype().itemsize();
+        if self.view().is_none() {
+            return (window.items() * itemsize) as u64;
+        }
+        let bytes = |part: &Window| match (self.source.as_chunks(), self.places(part)) {
+            (Some(chunks), Some(places)) => chunks.bytes_at(&places),
+            _ => (part.items() * itemsize) as u64,
+        };
+        self.boxes(window).iter().map(bytes).sum()
+    }
+
+    /// Returns the box of the operand's chunks that holds the items of a window of the output as they are; `None` if there is
+    /// none.
+    pub fn stored(&self, window: &Window) -> Option<StoredWindow<'a>> {
+        let chunks = self.source.as_chunks()?;
+        let [part] = &self.boxes(window)[..] else { return None };
+        let is_all = part.items() == window.items();
+        let places = self.places(part).filter(|places| is_all && places.iter().all(|span| span.step == 1))?;
+        let places = places.iter().map(|span| span.start..span.start + span.len).collect();
+        Some(StoredWindow { chunks: &**chunks, places: Window::new(places, self.source.shape()) })
+    }
+
+    /// Returns the places of the operand that a box of the view shows, if the items have the operand's own order of axes.
+    fn places(&self, part: &Window) -> Option<Vec<Span>> {
+        let (places, along) = self.view()?.part(&part.ranges).as_selection(self.source.shape())?;
+        along.is_sorted().then_some(places)
+    }
+}
