@@ -19,7 +19,7 @@ use crate::storage::stage;
 use crate::storage::target::Target;
 
 /// The arguments that say how an output is made and not what it holds: parts that differ in them fit together.
-const IRRELEVANT: [&str; 11] = [
+const IRRELEVANT: [&str; 13] = [
     "part",
     "finish",
     "threads",
@@ -28,6 +28,8 @@ const IRRELEVANT: [&str; 11] = [
     "restart",
     "quiet",
     "dry_run",
+    "explain",
+    "explain_json",
     "no_clobber",
     "timeout",
     "no_sign_request",

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Subject};
 use crate::format::npy_append::Append;
 use crate::format::open::Input;
 use crate::item::meta::{Meta, Order};
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::ops::concat::{Joined, Joining, check, common_dtype};
 use crate::storage::source::Source;
 
@@ -147,7 +147,7 @@ impl Concat {
             ErrorKind::Unsupported => anyhow!("{error}: use -o"),
             _ => error.into(),
         })?;
-        if self.options.output.dry_run {
+        if self.options.output.is_dry_run() {
             let (bytes, changed) = (counted(append.bytes(), "byte", "bytes"), append.changed_bytes());
             report.line(format_args!("output: {bytes} appended to {}, {changed} of its header changed", data.label()));
             report.print(reader.io)?;
@@ -177,6 +177,6 @@ fn members(input: &Input) -> Result<Vec<TensorOf<'_>>> {
     }
     let mut numbers = input.select()?;
     let name = |n: &usize| input.name(*n).unwrap_or_default();
-    sort_by(&mut numbers, |a, b| by_numbers(name(a), name(b)));
+    numbers.sort_by(|a, b| by_numbers(name(a), name(b)));
     Ok(numbers.into_iter().map(|n| TensorOf::member(input, n)).collect())
 }

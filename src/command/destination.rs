@@ -13,12 +13,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow, bail, ensure};
 
+use super::explain;
 use super::io::{Io, Outcome};
 use super::keeping::keeping_others;
 use super::messages::{complain, counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use crate::DType;
+use crate::engine::cost::Explanation;
 use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::interface::{NamedCopy, TextOptions};
@@ -135,7 +137,7 @@ impl<'a> Destination<'a> {
 
     /// Returns an empty report of a dry run; of any other run it takes no lines.
     pub(super) fn report(&self, title: &str) -> Report {
-        Report::new(title, self.options.dry_run)
+        Report::new(title, self.options.is_dry_run())
     }
 
     /// Writes the one tensor of an operator: under the name that DATA has, if it has one and the output has names, and
@@ -192,7 +194,7 @@ impl<'a> Destination<'a> {
             let meter = Meter::new(io, None, quiet);
             return write_parts(&plan, &target, options, io, report, &|more| meter.add(more));
         }
-        if options.dry_run {
+        if options.is_dry_run() {
             for (n, (name, meta, bytes)) in plan.tensors().enumerate() {
                 let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
                 let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
@@ -209,6 +211,10 @@ impl<'a> Destination<'a> {
                 report.line(format_args!("{label}: {name:?}: copied as it is stored, unread, {files} of data"));
             }
             report.moves(&plan, label);
+            if options.explain {
+                let in_order = !matches!(target, Target::File(_) | Target::Folder(_));
+                report.plans(&plan.explain(in_order), options.json);
+            }
             plan.finish()?;
             if let Some(sink) = target.probe()? {
                 check_binary(&sink, format)?;
@@ -286,7 +292,7 @@ fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mu
         write::check_replaced(&target, &shard.works, &is_kept)?;
         files.push((Plan::prepare(shard.works, format, &shard_label, &extras)?, target));
     }
-    if options.dry_run {
+    if options.is_dry_run() {
         for (plan, target) in &files {
             for (name, Meta { dtype, shape, .. }, bytes) in plan.tensors() {
                 let (label, bytes) = (target.label(), counted(bytes, "byte", "bytes"));
@@ -323,7 +329,7 @@ fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mu
 
 /// Changes DATA in place, or says in a dry run that it would be changed.
 fn edit(work: Work, io: &Io, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
-    if options.dry_run {
+    if options.is_dry_run() {
         let Meta { dtype, shape, .. } = work.fill.data().meta();
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
         work.fill.finish()?;
@@ -408,6 +414,22 @@ impl Report {
         }
     }
 
+    /// Adds how each tensor is made, or makes that all of the report, as JSON.
+    fn plans(&mut self, plans: &[(&str, Explanation)], as_json: bool) {
+        if as_json {
+            let objects = plans
+                .iter()
+                .map(|(name, plan)| explain::json(Some(name).filter(|name| !name.is_empty()).copied(), plan));
+            self.0 = Some(format!("[{}]\n", objects.collect::<Vec<_>>().join(",\n ")));
+            return;
+        }
+        for (name, plan) in plans {
+            let name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+            self.line(format_args!("plan{name}:"));
+            explain::lines(plan).iter().for_each(|line| self.line(format_args!("  {line}")));
+        }
+    }
+
     /// Prints the report.
     pub(super) fn print(self, io: &Io) -> Result<()> {
         Ok(io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?)
@@ -453,7 +475,7 @@ fn write_parts(
     mut report: Report,
     progress: Progress<'_>,
 ) -> Result<Outcome> {
-    let (options, dry_run) = (&output.parts, output.dry_run);
+    let (options, dry_run) = (&output.parts, output.is_dry_run());
     let of = options.part.map(|share| share.of).or(options.finish.map(usize::from)).expect("--part or --finish");
     // an output that cannot be made in parts is refused before anything is begun
     let shares = plan.shares()?;

@@ -120,7 +120,7 @@ impl Reshape {
         })?;
         report.source(&data);
         report.line(format_args!("shape {shape:?}"));
-        if self.options.output.dry_run {
+        if self.options.output.is_dry_run() {
             let (changed, header) = (counted(edit.changed_bytes(), "byte", "bytes"), edit.header_bytes());
             report.line(format_args!("output: {changed} of the header of {header} changed in place"));
             report.print(reader.io)?;

@@ -103,11 +103,12 @@ impl SliceScatter {
         report.source(base.source());
         report.line(format_args!("{} where {condition}", updates.source().label()));
         report.spans(places.spans(), base.source().shape());
-        let mut out = if destination.is_stdout() && !output.dry_run { io.stderr.clone() } else { io.stdout.clone() };
+        let mut out =
+            if destination.is_stdout() && !output.is_dry_run() { io.stderr.clone() } else { io.stdout.clone() };
         let replacement = Replacement { matcher, item, counted: counted.clone() };
         let outcome = destination.put(Box::new(places.replacing(base, replacement, limits)), limits, report)?;
         if let Some(number) = counted.and_then(|counted| counted.number()) {
-            match output.dry_run {
+            match output.is_dry_run() {
                 true => writeln!(out, "  {number} items would be replaced"),
                 false => writeln!(out, "{number} items replaced"),
             }

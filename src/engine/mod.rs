@@ -1,6 +1,7 @@
 //! The window loop, and what else runs through whole tensors: scans, quantiles.
 
 mod brackets;
+pub mod cost;
 pub mod job;
 pub mod plan;
 pub mod quantiles;

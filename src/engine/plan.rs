@@ -135,6 +135,16 @@ impl<'a> Planner<'a> {
         it
     }
 
+    /// Returns the dtype and the shape of the output.
+    pub fn meta(&self) -> &'a Meta {
+        self.meta
+    }
+
+    /// Returns what the operator states of its operands.
+    pub fn reads(&self) -> &[Access<'a>] {
+        &self.reads
+    }
+
     /// Plans an output for what takes it.
     pub fn plan(&self, takes: Takes<'_>) -> Plan {
         let whole = Plan { cut: Cut::Blocks(1), hold: None, is_spooled: false, threads: self.threads };
@@ -288,13 +298,13 @@ impl<'a> Planner<'a> {
 
     /// Returns the grid at which windows should end, in places of each axis, because what is read lies in chunks; `None`
     /// where they may end anywhere.
-    fn grid(&self) -> Option<Vec<usize>> {
+    pub(super) fn grid(&self) -> Option<Vec<usize>> {
         self.reads.iter().find_map(Access::grid)
     }
 
     /// Returns the sides of the smallest box that can be read: a chunk, or a page of a file along the axis along which items are
     /// stored side by side. `None` where that is not known, or where nothing is read twice.
-    fn grain(&self) -> Option<Vec<usize>> {
+    pub(super) fn grain(&self) -> Option<Vec<usize>> {
         let (data, others) = self.reads.split_first()?;
         let is_strided = data.feeds == Feeds::All && matches!(data.pattern, Pattern::Strided { .. });
         let grid = self.grid();
@@ -313,7 +323,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the dims that are cut for a file: those of the output, or those of the data before it got others.
-    fn dims(&self) -> &[usize] {
+    pub(super) fn dims(&self) -> &[usize] {
         self.same_items.map_or(&self.meta.shape, |same| &same.meta().shape)
     }
 

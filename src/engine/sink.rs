@@ -57,6 +57,12 @@ pub struct FileSink<'a> {
     packing: Option<Packing>,
 }
 
+/// Returns whether an item begins at each multiple of so many bytes of a file, if the first begins at byte `base`.
+pub fn begins_items_at(base: u64, itemsize: usize, block: usize) -> bool {
+    let (block, itemsize) = (block as u64, itemsize as u64);
+    block.is_multiple_of(itemsize) && base.is_multiple_of(itemsize)
+}
+
 /// How items share the bytes of a file.
 #[derive(Debug)]
 struct Packing {
@@ -80,8 +86,7 @@ impl<'a> FileSink<'a> {
 
     /// Returns whether an item begins at each multiple of so many bytes of the file, as far as there are items.
     pub fn begins_items_at(&self, block: usize) -> bool {
-        let (block, itemsize) = (block as u64, self.itemsize as u64);
-        self.packing.is_none() && block.is_multiple_of(itemsize) && self.base.is_multiple_of(itemsize)
+        self.packing.is_none() && begins_items_at(self.base, self.itemsize, block)
     }
 
     /// Returns where an item lies in the file, in bytes.

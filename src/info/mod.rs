@@ -46,7 +46,7 @@ pub use self::tree::write_tree;
 use crate::format::Format;
 use crate::format::content::ChunkDescription;
 use crate::item::dtype::{DType, Kind};
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
 use crate::storage::source::{Notes, merged};
@@ -116,7 +116,7 @@ pub fn sort(infos: &mut [Info], unread: &mut [Unread], order: ListOrder) {
     let by_names = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
         by_numbers(a.0, b.0).then_with(|| by_numbers(a.1.unwrap_or_default(), b.1.unwrap_or_default()))
     };
-    sort_by(unread, |a, b| by_names((&a.file, Some(&a.member)), (&b.file, Some(&b.member))));
+    unread.sort_by(|a, b| by_names((&a.file, Some(&a.member)), (&b.file, Some(&b.member))));
     let mut of_files: HashMap<String, u64> = HashMap::new();
     if order == ListOrder::Size {
         for info in infos.iter() {
@@ -125,7 +125,7 @@ pub fn sort(infos: &mut [Info], unread: &mut [Unread], order: ListOrder) {
         }
     }
     let of_file = |info: &Info| of_files.get(&info.file).copied().unwrap_or_default();
-    sort_by(infos, |a, b| {
+    infos.sort_by(|a, b| {
         let files = of_file(b).cmp(&of_file(a)).then_with(|| by_numbers(&a.file, &b.file));
         let sizes = if order == ListOrder::Size { b.bytes.cmp(&a.bytes) } else { Ordering::Equal };
         files.then(sizes).then_with(|| by_names((&a.file, a.member.as_deref()), (&b.file, b.member.as_deref())))
@@ -406,7 +406,7 @@ fn counted(count: u128, name: &str) -> String {
 }
 
 /// Returns a number of bytes for people, in three or four digits.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1 << 10 {
         return format!("{bytes} B");

@@ -2,7 +2,7 @@
 
 /// A piece that is written is worth so many of the same length that are read: a file system keeps a record of each write, so
 /// that one of 3 KB took six times as long as its share of a long one, where a read of as much took a third longer than its own.
-const WRITES_PER_READ: usize = 8;
+pub const WRITES_PER_READ: usize = 8;
 
 /// Returns the sides of boxes of about `items` items of an output of that shape whose items are stored along the axes `stored`,
 /// beginning with the one along which they lie side by side. What is contiguous in a box where it is read, and what is where it

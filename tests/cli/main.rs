@@ -10,6 +10,7 @@ mod completions;
 mod concat;
 mod convert;
 mod diff;
+mod explain;
 mod folders;
 mod gather;
 mod gather_elements;

@@ -94,6 +94,16 @@ pub(crate) struct OutputOptions {
     /// Make every check, print what would be done, write nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Print how the output would be made, what that costs and what else was possible; write nothing
+    ///
+    /// For each operand: whether it is read along the output, across it or by indices, in pieces of which size, and how many
+    /// times. Then how the output is cut, how many reads and writes that takes (of a server, requests), by how many threads and
+    /// in how much memory; and the next best plan with its cost. A cost is the number of bytes whose copying takes as long.
+    #[arg(long)]
+    pub explain: bool,
+    /// With --explain: print the plan as JSON, an object for each tensor
+    #[arg(id = "explain_json", long = "json", requires = "explain")]
+    pub json: bool,
     /// Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, help_heading = HEADING_TEXT)]
     pub threshold: Option<usize>,
@@ -156,6 +166,11 @@ fn byte_orders() -> Vec<Word<bool>> {
 }
 
 impl OutputOptions {
+    /// Returns whether nothing is written: checks are made, and what would be done is printed.
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.dry_run || self.explain
+    }
+
     /// Returns the path of the output; `None` for standard output.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|name| *name != Path::new("-"))

@@ -1,0 +1,140 @@
+//! What `--explain` prints: the plan of a run, for people or as JSON.
+
+use crate::engine::cost::{Cost, Explanation, OperandReads, Reading};
+use crate::engine::plan::{Cut, Plan};
+use crate::info::size;
+use crate::layout::window::Windows;
+use crate::report::json::{Escapes, list, object, or_null, string};
+
+use super::messages::counted;
+
+/// Returns the lines that tell how a tensor is made.
+pub(super) fn lines(of: &Explanation) -> Vec<String> {
+    let mut lines: Vec<String> = of.operands.iter().map(|operand| told(operand, of.is_remote)).collect();
+    lines.push(format!("cut: {}", cut(of, &of.plan)));
+    if let Some(slab) = &of.plan.hold {
+        lines.push(format!("held: boxes {}, from which several of these are put together", list(slab)));
+    }
+    if of.plan.is_spooled {
+        lines.push("then read in order from a temporary file".to_owned());
+    }
+    lines.push(format!("calls: {}", calls(&of.cost, of.is_remote)));
+    let memory = size(of.cost.held);
+    lines.push(format!(
+        "{}, {memory} of memory for what is read and written",
+        counted(of.plan.threads as u64, "thread", "threads")
+    ));
+    if let Some((other, cost)) = &of.instead {
+        let [own, others] = [of.cost.total(), cost.total()].map(size);
+        let other = cut(of, other);
+        lines.push(format!(
+            "instead of {other}: {}; that costs as much as copying {others}, this {own}",
+            calls(cost, of.is_remote)
+        ));
+    }
+    lines
+}
+
+/// Tells how an operand is read.
+fn told(operand: &OperandReads, is_remote: bool) -> String {
+    let OperandReads { label, reading, in_chunks, piece, bytes, times } = operand;
+    let piece = piece.map_or_else(String::new, |piece| {
+        let what = if *in_chunks { "chunks of" } else { "pieces of" };
+        format!(" in {what} {}", size(piece))
+    });
+    let times = match reading {
+        Reading::InMemory => String::new(),
+        Reading::ByIndices => ", as often as the indices name it".to_owned(),
+        _ if *times <= 1.0 => ", read once".to_owned(),
+        _ => format!(", read {times:.1} times"),
+    };
+    let from = if is_remote && !matches!(reading, Reading::InMemory) { ", by requests" } else { "" };
+    format!("{label}: {reading}, {}{piece}{times}{from}", size(*bytes))
+}
+
+/// Tells how an output is cut.
+fn cut(of: &Explanation, plan: &Plan) -> String {
+    let bytes = |windows: &Windows| size((windows.largest() * of.itemsize) as u64);
+    match &plan.cut {
+        Cut::Blocks(block) => {
+            let count = of.cost.bytes_written.div_ceil(*block as u64).max(1);
+            format!("runs that fill blocks of {} of the file, {count} of them", size(*block as u64))
+        }
+        Cut::Windows(windows) if windows.count() == 0 => "nothing, since there are no items".to_owned(),
+        Cut::Windows(windows) => {
+            format!("boxes {} of {}, {} of them", list(&windows.get(0).shape()), bytes(windows), windows.count())
+        }
+        Cut::OfData(windows) => format!(
+            "boxes {} of DATA's own shape, of {}, {} of them",
+            list(&windows.get(0).shape()),
+            bytes(windows),
+            windows.count()
+        ),
+    }
+}
+
+/// Tells how many calls something takes.
+fn calls(cost: &Cost, is_remote: bool) -> String {
+    let reads = if is_remote { ("request", "requests") } else { ("read", "reads") };
+    let writes = format!("{} of {}", counted(cost.writes, "write", "writes"), size(cost.bytes_written));
+    if cost.reads == 0 {
+        return writes;
+    }
+    format!("about {} of {} in all, {writes}", counted(cost.reads, reads.0, reads.1), size(cost.bytes_read))
+}
+
+/// Returns how a tensor is made as an object of JSON.
+pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
+    let operands = of.operands.iter().map(|operand| {
+        object([
+            ("operand", string(&operand.label, Escapes::Short)),
+            ("reading", string(&operand.reading.to_string(), Escapes::Short)),
+            ("chunks", operand.in_chunks.to_string()),
+            ("piece", or_null(operand.piece, |piece| piece.to_string())),
+            ("bytes", operand.bytes.to_string()),
+            ("times", operand.times.to_string()),
+        ])
+    });
+    let operands = format!("[{}]", operands.collect::<Vec<_>>().join(", "));
+    object([
+        ("tensor", or_null(name, |name| string(name, Escapes::Short))),
+        ("operands", operands),
+        ("cut", cut_json(&of.plan)),
+        ("hold", or_null(of.plan.hold.as_deref(), list)),
+        ("temporary_file", of.plan.is_spooled.to_string()),
+        ("threads", of.plan.threads.to_string()),
+        ("requests", of.is_remote.to_string()),
+        ("cost", cost_json(&of.cost)),
+        (
+            "instead",
+            or_null(of.instead.as_ref(), |(plan, cost)| {
+                object([
+                    ("cut", cut_json(plan)),
+                    ("hold", or_null(plan.hold.as_deref(), list)),
+                    ("cost", cost_json(cost)),
+                ])
+            }),
+        ),
+    ])
+}
+
+fn cut_json(plan: &Plan) -> String {
+    let (kind, sides, count) = match &plan.cut {
+        Cut::Blocks(block) => return object([("kind", "\"blocks\"".to_owned()), ("bytes", block.to_string())]),
+        Cut::Windows(windows) => ("\"boxes\"", windows.sides(), windows.count()),
+        Cut::OfData(windows) => ("\"boxes of data\"", windows.sides(), windows.count()),
+    };
+    object([("kind", kind.to_owned()), ("sides", list(sides)), ("count", count.to_string())])
+}
+
+fn cost_json(cost: &Cost) -> String {
+    let Cost { reads, bytes_read, writes, bytes_written, held } = cost;
+    object([
+        ("reads", reads.to_string()),
+        ("bytes_read", bytes_read.to_string()),
+        ("writes", writes.to_string()),
+        ("bytes_written", bytes_written.to_string()),
+        ("memory", held.to_string()),
+        ("total", cost.total().to_string()),
+    ])
+}
