@@ -25,7 +25,7 @@ use crate::format::open::Input;
 use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
 use crate::format::write::Work;
 use crate::item::dtype::DType;
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::requests::as_address;
@@ -140,7 +140,7 @@ impl Changes {
                 [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
             }
         }
-        sort_by(&mut changes.left, |a, b| by_numbers(a, b));
+        changes.left.sort_by(|a, b| by_numbers(a, b));
         Ok(changes)
     }
 

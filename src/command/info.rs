@@ -17,7 +17,7 @@ use crate::format::open::Input;
 use crate::info::{self, AxisStats, ListOrder, Stats, Unread};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::report::printable;
 use crate::storage::source::Source;
 
@@ -263,7 +263,7 @@ impl Info {
             ListOrder::Size => input.describe(n).map_or(0, |found| found.bytes),
         };
         let mut keyed: Vec<_> = members.iter().map(|&n| (bytes(n), input.name(n).unwrap_or_default(), n)).collect();
-        sort_by(&mut keyed, |a, b| b.0.cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
+        keyed.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
         members.iter_mut().zip(keyed).for_each(|(member, (_, _, n))| *member = n);
     }
 

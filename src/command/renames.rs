@@ -8,7 +8,6 @@ use crate::diff::Outline;
 use crate::format::collection::TensorPlace;
 use crate::info;
 use crate::item::glob::Rename;
-use crate::layout::order::sort_by;
 use crate::ops::fill::Limits;
 
 /// The most bytes that are read on both sides together to find tensors of the same bytes.
@@ -88,7 +87,7 @@ impl Renames {
         }
         let mut groups: Vec<_> =
             groups.into_iter().filter(|(_, group)| group.sides.iter().all(|s| !s.is_empty())).collect();
-        sort_by(&mut groups, |(key, a), (other, b)| (a.bytes, key).cmp(&(b.bytes, other)));
+        groups.sort_by(|(key, a), (other, b)| (a.bytes, key).cmp(&(b.bytes, other)));
         let mut left = MOST;
         for (_, Alike { sides, bytes, costs_requests }) in groups {
             if costs_requests || bytes > left {

@@ -22,7 +22,7 @@ use crate::error::Subject;
 use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::rewrite;
 use crate::item::glob::Glob;
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::parallel::{Threads, locked, share};
 use crate::storage::source::Source;
 
@@ -145,7 +145,7 @@ impl NamedPairs {
         }
         unite_broken(&mut named, &sides);
         let mut named: Vec<_> = named.into_iter().collect();
-        sort_by(&mut named, |(a, _), (b, _)| by_numbers(a, b));
+        named.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         let models: Vec<_> = sides.iter().filter_map(Collection::model).collect();
         if !members.taken.is_empty() {
             let mut matchable: Vec<_> = named.iter().map(|(name, _)| Cow::from(name)).collect();

@@ -15,7 +15,7 @@ use super::show::ShownItems;
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
 use crate::format::text::{self, TextOptions};
 use crate::info;
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::report::printable;
@@ -87,7 +87,7 @@ impl Textconv {
         };
         let mut selected = input.select()?;
         let name = |n: &usize| input.name(*n).unwrap_or_default();
-        sort_by(&mut selected, |a, b| by_numbers(name(a), name(b)));
+        selected.sort_by(|a, b| by_numbers(name(a), name(b)));
         if selected.is_empty() {
             writeln!(out, "holds no tensors").context("standard output")?;
         }

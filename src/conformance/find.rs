@@ -19,7 +19,6 @@ use crate::format::files::{read, read_bytes};
 use crate::format::onnx::model::{Model, NodeInput, sequence_tensors};
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
-use crate::layout::order::sort_by;
 
 /// The most bytes of a model or of a text of cases, which are read whole.
 const MOST_BYTES: u64 = 1 << 24;
@@ -147,7 +146,7 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut Take<'_>) -> Result
     let entries_of = |path: &Path| -> Result<Vec<fs::DirEntry>> {
         ensure!(nested < MOST_NESTED, "more than {MOST_NESTED} folders within one another");
         let mut entries = fs::read_dir(path)?.collect::<std::io::Result<Vec<_>>>()?;
-        sort_by(&mut entries, |one, other| one.file_name().cmp(&other.file_name()));
+        entries.sort_by_key(|entry| entry.file_name());
         Ok(entries)
     };
     let entries_in_order = match entries_of(path) {

@@ -8,7 +8,6 @@ use super::difference::{Difference, Outline, Reason};
 use super::metadata::names_text;
 use super::report::{NOT_FINITE, axes_of, mismatch_columns};
 use super::verdict::{LoneTensor, NamedResult, Verdict};
-use crate::layout::order::sort_by;
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
 /// By what the tensors of one verdict are sorted, the worst first. Tensors that cannot be compared, such as those of two
@@ -180,7 +179,7 @@ pub(super) fn write(
     style: Style,
 ) -> io::Result<()> {
     // the sort is stable
-    sort_by(lines, |a, b| a.order(b, key));
+    lines.sort_by(|a, b| a.order(b, key));
     let shown = &lines[..limit.map_or(lines.len(), |limit| limit.min(lines.len()))];
     if !shown.is_empty() {
         let columns = vec![

@@ -10,8 +10,6 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::layout::order::sort_by;
-
 /// How many ranges of places are kept.
 pub(super) const RANGES: usize = 16;
 
@@ -167,7 +165,7 @@ impl AxisMarks {
     /// Returns the marked places, from the runs of all windows, each with the number of its first item. `is_reversed` tells
     /// that the shape was that of tensors with their axes reversed.
     pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>, is_reversed: bool) -> Vec<AxisPlaces> {
-        sort_by(&mut windows, |(a, _), (b, _)| a.cmp(b));
+        windows.sort_by_key(|(number, _)| *number);
         let mut runs = FirstAxisRuns::default();
         windows.into_iter().for_each(|(_, window)| runs.append(window));
         let found = |axis: &MarkedAxis| {

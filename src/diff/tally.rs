@@ -14,7 +14,6 @@ use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors, WorstMismatches};
-use crate::layout::order::sort_by;
 use crate::memory::{self, OutOfMemory};
 
 /// Bytes of the items of a block. A block is first counted as a whole, and looked at pair by pair only if it may change
@@ -158,7 +157,7 @@ impl DifferenceTally {
             Ok(()) => self.first.extend(other.first),
             Err(refused) => self.out_of_memory = Some(refused),
         }
-        sort_by(&mut self.first, |a, b| a.item.cmp(&b.item));
+        self.first.sort_by_key(|mismatch| mismatch.item);
         self.first.truncate(rule.shown);
         if let Err(refused) = self.worst.merge(other.worst, rule.worst) {
             self.out_of_memory = Some(refused);

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use super::distance::Number;
 use super::most::Most;
-use crate::layout::order::sort_by;
 use crate::memory::{self, OutOfMemory};
 
 /// More mismatches are kept than are wanted, so that they are sorted seldom: twice as many and these.
@@ -111,7 +110,7 @@ impl WorstMismatches {
 
     /// Leaves so many mismatches, the worst first.
     fn sort(&mut self, wanted: usize) {
-        sort_by(&mut self.found, |a, b| {
+        self.found.sort_by(|a, b| {
             let by_distance = match (a.distance(), b.distance()) {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Less,

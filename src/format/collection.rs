@@ -21,7 +21,7 @@ use super::table::Format;
 use crate::error::{Context, Error, Result, bail, malformed};
 use crate::item::glob::Glob;
 use crate::item::name_filter::{ModelFile, NameFilter};
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
 use crate::storage::source::{Notes, Source};
@@ -324,7 +324,7 @@ impl Collection {
     /// Returns the names in natural order, and where the tensors are.
     pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
         let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
-        sort_by(&mut tensors, |(a, _), (b, _)| by_numbers(a, b));
+        tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         tensors
     }
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::foreign;
 use super::table::Format;
 use crate::error::{Context, Error, Result, bail};
-use crate::layout::order::sort_by;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
 /// links most likely lead in circles.
@@ -156,8 +155,8 @@ impl FolderWalk<'_> {
                 Some(_) | None => self.found.left_alone.push(path),
             }
         }
-        sort_by(&mut files, |a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
-        sort_by(&mut folders, |(a, _), (b, _)| a.cmp(b));
+        files.sort_by(|a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
+        folders.sort_by(|(a, _), (b, _)| a.cmp(b));
         self.found.files.extend(files);
         self.within.push(own);
         for (name, path) in folders {

@@ -21,7 +21,7 @@ use super::table::{Format, Named, containers};
 use super::values::Values;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
 use crate::item::glob::Glob;
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::parallel::Threads;
 use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;
@@ -526,7 +526,7 @@ fn no_store(folder: &Path) -> Error {
 /// Lists the first names in natural order, and how many more there are, for a message.
 pub fn list(names: &[&str]) -> String {
     let mut names = names.to_vec();
-    sort_by(&mut names, |a, b| by_numbers(a, b));
+    names.sort_by(|a, b| by_numbers(a, b));
     let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
     let more = names.len().saturating_sub(NAMES);
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
@@ -542,7 +542,7 @@ pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
         if contained { 1.0 } else { strsim::jaro_winkler(&lower, &other) }
     };
     let mut near: Vec<_> = names.iter().map(|other| (score(other), *other)).filter(|(s, _)| *s >= ALIKE).collect();
-    sort_by(&mut near, |a, b| b.0.total_cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
     near.into_iter().take(3).map(|(_, name)| format!("{name:?}")).collect()
 }
 

@@ -9,7 +9,6 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::error::{Context, Result, bail, ensure, malformed};
-use crate::layout::order::sort_by;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
@@ -145,7 +144,7 @@ impl HeaderIndex {
         // the message quotes a text of the file, which may have several lines
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
         let Entries { mut entries, notes } = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
-        sort_by(&mut entries, |(_, a), (_, b)| a.info.data_offsets.cmp(&b.info.data_offsets));
+        entries.sort_by_key(|(_, entry)| entry.info.data_offsets);
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
         let mut members = Vec::with_capacity(entries.len());
@@ -381,7 +380,7 @@ pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8
         ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
         sorted.push((format_dtype, name, n, bytes_of_shape(dtype, shape)?, shape));
     }
-    sort_by(&mut sorted, |a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    sorted.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let mut names = HashSet::with_capacity(sorted.len());
     let mut entries = Vec::with_capacity(sorted.len());
     let mut offsets = vec![0; sorted.len()];

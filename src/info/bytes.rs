@@ -8,7 +8,6 @@ use super::part::ItemPasses;
 use crate::engine::quantiles::Key;
 use crate::error::Result;
 use crate::layout::numbers::ItemNumbers;
-use crate::layout::order::sort_by;
 
 /// How often each byte occurs, and the first smallest item, largest item and NaN.
 pub(super) struct ByteCounts {
@@ -96,7 +95,7 @@ impl ByteCounts {
     /// Returns the finite item of a rank, from 1 to the number of finite items, in ascending order.
     pub(super) fn of_rank(&self, byte: ByteItem, rank: u64) -> u8 {
         let mut finite: Vec<u8> = (0..=255).filter(|&item| byte.value(item).is_finite()).collect();
-        sort_by(&mut finite, |&a, &b| byte.value(a).to_key().cmp(&byte.value(b).to_key()));
+        finite.sort_by_key(|&a| byte.value(a).to_key());
         let mut before = 0;
         let found = finite.into_iter().find(|&item| {
             before += self.seen[usize::from(item)];

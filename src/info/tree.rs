@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::{Info, OfFile, Totals, Unread, WIDEST, of_files, size};
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::report::json::list;
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
@@ -50,7 +50,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[Unread], style:
     let mut rows = Vec::new();
     for OfFile { infos, unread } in of_files(infos, unread) {
         let mut entries: Vec<_> = infos.iter().map(Entry::new).collect();
-        sort_by(&mut entries, Entry::cmp);
+        entries.sort_by(Entry::cmp);
         let (file, all) = (infos.first().map(|info| &info.file), [&entries[..]]);
         let name = printable(file.or(unread.first().map(|unread| &unread.file)).map_or("", |file| file));
         match &entries[..] {

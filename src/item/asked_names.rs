@@ -3,7 +3,6 @@
 
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
-use crate::layout::order::sort_by;
 
 /// For each dtype, by NumPy's or ml_dtypes' name, its names elsewhere: first those that programmers of other languages
 /// write, then those of safetensors and of ONNX (both in capitals).
@@ -110,7 +109,7 @@ fn meant(text: &str) -> Vec<&'static str> {
     }
     let mut alike: Vec<_> = DType::names().map(|name| (strsim::jaro_winkler(&lower, name), name)).collect();
     alike.retain(|(score, _)| *score >= LEAST);
-    sort_by(&mut alike, |a, b| b.0.total_cmp(&a.0));
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
     alike.into_iter().take(ALIKE).map(|(_, name)| name).collect()
 }
 

@@ -1,9 +1,9 @@
 //! Gathers items from storage that is read by position.
 
-use super::order::sort_by;
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
 use crate::memory::from_line;
+use std::cmp::Reverse;
 
 /// A gap of at most so many bytes is read through, which costs less than another system call and looking up another page of the
 /// file. Pieces of 64 bytes to 4 KiB between gaps of 4 KiB took 0.55 to 0.8 of the time so, and break even at about 7 KiB.
@@ -97,7 +97,7 @@ pub fn gather<E>(
     let dense = View::c_order(&view.shape());
     let Some(mut walk) = CopyWalk::new(view, &dense) else { return Ok(()) };
     // storage order: the axis with the smallest stride of the source is the last
-    sort_by(&mut walk.steps, |a, b| b.from.abs().cmp(&a.from.abs()));
+    walk.steps.sort_by_key(|step| Reverse(step.from.abs()));
     let mut extent = itemsize;
     let mut inner = walk.steps.len();
     // how many places of the axis before the inner ones are read at once

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::axis::Span;
-use super::order::sort_by;
 use super::shape::coordinates;
 
 /// Where the items of a tensor, or of a part of it, lie in storage: the first item, and a dim and a stride for each axis. All
@@ -117,7 +116,7 @@ impl View {
     /// Returns the axes in the order of storage: first the one along which neighbours lie the nearest.
     pub fn axes_as_stored(&self) -> Vec<usize> {
         let mut axes: Vec<usize> = (0..self.axes.len()).rev().collect();
-        sort_by(&mut axes, |&a, &b| self.axes[a].1.unsigned_abs().cmp(&self.axes[b].1.unsigned_abs()));
+        axes.sort_by(|&a, &b| self.axes[a].1.unsigned_abs().cmp(&self.axes[b].1.unsigned_abs()));
         axes
     }
 

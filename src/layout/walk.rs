@@ -1,8 +1,8 @@
 //! Copies items from one view to another, along the shortest walk through both.
 
+use std::cmp::Reverse;
 use std::convert::Infallible;
 
-use super::order::sort_by;
 use super::view::View;
 
 /// An axis of a [`CopyWalk`]: its dim, and the strides of source and destination in items.
@@ -43,7 +43,7 @@ impl CopyWalk {
                 _ => walk.steps.push(Step { dim, from, to }),
             }
         }
-        sort_by(&mut walk.steps, |a, b| b.to.cmp(&a.to));
+        walk.steps.sort_by_key(|step| Reverse(step.to));
         let mut merged: Vec<Step> = Vec::with_capacity(walk.steps.len());
         for step in walk.steps {
             match merged.last_mut() {

@@ -13,7 +13,6 @@ use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, ensure, malf
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
-use crate::layout::order::sort_by;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::selection::Selection;
@@ -145,7 +144,7 @@ pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[u
 pub fn named(works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
     let mut works = named_in_order(works, format)?;
     if format.is_container() {
-        sort_by(&mut works, |a, b| a.name.cmp(&b.name));
+        works.sort_by(|a, b| a.name.cmp(&b.name));
     }
     Ok(works)
 }
@@ -164,7 +163,7 @@ pub fn named_in_order(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>>
         work.name = Some(format!("arr_{n}"));
     }
     let mut names: Vec<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
-    sort_by(&mut names, Ord::cmp);
+    names.sort();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(twice) => bail!("two tensors are called {:?}", twice[0]),
         None => Ok(works),
@@ -329,7 +328,7 @@ fn edit_chunks(
     job.each(&windows, &touched, &put, progress)?;
     job.fill().finish()?;
     let mut written = written.into_inner().expect("no thread panicked");
-    sort_by(&mut written, |(a, _), (b, _)| a.cmp(b));
+    written.sort_by(|(a, _), (b, _)| a.cmp(b));
     let commit = |(_, commit): (_, Commit)| commit();
     written.into_iter().try_for_each(commit).with_context(|| format!("{label}: a chunk cannot be put in its place"))
 }

@@ -24,7 +24,7 @@ use self::read::ZarrChunks;
 use super::content::{ChunkDescription, Content, ContentSource, Description};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::layout::order::{by_numbers, sort_by};
+use crate::layout::order::by_numbers;
 use crate::parallel::locked;
 use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
@@ -107,7 +107,7 @@ impl ZarrReader {
                 }
             }
         }
-        sort_by(&mut names, |a, b| by_numbers(a, b));
+        names.sort_by(|a, b| by_numbers(a, b));
         self.members = Some(Arc::new(Container::new(self.store.identity()?, names)));
         self.groups = groups.into();
         Ok(())

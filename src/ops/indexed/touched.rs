@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
-use crate::layout::order::sort_by;
 use crate::memory;
 
 /// The bits of a page of [`WindowSet`].
@@ -52,7 +51,7 @@ impl WindowSet {
         let (page, bits) = std::mem::take(&mut self.last);
         self.pages.insert(page, bits);
         let mut pages: Vec<_> = self.pages.into_iter().collect();
-        sort_by(&mut pages, |(a, _), (b, _)| a.cmp(b));
+        pages.sort_by_key(|(page, _)| *page);
         let mut numbers = Vec::new();
         for (page, bits) in &pages {
             for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
