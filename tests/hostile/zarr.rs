@@ -113,7 +113,7 @@ fn stores() {
         ("dtype", json!({"data_type": "string"}), None, "data_type \"string\""),
         ("fill", json!({"fill_value": "x"}), None, "fill_value"),
         ("key", json!({"more": 1}), None, "\"more\" is not known"),
-        ("transformers", json!({"storage_transformers": [{"name": "x"}]}), None, "storage_transformers"),
+        ("transformers", json!({"storage_transformers": [{"name": "x"}]}), None, "a storage transformer is not known"),
         ("garbage", json!({}), Some(("c/0/1", b"hello".to_vec())), "chunk c/0/1: "),
         ("empty", json!({}), Some(("c/1/1", vec![])), "chunk c/1/1: is empty"),
         ("folder", json!({}), Some(("c/1/0/x", vec![])), "chunk c/1/0: is a folder"),

@@ -155,7 +155,7 @@ mod tests {
             (
                 &["lta=4"],
                 "lta=4: lta is neither a dimension nor a tensor: dimensions are time, lat, lon, tensors are \
-              \"temp\", \"time\", \"mask\", \"bare\"",
+              \"bare\", \"mask\", \"temp\", \"time\"",
             ),
             (&["time=4,lta=4"], "time=4,lta=4: no dimension is called lta: there are time, lat, lon"),
             (&["mask=time=4"], "mask=time=4: no dimension is called time: there are lon"),

@@ -112,8 +112,8 @@ impl Plan {
                 RuledTensor { name, shape, dims: dims(&extras, style.as_deref(), shape.len()) }
             });
             let ruled: Vec<_> = ruled.collect();
-            let chunks = asked_sides::resolved(&extras.chunks, "chunks", &ruled)?;
-            let shards = asked_sides::resolved(&extras.shards, "shards", &ruled)?;
+            let chunks = asked_sides::resolved(&extras.chunks, "chunks", &ruled).with_context(|| label.to_owned())?;
+            let shards = asked_sides::resolved(&extras.shards, "shards", &ruled).with_context(|| label.to_owned())?;
             let both = chunks.into_iter().zip(shards);
             extras.sides = both.map(|(chunks, shards)| TensorSides { chunks, shards }).collect();
             extras.styles = styles;
