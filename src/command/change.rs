@@ -6,7 +6,8 @@
 
 use anyhow::{Result, anyhow, bail};
 
-use super::destination::{Destination, Report};
+use super::destination::Destination;
+use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::messages::{about_items, told};
 use super::options::{ChangeOptions, OperandArg, UpdatesOptions};

@@ -3,7 +3,8 @@
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
-use super::destination::{Destination, Report};
+use super::destination::Destination;
+use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::messages::counted;
 use super::meter::Meter;

@@ -5,7 +5,6 @@
 //! refused before a long computation, and so that nothing later asks the file system again. It takes the tensors of the
 //! output once, with [`Destination::write`].
 
-use std::fmt::Arguments;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,25 +12,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Result, anyhow, bail, ensure};
 
-use super::explain;
+use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::keeping::keeping_others;
 use super::messages::{complain, counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
-use crate::DType;
-use crate::engine::cost::Explanation;
 use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::interface::{NamedCopy, TextOptions};
-use crate::format::write::{self, Move, Plan, Share, ShareReport, Shares, Work};
+use crate::format::write::{self, Plan, Share, ShareReport, Shares, Work};
 use crate::format::{Format, files, shards};
 use crate::item::meta::Meta;
-use crate::layout::axis::Span;
 use crate::ops::fill::{Fill, Limits};
 use crate::storage::parts::Parts;
 use crate::storage::signals;
-use crate::storage::source::{Notes, Source, merged};
+use crate::storage::source::{Notes, merged};
 use crate::storage::target::{OpenOutput, Target};
 
 /// Where the output of a command goes.
@@ -369,96 +365,6 @@ fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
         bail!("{label}: is a terminal, and the output is binary: use -o FILE");
     }
     Ok(())
-}
-
-/// The report of a dry run. In any other run it stays empty.
-pub(super) struct Report(Option<String>);
-
-impl Report {
-    /// Begins the report of an operator called `title`, if this is a dry run.
-    pub(super) fn new(title: &str, is_dry_run: bool) -> Self {
-        Self(is_dry_run.then(|| format!("{title}\n")))
-    }
-
-    /// Adds a line about something that was resolved.
-    pub(super) fn line(&mut self, text: Arguments<'_>) {
-        if let Some(lines) = &mut self.0 {
-            lines.push_str(&format!("  {text}\n"));
-        }
-    }
-
-    /// Adds lines about what moving tensors to other chunks reads and writes.
-    fn moves(&mut self, plan: &Plan, label: &str) {
-        let sides = |sides: &[usize]| sides.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        let is_one_of_many = plan.tensors().count() > 1;
-        let moves = plan.tensors().zip(plan.moves()).filter_map(|((name, ..), moved)| Some((name, moved?)));
-        for (name, Move { between, reads, writes, alone, for_parts, chunks }) in moves {
-            let option = |sides: String| match is_one_of_many {
-                true => format!("--chunks '{name}={sides}'"),
-                false => format!("--chunks {sides}"),
-            };
-            let (reads, writes) = (counted(reads, "byte", "bytes"), counted(writes, "byte", "bytes"));
-            let by_way = match &between {
-                Some(grid) => format!(", by way of a temporary store in chunks of {} beside it", sides(grid)),
-                None => String::new(),
-            };
-            self.line(format_args!("{label}: reads {reads}, writes {writes} of items{by_way}"));
-            if let Some(grid) = for_parts {
-                let output = label.strip_prefix("output ").unwrap_or(label);
-                self.line(format_args!(
-                    "many parts would read each byte about {alone:.0} times; each of these two reads it once, in parts, too:"
-                ));
-                self.line(format_args!("  the same with -o BETWEEN.zarr {}", option(sides(&grid))));
-                self.line(format_args!("  tensorop convert BETWEEN.zarr -o {output} {}", option(sides(&chunks))));
-            }
-        }
-    }
-
-    /// Adds how each tensor is made, or makes that all of the report, as JSON.
-    fn plans(&mut self, plans: &[(&str, Explanation)], as_json: bool) {
-        if as_json {
-            let objects = plans
-                .iter()
-                .map(|(name, plan)| explain::json(Some(name).filter(|name| !name.is_empty()).copied(), plan));
-            self.0 = Some(format!("[{}]\n", objects.collect::<Vec<_>>().join(",\n ")));
-            return;
-        }
-        for (name, plan) in plans {
-            let name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
-            self.line(format_args!("plan{name}:"));
-            explain::lines(plan).iter().for_each(|line| self.line(format_args!("  {line}")));
-        }
-    }
-
-    /// Prints the report.
-    pub(super) fn print(self, io: &Io) -> Result<()> {
-        Ok(io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?)
-    }
-
-    /// Adds a line about an operand.
-    pub(super) fn source(&mut self, source: &Source) {
-        self.line(format_args!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
-    }
-
-    /// Adds a line about a tensor that gets another name or dtype in the output.
-    pub(super) fn becomes(&mut self, source: &Source, name: Option<&str>, dtype: Option<&DType>) {
-        let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
-        let dtype = dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
-        self.line(format_args!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
-    }
-
-    /// Adds a line for each axis about the places that are taken of it.
-    pub(super) fn spans(&mut self, spans: &[Span], shape: &[usize]) {
-        for (axis, (span, &dim)) in spans.iter().zip(shape).enumerate() {
-            let (Span { start, step, .. }, last) = (span, span.len.saturating_sub(1));
-            match span.len {
-                0 => self.line(format_args!("axis {axis} of {dim}: nothing")),
-                1 => self.line(format_args!("axis {axis} of {dim}: {start}")),
-                n if *span == Span::whole(dim) => self.line(format_args!("axis {axis} of {dim}: all {n}")),
-                n => self.line(format_args!("axis {axis} of {dim}: {n} from {start} to {} by {step}", span.at(last))),
-            }
-        }
-    }
 }
 
 /// Makes the part that the options name, or puts all parts in place. `plan` has passed every check but that of

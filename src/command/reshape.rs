@@ -3,7 +3,8 @@
 use anyhow::{Result, anyhow};
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::destination::{Destination, Report};
+use super::destination::Destination;
+use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::messages::counted;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};

@@ -3,6 +3,7 @@
 mod brackets;
 pub mod cost;
 pub mod job;
+pub mod moves;
 pub mod plan;
 pub mod quantiles;
 pub mod scan;

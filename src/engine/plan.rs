@@ -3,7 +3,7 @@
 //! A [`Plan`] is a pure function of what an operator [states](crate::ops::access) of its operands, of what takes the output, and of
 //! limits. The [`Job`](super::job::Job) carries it out. So each choice stands in this file, and is tested here without a file.
 
-use super::slabs::{DIRECT, READ_AGAIN, Strips, grid_between, readings, sides_of_slabs, strips};
+use super::slabs::{DIRECT, SlabSides, Strips, readings, sides_of_slabs, strips};
 use crate::item::meta::Meta;
 use crate::layout::gather::{GAP, LONG_PIECE};
 use crate::layout::tile::tile;
@@ -35,18 +35,6 @@ const CACHED_PIECE: usize = 1 << 11;
 /// Each thread has at least so many windows of an output in a file, unless windows would be shorter than those of a stream (or
 /// than what takes as long to make).
 const WINDOWS_EACH: usize = 8;
-
-/// The parts that a store between is made for: with more of them each holds little more than a chunk.
-const PARTS: usize = 16;
-
-/// How many times each byte of the data is read, on average.
-#[derive(Clone, Copy, Debug)]
-pub struct Readings {
-    /// If all windows are filled in one run.
-    pub all: f64,
-    /// If each window is filled by itself.
-    pub alone: f64,
-}
 
 /// How an output is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -471,7 +459,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the slabs in which windows are filled together, if each by itself would read the same again.
-    fn slabs(&self, windows: &Windows) -> Option<super::slabs::SlabSides> {
+    pub(super) fn slabs(&self, windows: &Windows) -> Option<SlabSides> {
         let (shape, grain) = (&self.meta.shape, self.grain()?);
         if windows.count() < 2 || readings(shape, windows.sides(), &grain) <= DIRECT {
             return None;
@@ -480,7 +468,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns how many items of a slab may be held at once.
-    fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
+    pub(super) fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
         let itemsize = self.widest().max(1);
         let block = self.suited(grain.to_vec()).iter().fold(1, |all: usize, &side| all.saturating_mul(side));
         // beside the slab each thread has a window or a block, once as it is and once packed
@@ -496,46 +484,6 @@ impl<'a> Planner<'a> {
         // half of what may be held, since the windows that are put together lie beside it
         let most = [GAP, self.limits.window.unwrap_or(LEAST_BOX), self.limits.held() / 2];
         strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
-    }
-
-    /// Returns how many times each byte of the data is read, on average, if these windows are filled: all of them in one run,
-    /// and each by itself, as a process that makes few of them would.
-    pub fn readings(&self, windows: &Windows) -> Option<Readings> {
-        let alone = readings(&self.meta.shape, windows.sides(), &self.grain()?);
-        Some(Readings { all: self.slabs(windows).map_or(alone.min(DIRECT), |slabs| slabs.readings), alone })
-    }
-
-    /// Returns the chunks of a store by way of which the windows of another store are made with less reading and writing than
-    /// at once, if the data is a store and there are such: for all of them in one run.
-    pub fn grid_between(&self, windows: &Windows) -> Option<Vec<usize>> {
-        let (grain, direct) = (self.grain()?, self.slabs(windows)?.readings);
-        self.grid().filter(|_| direct > READ_AGAIN)?;
-        let held = self.held(windows, &grain);
-        self.between(windows, &grain, [held, held / (4 * self.threads)], direct)
-    }
-
-    /// Returns the chunks of such a store for processes that each make a part of the windows, down to one in [`PARTS`].
-    pub fn grid_for_parts(&self, windows: &Windows) -> Option<Vec<usize>> {
-        let (grain, meta) = (self.grain()?, self.meta);
-        let alone = readings(&meta.shape, windows.sides(), &grain);
-        self.grid().filter(|_| alone > READ_AGAIN)?;
-        let sides = grain.iter().zip(&meta.shape);
-        let grains = sides.fold(1, |all: usize, (&side, &dim)| all.saturating_mul(side.min(dim)));
-        let least = windows.largest().max(grains);
-        let held = self.held(windows, &grain).min((meta.items() / PARTS).max(least));
-        self.between(windows, &grain, [held, held / 4], alone)
-    }
-
-    /// Returns the chunks of a store between, if so many items are held at once and its chunks have at most so many.
-    fn between(
-        &self,
-        windows: &Windows,
-        grain: &[usize],
-        [held, chunk]: [usize; 2],
-        direct: f64,
-    ) -> Option<Vec<usize>> {
-        let most = chunk.min(MOST_BOX / self.widest().max(1)).max(1);
-        grid_between(&self.meta.shape, windows.sides(), grain, [held, most], direct)
     }
 
     /// Returns how many bytes of all operands are read for a window, as far as that is known without reading.

@@ -6,6 +6,7 @@
 
 mod asked_sides;
 mod chunks;
+mod explained;
 mod output;
 mod plan;
 mod shares;

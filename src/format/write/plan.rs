@@ -9,10 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::asked_sides::{self, RuledTensor};
 use super::chunks::{ChunkSink, MadeBoxes};
 use super::output::{Work, style_along};
-use crate::engine::cost::Explanation;
 use crate::engine::job::{Job, Progress};
-use crate::engine::plan::Takes;
-use crate::engine::sink::{FileSink, Take, begins_items_at};
+use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{Extras, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::open::OpenOptions;
@@ -148,28 +146,6 @@ impl Plan {
             let bytes = self.layout.bytes(n).unwrap_or_else(|| output.job.meta().bytes() as u64);
             (output.name.as_str(), &output.meta, bytes)
         })
-    }
-
-    /// Tells how each tensor is made, with its name. `in_order` says that the output is no file that can be written in any order.
-    pub fn explain(&self, in_order: bool) -> Vec<(&str, Explanation)> {
-        let windows = match &self.layout {
-            Layout::Chunks(chunks) => self.boxes(&**chunks),
-            Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_) => Vec::new(),
-        };
-        let all = self.outputs.iter().enumerate().map(|(n, Planned { name, job, .. })| {
-            let planner = job.planner();
-            let explanation = match &self.layout {
-                Layout::Places(places) if !in_order && places.tensors[n].packed.is_none() => {
-                    let (start, itemsize) = (places.tensors[n].start, job.meta().dtype.itemsize());
-                    let begins = |block| begins_items_at(start, itemsize, block);
-                    planner.explain(Takes::File { begins_items_at: &begins })
-                }
-                Layout::Chunks(_) => planner.explain(Takes::Windows { windows: &windows[n], in_order: false }),
-                Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_) => planner.explain(Takes::Stream),
-            };
-            (name.as_str(), explanation)
-        });
-        all.collect()
     }
 
     /// Checks, instead of a [`write`](Self::write), that the operands are whole.
