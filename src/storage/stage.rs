@@ -72,32 +72,30 @@ impl Stage {
         let begun = Arc::new(Mutex::new(None));
         let last = Arc::clone(&begun);
         signals::call_when_ended(move || locked(&last).iter().for_each(|path: &PathBuf| remove(path)));
-        for number in 0..SHARED_NAMES {
-            let path = hidden_name(target, &format!("{number}.tmp"))?;
-            if let Ok(left) = open_to_lock(&path)
-                && left.try_lock().is_ok()
-                && is_at(&left, &path)
-            {
-                // The process that made the stage has ended, and its lock with it.
-                remove_locked(&path, left);
-            }
+        let paths = (0..SHARED_NAMES).map(|number| hidden_name(target, &format!("{number}.tmp")));
+        let paths = paths.collect::<io::Result<Vec<_>>>()?;
+        // A name that was lost to another process may be free when the others have been tried.
+        for (number, path) in paths.iter().enumerate().chain(paths.iter().enumerate()) {
+            remove_left(path);
             let mut begun = locked(&begun);
-            match fs::create_dir(&path) {
+            match fs::create_dir(path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made?,
             }
             *begun = Some(path.clone());
             // Before the stage is locked, another process may take it for left behind, and remove it or make its own.
-            let lock = match open_to_lock(&path) {
-                Ok(lock) if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&lock, &path) => lock,
+            let lock = match open_to_lock(path) {
+                Ok(lock) if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&lock, path) => lock,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 Ok(_) | Err(_) => {
                     *begun = None;
                     continue;
                 }
             };
-            let stage = Self { new: path.join(NEW), path, lock: Some(lock), is_synced: false };
+            let stage = Self { new: path.join(NEW), path: path.clone(), lock: Some(lock), is_synced: false };
             stage.make_folders()?;
+            // several runs at once may have been killed
+            paths[number + 1..].iter().for_each(|path| remove_left(path));
             return Ok(stage);
         }
         Err(io::Error::other("too many outputs of that name are being written"))
@@ -447,6 +445,16 @@ pub fn remove(path: &Path) {
 fn is_at(open: &File, path: &Path) -> bool {
     let of_path = if cfg!(windows) { fs::metadata(path.join("lock")) } else { fs::symlink_metadata(path) };
     open.metadata().is_ok_and(|open| of_path.is_ok_and(|found| same_file(&open, &found)))
+}
+
+/// Removes a stage whose process has ended, and its lock with it.
+fn remove_left(path: &Path) {
+    if let Ok(left) = open_to_lock(path)
+        && left.try_lock().is_ok()
+        && is_at(&left, path)
+    {
+        remove_locked(path, left);
+    }
 }
 
 /// Removes a folder under its lock, where that can be: Windows removes no folder in which a file is open.

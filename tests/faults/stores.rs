@@ -56,6 +56,12 @@ fn at_once() {
         winner(&folder, &RUNS);
         assert_eq!(hidden(&folder), Vec::<String>::new(), "round {round}");
     }
+    // what several killed processes have left goes with the next output
+    for number in [0, 1, 3] {
+        std::fs::create_dir_all(folder.path(format!(".out.zarr.{number}.tmp/store/c"))).expect("a folder");
+    }
+    assert!(start(&folder, 1).wait().expect("a status").success());
+    assert_eq!(hidden(&folder), Vec::<String>::new(), "what was left");
     // and where one of them is killed, the other ends well, and the store is whole
     for round in 0..16 {
         let (mut killed, mut other) = (start(&folder, 0), start(&folder, 1));
