@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
-use crate::ops::fill::StoredWindow;
+use crate::ops::access::StoredWindow;
 use crate::parallel::locked;
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::read_at::PackedFile;

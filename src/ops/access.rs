@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::fill::StoredWindow;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::window::{Window, boxes_of_run};
+use crate::storage::chunked::Chunked;
 use crate::storage::source::Source;
 
 /// How an operator takes the items of one operand for its output.
@@ -80,6 +80,15 @@ pub enum Pattern {
     },
     /// In an order that costs the same whatever it is: the operand is in memory, in chunks that it unpacks, or one item.
     Anyhow,
+}
+
+/// A box of chunks whose items are a window of an output as it is.
+#[derive(Debug)]
+pub struct StoredWindow<'a> {
+    /// The tensor that is stored in chunks.
+    pub chunks: &'a dyn Chunked,
+    /// The box of that tensor that the window shows.
+    pub places: Window,
 }
 
 impl<'a> Access<'a> {

@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
-use super::access::{Access, Feeds};
-use super::fill::{Fill, Scratch, StoredWindow};
+use super::access::{Access, Feeds, StoredWindow};
+use super::fill::{Fill, Scratch};
 use super::selection::Selection;
 use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE, WINDOW};
 use crate::error::{Context, Error, Result, Subject};

@@ -6,13 +6,12 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::access::Access;
+use super::access::{Access, StoredWindow};
 use super::window_size::{ENTRIES, MEMORY};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::parallel::Threads;
-use crate::storage::chunked::Chunked;
 use crate::storage::source::Source;
 
 /// The resources that a run may use. The result does not depend on them.
@@ -170,15 +169,6 @@ pub(crate) fn fill_boxes(
         rest = after;
     }
     Ok(())
-}
-
-/// A box of chunks whose items are a window of an output as it is.
-#[derive(Debug)]
-pub struct StoredWindow<'a> {
-    /// The tensor that is stored in chunks.
-    pub chunks: &'a dyn Chunked,
-    /// The box of that tensor that the window shows.
-    pub places: Window,
 }
 
 /// The stored tensor that a patch begins with.

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::access::Access;
+use super::access::{Access, StoredWindow};
 use super::arrays::{items, like};
 use super::condition::Condition;
-use super::fill::{Fill, Limits, Patch, PatchBase, Scratch, StoredWindow};
+use super::fill::{Fill, Limits, Patch, PatchBase, Scratch};
 use super::matcher::Matcher;
 use super::selection::Selection;
 use super::slice::SliceArgs;

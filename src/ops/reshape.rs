@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
-use super::access::{Access, Pattern};
+use super::access::{Access, Pattern, StoredWindow};
 use super::arrays::{check_extent, items};
-use super::fill::{Fill, Limits, Patch, Scratch, StoredWindow, fill_boxes};
+use super::fill::{Fill, Limits, Patch, Scratch, fill_boxes};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::access::Access;
-use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow, fill_run_by_boxes};
+use super::access::{Access, StoredWindow};
+use super::fill::{Fill, Patch, PatchBase, Scratch, fill_run_by_boxes};
 use super::window_size::WINDOW;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};

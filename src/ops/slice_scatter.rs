@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::access::{Access, Feeds, Pattern};
+use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, items, like};
-use super::fill::{Fill, Patch, PatchBase, Scratch, StoredWindow, fill_boxes};
+use super::fill::{Fill, Patch, PatchBase, Scratch, fill_boxes};
 use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;

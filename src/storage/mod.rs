@@ -10,6 +10,8 @@ pub mod local_store;
 #[cfg(feature = "files")]
 pub mod made_units;
 #[cfg(feature = "files")]
+pub mod named_target;
+#[cfg(feature = "files")]
 pub mod parts;
 pub mod platform;
 pub mod read_at;

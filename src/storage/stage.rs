@@ -13,9 +13,9 @@ use std::time::UNIX_EPOCH;
 use tempfile::TempPath;
 
 use super::key_store::{Commit, WritableStore};
+use super::named_target::NamedTarget;
 use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
-use super::target::NamedTarget;
 use crate::error::{Context, Result, bail};
 use crate::parallel::locked;
 

@@ -11,6 +11,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::links::{follow, refuse_hashed};
+use super::named_target::{NamedTarget, has_mark};
 use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
 use super::read_at::Identity;
 #[cfg(feature = "remote")]
@@ -40,33 +41,6 @@ pub enum Target {
         /// What messages call it.
         label: String,
     },
-}
-
-/// A file or a folder that takes its name only when it is whole.
-#[derive(Debug)]
-pub struct NamedTarget {
-    /// What messages call it.
-    pub label: String,
-    /// Its path after symbolic links.
-    pub path: PathBuf,
-    /// The metadata of what is there now.
-    pub existing: Option<Box<Metadata>>,
-    /// Whether a file that appears meanwhile must stay.
-    no_clobber: bool,
-    /// The names of files of which each makes a folder one that may be replaced.
-    marks: &'static [&'static str],
-}
-
-impl NamedTarget {
-    /// Returns whether a folder that has the name by now may be replaced, although there was none before.
-    pub(super) fn may_replace_new(&self) -> bool {
-        !self.no_clobber && has_mark(&self.path, self.marks)
-    }
-
-    /// Returns the message of an output that cannot take its name.
-    pub(super) fn failed(&self) -> String {
-        format!("{}: cannot be put in place", self.label)
-    }
 }
 
 impl Target {
@@ -338,11 +312,6 @@ fn found(path: &Path, label: &str) -> Result<Option<Metadata>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| label.to_owned()),
     }
-}
-
-/// Returns whether a folder has a file of one of these names.
-fn has_mark(folder: &Path, marks: &[&str]) -> bool {
-    marks.iter().any(|mark| folder.join(mark).is_file())
 }
 
 /// Returns the metadata of what an output is to replace, which `no_clobber` forbids.

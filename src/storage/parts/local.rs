@@ -11,11 +11,11 @@ use super::{DONE, LOCK, Ledger, Parts, PartsPlace, SharedFile};
 use crate::error::{Context, Result};
 use crate::storage::key_store::{KeyStore, WritableStore};
 use crate::storage::local_store::LocalStore;
+use crate::storage::named_target::NamedTarget;
 use crate::storage::platform::{copy_mode, mark, marked, marked_with, open_folder, sync_folder};
 use crate::storage::record::Record;
 use crate::storage::stage::{OwnFolder, Stage, folder_of, hidden_name, remove, sum_of_sizes};
 use crate::storage::store_draft::StoreDraft;
-use crate::storage::target::NamedTarget;
 
 /// The name of the output in the folder, if the output is one file.
 const FILE: &str = "file";
