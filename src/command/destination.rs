@@ -142,10 +142,17 @@ impl<'a> Destination<'a> {
     /// # Errors
     /// Those of [`write`](Self::write).
     pub(super) fn put(self, fill: Box<dyn Fill>, limits: Limits, report: Report) -> Result<Outcome> {
+        self.put_work(Work::new(fill, limits), report)
+    }
+
+    /// Writes the one tensor of an operator as [`put`](Self::put) does.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write).
+    pub(super) fn put_work(self, mut work: Work, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
-        let name = fill.data().member().filter(|_| has_names).map(str::to_owned);
-        let notes = merged(fill.operands().into_iter().filter_map(|source| source.container()?.notes.as_ref()));
-        let mut work = Work::new(fill, limits);
+        let name = work.fill.data().member().filter(|_| has_names).map(str::to_owned);
+        let notes = merged(work.fill.operands().into_iter().filter_map(|source| source.container()?.notes.as_ref()));
         (work.name, work.recast.big_endian) = (name, self.options.big_endian);
         self.write(vec![work], Origin { is_named: false, notes, left_out: &|_| false, copies: Vec::new() }, report)
     }

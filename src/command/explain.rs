@@ -64,12 +64,6 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
         Cut::Windows(windows) => {
             format!("boxes {} of {}, {} of them", list(&windows.get(0).shape()), bytes(windows), windows.count())
         }
-        Cut::OfData(windows) => format!(
-            "boxes {} of DATA's own shape, of {}, {} of them",
-            list(&windows.get(0).shape()),
-            bytes(windows),
-            windows.count()
-        ),
     }
 }
 
@@ -122,7 +116,6 @@ fn cut_json(plan: &Plan) -> String {
     let (kind, sides, count) = match &plan.cut {
         Cut::Blocks(block) => return object([("kind", "\"blocks\"".to_owned()), ("bytes", block.to_string())]),
         Cut::Windows(windows) => ("\"boxes\"", windows.sides(), windows.count()),
-        Cut::OfData(windows) => ("\"boxes of data\"", windows.sides(), windows.count()),
     };
     object([("kind", kind.to_owned()), ("sides", list(sides)), ("count", count.to_string())])
 }

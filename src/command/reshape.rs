@@ -11,7 +11,8 @@ use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, Operand, OperandReader, explained};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::npy_header::HeaderEdit;
-use crate::ops::reshape::{NewShape, Reshaped, order_without_moving};
+use crate::format::write::Work;
+use crate::ops::reshape::{NewShape, order_without_moving};
 
 const HEADING: &str = "Shape";
 
@@ -87,14 +88,12 @@ impl Reshape {
         let asked = self.new_shape(&reader)?;
         let operand = DATA.of(&self.data);
         let mut report = destination.report(TITLE);
-        if self.in_place {
-            return self.edit(&reader, &operand, &asked, report);
-        }
+        let Some(format) = destination.format() else { return self.edit(&reader, &operand, &asked, report) };
         let data = reader.source(&operand)?;
         let shape = asked.resolve(data.shape()).map_err(|error| self.explained(&operand, error))?;
         report.source(&data);
         report.line(format_args!("shape {shape:?}"));
-        destination.put(Box::new(Reshaped::new(data, shape, reader.limits)), reader.limits, report)
+        destination.put_work(Work::reshaped(data, shape, format, reader.limits), report)
     }
 
     /// Changes the dims in the header of DATA's own file.

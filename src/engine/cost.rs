@@ -115,8 +115,8 @@ impl Planner<'_> {
         let windows = match &plan.cut {
             Cut::Blocks(_) => return None,
             Cut::Windows(windows) if windows.get(0).is_contiguous(&self.meta().shape) => return None,
-            Cut::Windows(_) | Cut::OfData(_) if self.grid().is_some() => return None,
-            Cut::Windows(_) | Cut::OfData(_) => self.windows(),
+            Cut::Windows(_) if self.grid().is_some() => return None,
+            Cut::Windows(_) => self.windows(),
         };
         Some(Plan { cut: Cut::Windows(windows), ..plan.clone() })
     }
@@ -124,18 +124,15 @@ impl Planner<'_> {
     /// Returns how operands are read, and what the plan costs.
     fn cost(&self, plan: &Plan, takes: Takes<'_>) -> (Vec<OperandReads>, Cost) {
         let shape = &self.meta().shape[..];
-        let (dims, windows) = match &plan.cut {
-            Cut::Blocks(bytes) => (shape, Windows::new(shape, (bytes / self.meta().dtype.itemsize().max(1)).max(1))),
-            Cut::Windows(windows) => (shape, windows.clone()),
-            Cut::OfData(windows) => (self.dims(), windows.clone()),
+        let windows = match &plan.cut {
+            Cut::Blocks(bytes) => Windows::new(shape, (bytes / self.meta().dtype.itemsize().max(1)).max(1)),
+            Cut::Windows(windows) => windows.clone(),
         };
-        let is_of_data = matches!(plan.cut, Cut::OfData(_));
         // what is held is read by its own boxes
         let read_by = plan.hold.as_ref().map_or_else(|| windows.sides().to_vec(), |_| self.units().sides().to_vec());
         let slab = plan.hold.as_deref().unwrap_or(windows.sides());
         let mut cost = Cost { bytes_written: self.meta().bytes() as u64, ..Cost::default() };
-        let operands: Vec<_> =
-            self.reads().iter().map(|access| self.reads_of(access, &read_by, slab, is_of_data)).collect();
+        let operands: Vec<_> = self.reads().iter().map(|access| self.reads_of(access, &read_by, slab)).collect();
         for operand in &operands {
             if let (Some(piece), Reading::Along | Reading::Across | Reading::AsItComes) =
                 (operand.piece, operand.reading)
@@ -147,7 +144,7 @@ impl Planner<'_> {
         }
         let of_window = match takes {
             Takes::File { .. } if windows.count() > 0 && !matches!(plan.cut, Cut::Blocks(_)) => {
-                windows.get(0).pieces(dims).count()
+                windows.get(0).pieces(shape).count()
             }
             Takes::File { .. } | Takes::Stream | Takes::Windows { .. } => 1,
         };
@@ -155,7 +152,7 @@ impl Planner<'_> {
         let bytes = |sides: &[usize]| {
             sides
                 .iter()
-                .zip(dims)
+                .zip(shape)
                 .fold(self.widest() as u64, |all, (&side, &dim)| all.saturating_mul(side.min(dim) as u64))
         };
         let held = plan.hold.as_ref().map_or(0_u64, |slab| bytes(slab));
@@ -164,7 +161,7 @@ impl Planner<'_> {
     }
 
     /// Returns how an operand is read by boxes of these sides, of which those in a slab are read together.
-    fn reads_of(&self, access: &Access<'_>, sides: &[usize], slab: &[usize], is_of_data: bool) -> OperandReads {
+    fn reads_of(&self, access: &Access<'_>, sides: &[usize], slab: &[usize]) -> OperandReads {
         let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
         let label = source.label().to_owned();
         let wanted = match (&access.feeds, access.view()) {
@@ -201,8 +198,8 @@ impl Planner<'_> {
         if let Feeds::Stacked { axis, .. } = access.feeds {
             own.remove(axis);
         }
-        // sides are those of the data only where it is cut by its own dims
-        let is_of_view = !matches!(access.pattern, Pattern::Counted { .. }) || is_of_data;
+        // the sides of an output of other dims are not those of the view
+        let is_of_view = !matches!(access.pattern, Pattern::Counted { .. });
         let window = sides.iter().product::<usize>();
         let piece = if is_of_view { view.piece(&own).max(1) } else { view.run().min(window) };
         told(reading, Some((piece as u64).saturating_mul(itemsize)), 1.0)

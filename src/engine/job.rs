@@ -331,20 +331,24 @@ impl Job {
         Ok(())
     }
 
-    /// Hands the items of so many boxes, which `get` returns by their numbers, to `take`, one box after the other, and reads no
-    /// others. `progress` counts all of the output then.
+    /// Hands the items of so many runs, which `get` returns by their numbers, to `take`, one after the other, and reads no others.
+    /// `progress` counts all of the output then.
     ///
     /// # Errors
     /// Of reading; an item that a cast cannot make; those of `take`.
     pub fn pick(
         &self,
-        boxes: usize,
-        get: &(dyn Fn(usize) -> Window + Sync),
+        runs: usize,
+        get: &(dyn Fn(usize) -> Range<usize> + Sync),
         progress: Progress<'_>,
         take: &mut Take<'_>,
     ) -> Result<()> {
-        let fill = |number, items: &mut _, scratch: &mut _| self.fill_window(&get(number), items, scratch);
-        self.share_in_order(self.planner().windows().largest(), boxes, &fill, &mut |_, items| take(items))?;
+        let fill = |number, items: &mut Buffer, scratch: &mut Scratch| {
+            let run = get(number);
+            self.make_room(run.len(), items)?;
+            self.fill.fill_run(run, items, scratch)
+        };
+        self.share_in_order(self.planner().windows().largest(), runs, &fill, &mut |_, items| take(items))?;
         self.fill.finish()?;
         progress(self.meta().bytes());
         Ok(())
@@ -383,27 +387,11 @@ impl Job {
         self.bring_near(planner)?;
         match &plan.cut {
             Cut::Blocks(block) => self.run_by_blocks(*block, sink, progress),
-            Cut::OfData(boxes) => self.run_boxes_of_data(boxes, sink, progress),
             Cut::Windows(windows) => {
                 let hold = plan.hold.clone().map(|sides| (sides, planner.units()));
                 self.run_windows(windows, hold, 0..windows.count(), sink, progress)
             }
         }
-    }
-
-    /// Fills boxes of the data, which has the items of the output in the same C order with other dims.
-    fn run_boxes_of_data(&self, boxes: &Windows, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        let data =
-            self.fill.same_items().expect("only an output with other dims than its data is cut by those of the data");
-        self.share(boxes.largest(), boxes.count(), &|number, items, scratch| {
-            let window = boxes.get(number);
-            self.make_room(window.items(), items)?;
-            data.fill(&window, items, scratch)?;
-            sink.put_box(&window, &data.meta().shape, items)?;
-            progress(items.len());
-            Ok(())
-        })?;
-        self.fill.finish()
     }
 
     /// Fills the items that begin in each block of a file, and writes them by one call.
@@ -620,11 +608,10 @@ mod tests {
     fn operands_across_the_output_are_read_by_boxes() {
         for limits in [limits(1, 7), limits(2, 20), limits(2, 1000)] {
             let joined = concat::check(&[&[3, 4, 5][..], &[3, 2, 5]], 1, Joining::Along).unwrap();
-            let rows: [(&str, Box<dyn Fill>); 4] = [
+            let rows: [(&str, Box<dyn Fill>); 3] = [
                 ("whole", Box::new(Selection::whole(across(&[3, 4, 5], 0)))),
                 ("updates", scattered_backwards()),
                 ("joined", Box::new(joined.link(vec![sixty(), across(&[3, 2, 5], 60)]).unwrap())),
-                ("reshaped", Box::new(Reshaped::new(across(&[3, 4, 5], 0), vec![4, 15], limits))),
             ];
             for (name, fill) in rows {
                 let (file, bytes) = (tempfile::tempfile().unwrap(), fill.meta().bytes());
@@ -749,7 +736,7 @@ mod tests {
             let plan = job.planner().plan(Takes::File { begins_items_at: &|block| sink.begins_items_at(block) });
             let block = match plan.cut {
                 Cut::Blocks(block) => Some(block),
-                Cut::Windows(_) | Cut::OfData(_) => None,
+                Cut::Windows(_) => None,
             };
             assert_eq!(block, expected, "{window} {base}");
         }

@@ -57,8 +57,6 @@ pub enum Cut {
     Blocks(usize),
     /// Windows: contiguous in C order, or boxes.
     Windows(Windows),
-    /// Boxes of the data before it got other dims, in which it has the same items in C order.
-    OfData(Windows),
 }
 
 /// What takes an output, as far as a plan depends on it.
@@ -85,8 +83,6 @@ pub enum Takes<'a> {
 pub struct Planner<'a> {
     meta: &'a Meta,
     reads: Vec<Access<'a>>,
-    /// The operator that has the same items with other dims.
-    same_items: Option<&'a dyn Fill>,
     limits: Limits,
     /// How many threads share the work.
     pub threads: usize,
@@ -103,15 +99,7 @@ impl<'a> Planner<'a> {
         // a stream can be read by one thread only
         let once = reads.iter().any(|access| access.source.is_stream());
         let is_remote = reads.iter().any(|access| access.source.costs_requests());
-        let mut it = Self {
-            meta: fill.meta(),
-            reads,
-            same_items: fill.same_items(),
-            limits,
-            threads: 1,
-            window: limits.window,
-            is_remote,
-        };
+        let mut it = Self { meta: fill.meta(), reads, limits, threads: 1, window: limits.window, is_remote };
         if !once {
             it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
         }
@@ -144,15 +132,10 @@ impl<'a> Planner<'a> {
     }
 
     fn plan_file(&self, begins_items_at: &dyn Fn(usize) -> bool, whole: Plan) -> Plan {
-        // a file takes boxes, too, of any dims that count items alike; but a stream comes in C order
+        // a file takes boxes, too; but a stream comes in C order
         let any_order = self.grid().is_none() && !self.reads.iter().any(|access| access.source.is_stream());
         let sides = if any_order && self.meta.bytes() > 0 { self.suited_tile() } else { None };
-        let boxes = sides.map(|sides| Windows::boxes(self.dims(), &sides));
-        if self.same_items.is_some()
-            && let Some(boxes) = boxes
-        {
-            return Plan { cut: Cut::OfData(boxes), ..whole };
-        }
+        let boxes = sides.map(|sides| Windows::boxes(&self.meta.shape, &sides));
         if let Some(Strips { slab, windows }) = self.strips() {
             return Plan { cut: Cut::Windows(windows), hold: Some(slab), ..whole };
         }
@@ -310,16 +293,11 @@ impl<'a> Planner<'a> {
         Some(grain)
     }
 
-    /// Returns the dims that are cut for a file: those of the output, or those of the data before it got others.
-    pub(super) fn dims(&self) -> &[usize] {
-        self.same_items.map_or(&self.meta.shape, |same| &same.meta().shape)
-    }
-
-    /// Returns the view and the axis that is not its own of each operand whose order of storage the [dims](Self::dims) cross so
-    /// soon that windows that are contiguous in them would be read in short pieces.
+    /// Returns the view and the axis that is not its own of each operand whose order of storage the output crosses so soon that
+    /// windows that are contiguous in it would be read in short pieces.
     fn across(&self) -> impl Iterator<Item = (&Access<'a>, &View, Option<usize>)> {
         self.reads.iter().filter(|access| access.crosses_within(SHORT_PIECE)).filter_map(|access| {
-            let is_of_dims = matches!(access.pattern, Pattern::Strided { .. }) || self.same_items.is_some();
+            let is_of_dims = matches!(access.pattern, Pattern::Strided { .. });
             let stacked = match access.feeds {
                 Feeds::Stacked { axis, .. } => Some(axis),
                 _ => None,
@@ -342,7 +320,7 @@ impl<'a> Planner<'a> {
                 stored.iter_mut().for_each(|axis| *axis += usize::from(*axis >= new));
                 stored.push(new);
             }
-            Some(tile(self.dims(), &stored, items))
+            Some(tile(&self.meta.shape, &stored, items))
         })
     }
 
@@ -368,7 +346,7 @@ impl<'a> Planner<'a> {
     /// memory, boxes are as large as suits what is read. Where they do, boxes start at 2 MiB and double until pieces read are at
     /// least 2 KiB and pieces written at least 16 KiB, while there are at least 4 for each thread.
     fn suited_tile(&self) -> Option<Vec<usize>> {
-        let (dims, itemsize) = (self.dims(), self.meta.dtype.itemsize());
+        let (dims, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
         let least = CACHED_BOX / itemsize.max(1);
         let all = self.items_within(usize::MAX);
         let most = (self.meta.items() / (4 * self.threads)).max(least).min(all);

@@ -95,12 +95,6 @@ pub trait Fill: Debug + Send + Sync {
         None
     }
 
-    /// Returns an operator whose output has the same items in the same C order, with other dims, if there is one: boxes of that
-    /// output may be read in longer pieces than any window of this one.
-    fn same_items(&self) -> Option<&dyn Fill> {
-        None
-    }
-
     /// Returns the chunks that hold the items of a window exactly as the output has them, so that a sink of chunks can copy
     /// these without unpacking them; `None` if they must be filled. A window may lie in any operand: an operator that joins many of them answers
     /// for each window by itself.

@@ -11,14 +11,14 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::access::{Access, Pattern, StoredWindow};
 use super::arrays::{check_extent, items};
-use super::fill::{Fill, Limits, Patch, Scratch, fill_boxes};
+use super::fill::{Fill, Limits, Scratch, fill_boxes};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::Window;
 use crate::storage::source::Source;
 
 /// How the dims of a tensor become others, while its items stay in C order.
@@ -236,7 +236,8 @@ fn long_axes(shape: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     shape.iter().copied().enumerate().filter(|(_, dim)| *dim != 1)
 }
 
-/// The items of a tensor with other dims.
+/// The items of a tensor with other dims, for an output that wants boxes of these: a store in chunks. Any other output takes the
+/// items of the tensor itself in C order, which counts them alike, and has the dims in its header alone.
 ///
 /// A window of the output, which is contiguous in C order, is a run of items of the data, which is cut into boxes of the
 /// data there. Where only dims of 1 come and go, any box of the output is a box of the data, so that chunks stay chunks.
@@ -291,25 +292,8 @@ impl Fill for Reshaped {
         self.data.fill_run(run, out, scratch)
     }
 
-    fn window_bytes(&self, _: usize) -> Option<usize> {
-        let source = self.data.source();
-        let chunks = source.as_chunks().filter(|_| self.same_axes.is_none())?;
-        // a row of chunks is read for one window, or for two where windows cannot end with it
-        let row = Windows::on_grid(source.shape(), 1, chunks.grid()).largest();
-        Some(row.saturating_mul(source.dtype().itemsize()))
-    }
-
-    fn same_items(&self) -> Option<&dyn Fill> {
-        Some(&self.data)
-    }
-
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
         Ok(self.reads()[0].stored(window))
-    }
-
-    /// The data itself, of which no item changes.
-    fn as_patch(&self) -> Option<&dyn Patch> {
-        self.data.as_patch()
     }
 }
 

@@ -15,6 +15,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch};
+use crate::ops::reshape::Reshaped;
 use crate::ops::selection::Selection;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::Commit;
@@ -35,6 +36,8 @@ pub struct Work {
     pub old_name: Option<String>,
     /// The operator that fills the items.
     pub fill: Box<dyn Fill>,
+    /// The dims of the output where they are others than those of the operator: as many items, counted alike in C order.
+    pub dims: Option<Vec<usize>>,
     /// The threads and memory that it may use.
     pub limits: Limits,
     /// How the items that it fills are arranged and cast.
@@ -61,12 +64,30 @@ pub struct Recast {
 impl Work {
     /// Makes the output of an operator a tensor to be written.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
-        Self { name: None, old_name: None, fill, limits, recast: Recast::default(), style: None, stores_empty: false }
+        Self {
+            name: None,
+            old_name: None,
+            fill,
+            dims: None,
+            limits,
+            recast: Recast::default(),
+            style: None,
+            stores_empty: false,
+        }
     }
 
     /// Makes an unaltered copy of a tensor one to be written.
     pub fn copy(data: Source, limits: Limits) -> Self {
         Self::new(Box::new(Selection::whole(data)), limits)
+    }
+
+    /// Makes a tensor with other dims one to be written in `format`. Dims are a matter of its header, since C order counts the
+    /// items alike whatever they are; only chunks are boxes of the new dims.
+    pub fn reshaped(data: Source, dims: Vec<usize>, format: Format, limits: Limits) -> Self {
+        if format.can().chunks {
+            return Self::new(Box::new(Reshaped::new(data, dims, limits)), limits);
+        }
+        Self { dims: Some(dims), ..Self::copy(data, limits) }
     }
 
     /// Returns what messages call the data.
@@ -82,7 +103,7 @@ impl Work {
             Some(true) => dtype.big_endian(),
             None => dtype.clone(),
         };
-        let mut shape = self.fill.meta().shape.clone();
+        let mut shape = self.dims.as_ref().unwrap_or(&self.fill.meta().shape).clone();
         if self.recast.order == Order::Fortran {
             shape.reverse();
         }

@@ -20,7 +20,7 @@ use crate::format::table::Format;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::bytes_of;
-use crate::layout::window::{Window, Windows, boxes_at};
+use crate::layout::window::{Window, Windows, runs_at};
 use crate::memory;
 use crate::ops::cast::CastFill;
 use crate::ops::selection::Selection;
@@ -436,8 +436,8 @@ pub fn items_at(
     match places {
         None => job.stream(progress, take)?,
         Some(places) => {
-            let (boxes, get) = boxes_at(&meta.shape, places);
-            job.pick(boxes, &get, progress, take)?;
+            let (runs, get) = runs_at(&meta.shape, places);
+            job.pick(runs, &get, progress, take)?;
         }
     }
     Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
