@@ -301,7 +301,6 @@ impl Diff {
         if self.accepts(io) || self.map || self.heatmap.is_some() {
             // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
             for source in [&mut expected, &mut actual] {
-                source.settle()?;
                 source.keep_near(limits.threads)?;
             }
         }

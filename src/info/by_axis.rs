@@ -43,7 +43,6 @@ pub fn by_axis(
     progress: Progress<'_>,
     take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
 ) -> Result<()> {
-    source.settle()?;
     // the places of one axis lie in pieces, each of which would be a request
     source.keep_near(limits.threads)?;
     source.flatten(limits.threads)?;

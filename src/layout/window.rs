@@ -168,6 +168,11 @@ impl Windows {
         Self { shape: shape.to_vec(), sides, counts, count, cut: begin..end, inner }
     }
 
+    /// Returns the shape of the tensor.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
     /// Returns the places of each axis in a window (fewer in the last).
     pub fn sides(&self) -> &[usize] {
         &self.sides

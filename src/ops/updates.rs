@@ -1,19 +1,15 @@
 //! The updates of a scatter: a source, and how its items become items of the data.
 
-use std::sync::Arc;
-
 use super::fill::Limits;
 use super::window_size::{ACROSS_WINDOWS, RESIDENT, WINDOW};
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
-use crate::memory::{LargeBytes, resize};
-use crate::parallel::share;
+use crate::memory::resize;
 use crate::storage::conversion::Conversion;
-use crate::storage::platform::{unnamed_file, write_at};
-use crate::storage::source::Source;
+use crate::storage::source::{Keep, Source};
 
 /// The updates of a scatter: where they come from, and how their items become items of the data.
 #[derive(Debug)]
@@ -86,13 +82,7 @@ impl Updates {
         if self.source.is_one_item() {
             return Ok(());
         }
-        let bytes = self.view.items() * dtype.itemsize();
-        let mut items = LargeBytes::zeros(bytes).with_context(|| self.source.label())?;
-        self.conversion.read(&self.source, &self.view, &mut items, &mut Vec::new())?;
-        let meta = Meta::new(dtype.clone(), self.view.shape());
-        let source = Source::resident(meta, items, self.source.label().to_owned());
-        *self = Self::new(source, Conversion::identity(dtype));
-        Ok(())
+        self.copy(Keep::Memory, dtype, &Windows::new(&self.view.shape(), usize::MAX), 1)
     }
 
     /// Makes it possible to read any run of them by itself: few updates are read into memory; many, such as a file in Fortran
@@ -104,27 +94,20 @@ impl Updates {
         if self.in_runs() {
             return Ok(());
         }
-        let itemsize = dtype.itemsize();
         if self.bytes() <= RESIDENT || !self.source.is_read_by_position() {
             return self.make_resident(dtype);
         }
         let threads = self.source.threads(limits.threads);
-        let file = unnamed_file().with_context(|| {
-            format!("{}: cannot be kept in {}", self.source.label(), std::env::temp_dir().display())
+        let window = limits.window.unwrap_or((ACROSS_WINDOWS / threads).max(WINDOW)) / dtype.itemsize().max(1);
+        self.copy(Keep::File, dtype, &Windows::new(&self.view.shape(), window), threads)
+    }
+
+    /// Puts a copy in their place, converted and in C order of their view.
+    fn copy(&mut self, keep: Keep, dtype: &DType, windows: &Windows, threads: usize) -> Result<()> {
+        let meta = Meta::new(dtype.clone(), self.view.shape());
+        let source = self.source.copied(keep, meta, windows, threads, &|window, items, gathered| {
+            self.read(&self.view.part(&window.ranges), items, gathered)
         })?;
-        let window = limits.window.unwrap_or((ACROSS_WINDOWS / threads).max(WINDOW)) / itemsize.max(1);
-        let (shape, windows) = (self.view.shape(), Windows::new(&self.view.shape(), window));
-        let begin = || (Vec::new(), Vec::new());
-        share(threads, windows.count(), begin, |number, (items, gathered)| -> Result<bool> {
-            let window = windows.get(number);
-            resize(items, window.items() * itemsize, self.source.label())?;
-            self.read(&self.view.part(&window.ranges), items, gathered)?;
-            write_at(&file, items, (window.start * itemsize) as u64)?;
-            Ok(true)
-        })?;
-        self.source.finish()?;
-        let label = self.source.label().to_owned();
-        let source = Source::stored(Meta::new(dtype.clone(), shape), Arc::new(file), 0, label)?;
         *self = Self::new(source, Conversion::identity(dtype));
         Ok(())
     }

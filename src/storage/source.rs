@@ -16,12 +16,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Context, Result, ensure};
 
+mod copies;
 mod readings;
 
+pub use self::copies::Keep;
 pub use self::readings::ByteReading;
-use super::chunked::{Chunked, MOST_ROW, few_rows};
-use super::platform::{unnamed_file, write_at};
-use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp, request_window};
+use super::chunked::{Chunked, MOST_ROW};
+use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -30,15 +31,11 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run};
 use crate::memory::{self, LargeBytes};
-use crate::parallel::{Threads, UNPOISONED, locked, share, threads_holding};
+use crate::parallel::{Threads, locked};
 
 /// The most bytes that are read at once while scattered items are gathered. That bounds what is read in vain, for the gaps
 /// between the items, and the memory of each thread. A read of a MiB costs far more than the system call that asks for it.
 pub(super) const READ_AT_ONCE: usize = 1 << 20;
-
-/// The most bytes of a stream that is settled in memory. A longer one goes to a file, so that a pipe of any length takes
-/// bounded memory. 16 MiB spare most operands the file, and every machine has them.
-const MEMORY_SPOOL: usize = 1 << 24;
 
 /// A tensor that can be read in parts.
 #[derive(Debug)]
@@ -51,8 +48,8 @@ pub struct Source {
     container: Option<(Arc<Container>, usize)>,
     /// Whether what was named is a group that it is the tensor of, and not the tensor.
     is_group: bool,
-    /// The items as they are stored, once they have been [brought near](Self::bring_near).
-    near: OnceLock<Arc<dyn ReadAt>>,
+    /// A copy of the items as they are stored, once they have been [brought near](Self::bring_near).
+    near: OnceLock<Storage>,
 }
 
 /// The metadata of a file as a whole: texts by their keys.
@@ -114,23 +111,14 @@ impl Storage {
 }
 
 impl Source {
+    fn new(meta: Meta, store: Storage, label: String) -> Self {
+        Self { meta, store, label, container: None, is_group: false, near: OnceLock::new() }
+    }
+
     /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
-        Self {
-            meta,
-            store: Storage::Memory(LargeBytes::Heap(bytes)),
-            label,
-            container: None,
-            is_group: false,
-            near: OnceLock::new(),
-        }
-    }
-
-    /// Takes items in memory that are in C order and of a shape and a dtype that suit them.
-    pub(crate) fn resident(meta: Meta, items: LargeBytes, label: String) -> Self {
-        debug_assert_eq!((meta.bytes(), meta.order), (items.len(), Order::C), "{label}");
-        Self { meta, store: Storage::Memory(items), label, container: None, is_group: false, near: OnceLock::new() }
+        Self::new(meta, Storage::Memory(LargeBytes::Heap(bytes)), label)
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
@@ -139,30 +127,22 @@ impl Source {
     /// # Errors
     /// The system does not tell the version of the bytes.
     pub fn stored(meta: Meta, bytes: Arc<dyn ReadAt>, start: u64, label: String) -> Result<Self> {
-        Ok(Self {
-            meta,
-            store: Storage::stored(bytes, start)?,
-            label,
-            container: None,
-            is_group: false,
-            near: OnceLock::new(),
-        })
+        Ok(Self::new(meta, Storage::stored(bytes, start)?, label))
     }
 
     /// Takes items that lie in chunks.
     pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
-        Self { meta, store: Storage::Chunks(chunks), label, container: None, is_group: false, near: OnceLock::new() }
+        Self::new(meta, Storage::Chunks(chunks), label)
     }
 
     /// Takes the `bytes` bytes of items that `reader` gives before it ends.
     pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
-        let store = Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }));
-        Self { meta, store, label, container: None, is_group: false, near: OnceLock::new() }
+        Self::new(meta, Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes })), label)
     }
 
     /// Takes one item for every place of a shape.
     pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
-        Self { meta, store: Storage::Item(item), label, container: None, is_group: false, near: OnceLock::new() }
+        Self::new(meta, Storage::Item(item), label)
     }
 
     /// Returns the same tensor as number `n` of several in a container.
@@ -239,10 +219,15 @@ impl Source {
         matches!(self.store, Storage::Bytes { .. })
     }
 
+    /// Returns what holds the items that are read: a copy, where there is one.
+    fn nearest(&self) -> &Storage {
+        self.near.get().unwrap_or(&self.store)
+    }
+
     /// Returns whether each read is a request to a server, so that threads gain by waiting together however little there is.
     pub fn costs_requests(&self) -> bool {
-        match &self.store {
-            Storage::Bytes { bytes, .. } => self.near.get().is_none() && bytes.costs_requests(),
+        match self.nearest() {
+            Storage::Bytes { bytes, .. } => bytes.costs_requests(),
             Storage::Chunks(chunks) => chunks.costs_requests(),
             Storage::Stream(_) | Storage::Memory(_) | Storage::Item(_) => false,
         }
@@ -318,150 +303,12 @@ impl Source {
         self.meta.view()
     }
 
-    /// Reads all items into memory, in C order. That suits small tensors whose items are picked from here and there.
-    ///
-    /// # Errors
-    /// Reading fails, or there is not enough memory.
-    pub fn make_resident(&mut self, threads: Threads) -> Result<()> {
-        /// The bytes that a thread reads at a time.
-        const PART: usize = 1 << 22;
-        let count = self.threads(threads);
-        let part = if self.costs_requests() { request_window(self.bytes(), count, usize::MAX) } else { PART };
-        let mut bytes = LargeBytes::zeros(self.bytes()).with_context(|| &*self.label)?;
-        if self.is_read_by_position() && self.view().is_c_order() {
-            let parts: Vec<_> = bytes.chunks_mut(part).map(Mutex::new).collect();
-            let read = |n: usize| self.read_at(&mut locked(&parts[n]), (n * part) as u64);
-            share(count, parts.len(), || (), |n, ()| read(n).map(|()| true))?;
-        } else {
-            self.read(&self.view(), &mut bytes, &mut Vec::new())?;
-        }
-        self.finish()?;
-        self.meta.order = Order::C;
-        self.store = Storage::Memory(bytes);
-        Ok(())
-    }
-
-    /// Makes a stream readable in any order. A short one is read into memory, a longer one into a file without a name in
-    /// the folder for temporary files. Other sources stay as they are.
-    ///
-    /// # Errors
-    /// The stream cannot be read, or is shorter or longer than its tensor; the file cannot be written.
-    pub fn settle(&mut self) -> Result<()> {
-        let Storage::Stream(stream) = &mut self.store else { return Ok(()) };
-        let stream = stream.get_mut().expect(UNPOISONED);
-        let settled = if stream.bytes > MEMORY_SPOOL as u64 {
-            let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
-            let mut file = unnamed_file().with_context(place)?;
-            let copied = io::copy(&mut stream.reader.by_ref().take(stream.bytes), &mut file).with_context(place);
-            stream.at = copied.map_err(|error| error.needing(|| format!("all of it needs {} bytes", stream.bytes)))?;
-            Storage::stored(Arc::new(file), 0)?
-        } else {
-            let mut bytes = Vec::new();
-            let read = stream.reader.by_ref().take(stream.bytes).read_to_end(&mut bytes);
-            stream.at = read.with_context(|| self.label.clone())? as u64;
-            Storage::Memory(LargeBytes::Heap(bytes))
-        };
-        self.finish()?;
-        self.store = settled;
-        Ok(())
-    }
-
     /// Reverses the axes of a tensor in Fortran order, which makes it one in C order: the same items lie in the same places.
     pub fn reverse_to_c_order(&mut self) {
         if self.meta.order == Order::Fortran {
             self.meta.shape.reverse();
             self.meta.order = Order::C;
         }
-    }
-
-    /// Makes chunks in [long rows](Self::in_long_rows) readable in C order, by copying them once to a file without a name
-    /// in the folder for temporary files. Other sources stay as they are.
-    ///
-    /// # Errors
-    /// Reading fails, or that file cannot be written.
-    pub fn flatten(&mut self, threads: Threads) -> Result<()> {
-        if self.in_long_rows().is_some() { self.copy_chunks(threads) } else { Ok(()) }
-    }
-
-    /// Does what [`flatten`](Self::flatten) does where all items are wanted in C order: chunks that a server is asked for are
-    /// copied, too, if they lie in [so few rows](few_rows) that most threads would have none.
-    ///
-    /// # Errors
-    /// Those of [`flatten`](Self::flatten).
-    pub fn flatten_all(&mut self, threads: Threads) -> Result<()> {
-        let of_server = self.as_chunks().filter(|chunks| chunks.costs_requests());
-        let is_few = of_server.is_some_and(|chunks| {
-            let rows = Windows::on_grid(self.shape(), 1, chunks.grid());
-            few_rows(self.shape(), &rows, chunks.grid(), self.threads(threads))
-        });
-        if is_few { self.copy_chunks(threads) } else { self.flatten(threads) }
-    }
-
-    /// Copies what a server is asked for to a file without a name in the folder for temporary files, so that all of it is asked
-    /// for once however often it is read. Other sources stay as they are.
-    ///
-    /// # Errors
-    /// Reading fails, or that file cannot be written.
-    pub fn keep_near(&mut self, threads: Threads) -> Result<()> {
-        match &self.store {
-            Storage::Chunks(chunks) if chunks.costs_requests() => self.copy_chunks(threads),
-            _ => self.bring_near(threads),
-        }
-    }
-
-    /// Does what [`keep_near`](Self::keep_near) does for items in bytes that are read by position, when an output is begun: to
-    /// plan one asks for nothing. Chunks stay as they are.
-    ///
-    /// # Errors
-    /// Those of [`keep_near`](Self::keep_near).
-    pub fn bring_near(&self, threads: Threads) -> Result<()> {
-        if !(self.is_read_by_position() && self.costs_requests()) {
-            return Ok(());
-        }
-        let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
-        let file = unnamed_file().with_context(place)?;
-        let (bytes, count) = (self.bytes(), self.threads(threads));
-        let part = request_window(bytes, count, usize::MAX);
-        let copied = share(count, bytes.div_ceil(part), Vec::new, |number, items| -> Result<bool> {
-            let at = number * part;
-            memory::resize(items, part.min(bytes - at), &self.label)?;
-            self.read_at(items, at as u64)?;
-            write_at(&file, items, at as u64).with_context(place)?;
-            Ok(true)
-        });
-        copied.map_err(|error| error.needing(|| format!("all of it needs {bytes} bytes")))?;
-        self.finish()?;
-        // whoever else has brought it near meanwhile has the same bytes
-        let _ = self.near.set(Arc::new(file));
-        Ok(())
-    }
-
-    /// Copies chunks to a file without a name.
-    fn copy_chunks(&mut self, threads: Threads) -> Result<()> {
-        /// The most bytes that more threads than usual hold together: as many as eight rows of chunks may take.
-        const HELD: usize = 8 * MOST_ROW;
-        let Some(chunks) = self.as_chunks() else { return Ok(()) };
-        let itemsize = self.dtype().itemsize();
-        let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
-        let file = unnamed_file().with_context(place)?;
-        let (windows, view) = (Windows::boxes(self.shape(), chunks.grid()), self.view());
-        let begin = || (Vec::new(), Vec::new());
-        let threads = threads_holding(self.threads(threads), windows.largest().saturating_mul(2 * itemsize), HELD);
-        share(threads, windows.count(), begin, |number, (items, scratch)| -> Result<bool> {
-            let window = windows.get(number);
-            memory::resize(items, window.items() * itemsize, &self.label)?;
-            self.read(&view.part(&window.ranges), items, scratch)?;
-            let mut rest = &items[..];
-            for piece in window.pieces(self.shape()) {
-                let (run, after) = rest.split_at(piece.items() * itemsize);
-                write_at(&file, run, (piece.start * itemsize) as u64).with_context(place)?;
-                rest = after;
-            }
-            Ok(true)
-        })?;
-        self.finish()?;
-        self.store = Storage::stored(Arc::new(file), 0)?;
-        Ok(())
     }
 
     /// Checks, once all that was wanted has been read, that a stream ends where it should and that stored items have not
@@ -550,9 +397,8 @@ impl Source {
     /// # Errors
     /// Those of [`read`](Self::read).
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
-        match &self.store {
+        match self.nearest() {
             Storage::Bytes { bytes, start, .. } => {
-                let (bytes, start) = self.near.get().map_or((bytes, *start), |near| (near, 0));
                 bytes.read_at(out, start + at).with_context(|| format!("{}: cannot be read", self.label))
             }
             Storage::Stream(stream) => {

@@ -350,6 +350,25 @@ fn standard_input() {
     );
 }
 
+/// The quantiles of so many errors take another pass over both tensors.
+#[test]
+fn quantiles_of_what_comes_once() {
+    let folder = Folder::new();
+    let [a, b] = [0.0, 1e-3].map(|by| (0..100_000).map(|i| f64::from(i) * (1.0 + by)).collect::<Vec<_>>());
+    let [a, b] = [a, b].map(|items| npy("<f8", &[100_000], &bytes(&items)));
+    folder.put("a.npy", &a).put("b.npy", b).put("a.npz", zip(&[deflated("a.npy", &a)]));
+    let quantiles = |expected: &str| {
+        let run = folder.run_with(["diff", expected, "b.npy", "--json"], None, Some(&a));
+        let text = String::from_utf8(run.stdout).expect("JSON");
+        let found =
+            text.split_once("\"quantiles\": ").and_then(|(_, rest)| rest.split_once('}')).map(|(found, _)| found);
+        found.map_or(run.stderr, str::to_owned)
+    };
+    let expected = quantiles("a.npy");
+    assert!(expected.starts_with("{\"0.5\": 49.99"), "{expected}");
+    assert_eq!((quantiles("-"), quantiles("a.npz")), (expected.clone(), expected));
+}
+
 #[test]
 #[cfg(unix)]
 fn closed_pipes_and_full_devices() {

@@ -105,11 +105,9 @@ impl Sweeps {
         let row_bytes = sweeps.resolver.row_tuples().map(|tuples| tuples.saturating_mul(bytes));
         let has_short_rows = row_bytes.is_some_and(|row| row <= most / KEPT_SWEEPS);
         if has_tuples && has_short_rows && all_bytes > most.min(MOST_TOGETHER) {
-            sweeps.indices.settle()?;
             sweeps.indices.keep_near(limits.threads)?;
             sweeps.plan = sweeps.planned_by_rows(most.min(ROWS) / bytes, group_places)?;
         } else if has_tuples && all_bytes > most {
-            sweeps.indices.settle()?;
             sweeps.indices.keep_near(limits.threads)?;
             sweeps.plan = sweeps.planned(most / KEPT_SWEEPS / bytes, group_places)?;
         }
