@@ -10,6 +10,7 @@ use super::io::{Io, Outcome};
 use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
 use super::sources::slices_of;
 use crate::error::Error;
+use crate::memory::Buffer;
 use crate::ops::condition::Condition;
 use crate::ops::replace::{ReplacedItems, Replacement};
 use crate::ops::slice_scatter;
@@ -95,7 +96,7 @@ impl SliceScatter {
         let matcher = change.matcher(condition)?;
         let LinkedChange { base, updates, destination, limits } = change.link(&[1])?;
         let mut item = vec![0; updates.itemsize()];
-        updates.read(updates.view(), &mut item, &mut Vec::new())?;
+        updates.read(updates.view(), &mut item, &mut Buffer::default())?;
         // several parts of a new output look at items that lie in two of them, and a part that is there at none
         let is_counted = !run.quiet && (edit.in_place || !output.parts.is_given());
         let counted = is_counted.then(ReplacedItems::default);

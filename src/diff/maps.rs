@@ -13,7 +13,7 @@ use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
-use crate::memory::resize;
+use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
@@ -131,14 +131,14 @@ impl Fill for ErrorPlane {
         let count = window.items();
         let mut worst = vec![0.0_f64; count];
         let (mut errors, mut converted) = (Vec::new(), Default::default());
-        let mut items = [std::mem::take(&mut scratch.items), Vec::new()];
+        let mut items = [std::mem::take(&mut scratch.items), Buffer::default()];
         let planes: usize = self.others.iter().product();
         for plane in 0..planes {
             let places = coordinates(plane, &self.others).into_iter().map(|place| place..place + 1);
             let ranges: Vec<_> = places.chain(window.ranges.iter().cloned()).collect();
             for (source, items) in self.sources.iter().zip(&mut items) {
                 let conversion = Conversion::to_native(source.dtype());
-                resize(items, count * conversion.itemsize(), source.label())?;
+                items.resize(count * conversion.itemsize(), source.label())?;
                 conversion.read(source, &source.view().part(&ranges), items, &mut scratch.gathered)?;
             }
             let rows = reading.read(Rows { expected: &items[0], actual: &items[1] }, &mut converted);

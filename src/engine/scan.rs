@@ -303,8 +303,8 @@ fn scan_windows(
     // each thread has a window of each part as it is stored, and once packed
     let each = windows.largest().saturating_mul(2 * widest * parts.len());
     let threads = threads_holding(threads, each, limits.held());
-    let buffers = || (parts.iter().map(|_| Buffer::default()).collect::<Vec<_>>(), Vec::new());
-    let read = |window: &Window, items: &mut [Buffer], scratch: &mut Vec<u8>| -> Result<()> {
+    let buffers = || (parts.iter().map(|_| Buffer::default()).collect::<Vec<_>>(), Buffer::default());
+    let read = |window: &Window, items: &mut [Buffer], scratch: &mut Buffer| -> Result<()> {
         for ((ScannedPart { source, view }, conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut())
         {
             items.resize(window.items() * conversion.itemsize(), source.label())?;

@@ -12,7 +12,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, ReadAt};
@@ -164,7 +164,7 @@ impl NarrowChunks {
         outer: &[Span],
         last: Span,
         out: (&mut [u8], usize),
-        scratch: &mut Vec<u8>,
+        scratch: &mut Buffer,
         take: impl Fn(&[u8], &mut [u8]),
     ) -> Result<()> {
         let (out, row) = out;
@@ -176,7 +176,7 @@ impl NarrowChunks {
     }
 
     /// Reads items that share bytes.
-    fn unpack(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    fn unpack(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let (each, bits) = (self.each, self.narrow.bits());
         let item = |byte: u8, place: usize| byte >> ((place % each) as u32 * bits) & ((1 << bits) - 1);
         let Some((&last, outer)) = places.split_last().filter(|_| !out.is_empty()) else { return Ok(()) };
@@ -221,7 +221,7 @@ impl NarrowChunks {
 }
 
 impl Chunked for NarrowChunks {
-    fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         if self.each > 1 {
             return self.unpack(places, out, scratch);
         }

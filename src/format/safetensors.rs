@@ -514,7 +514,7 @@ mod tests {
             let mut source = index.source(&file, n, "x".to_owned())?;
             source.settle()?;
             let mut out = vec![0; source.bytes()];
-            source.read(&source.view(), &mut out, &mut Vec::new())?;
+            source.read(&source.view(), &mut out, &mut Default::default())?;
             Ok(out)
         };
         (0..index.members.len()).map(items).collect()

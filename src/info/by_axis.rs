@@ -7,7 +7,7 @@ use super::stats::{Stats, stats_of};
 use crate::engine::job::Progress;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
-use crate::memory;
+use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
@@ -97,14 +97,14 @@ fn is_outermost(source: &Source, axis: usize) -> bool {
 }
 
 /// Reads some places of an axis into memory, one after the other: the items of each little-endian and in C order.
-fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Vec<u8>> {
+fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Buffer> {
     let rank = source.shape().len();
     let ranges: Vec<_> =
         source.shape().iter().enumerate().map(|(n, &dim)| if n == axis { places.clone() } else { 0..dim }).collect();
     let order: Vec<usize> = std::iter::once(axis).chain((0..rank).filter(|&n| n != axis)).collect();
     let view = source.view().part(&ranges).with_axes(&order);
-    let mut items = Vec::new();
-    memory::resize(&mut items, view.items() * source.dtype().itemsize(), source.label())?;
-    Conversion::to_native(source.dtype()).read(source, &view, &mut items, &mut Vec::new())?;
+    let mut items = Buffer::default();
+    items.resize(view.items() * source.dtype().itemsize(), source.label())?;
+    Conversion::to_native(source.dtype()).read(source, &view, &mut items, &mut Buffer::default())?;
     Ok(items)
 }

@@ -421,7 +421,7 @@ fn place_alone(source: &Source, axis: usize, place: usize) -> Stats {
     ranges[axis] = place..place + 1;
     let view = source.view().part(&ranges);
     let mut bytes = vec![0; view.items() * source.dtype().itemsize()];
-    source.read(&view, &mut bytes, &mut Vec::new()).unwrap();
+    source.read(&view, &mut bytes, &mut Default::default()).unwrap();
     let alone = Tensor::new(source.dtype().clone(), view.shape(), bytes).unwrap();
     let mut found = stats(&mut Source::memory(alone, "alone".into()), threads(1), &|_| ()).unwrap().unwrap();
     let extremes = found.min.iter_mut().chain(&mut found.max).map(|(_, index)| index);

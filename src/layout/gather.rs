@@ -2,7 +2,7 @@
 
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
-use crate::memory::from_line;
+use crate::memory::{Buffer, OutOfMemory};
 use std::cmp::Reverse;
 
 /// A gap of at most so many bytes is read through, which costs less than another system call and looking up another page of the
@@ -85,11 +85,11 @@ const TILE: usize = 1 << 18;
 ///
 /// # Errors
 /// Those of `read`.
-pub fn gather<E>(
+pub fn gather<E: From<OutOfMemory>>(
     view: &View,
     itemsize: usize,
     out: &mut [u8],
-    scratch: &mut Vec<u8>,
+    scratch: &mut Buffer,
     reads: Reads<'_>,
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -132,7 +132,7 @@ pub fn gather<E>(
         if lies_as_stored(steps) {
             return read(&mut out[to * itemsize..][..bytes], position);
         }
-        let scratch = from_line(scratch, bytes);
+        let scratch = scratch.room(bytes)?;
         read(scratch, position)?;
         let (from, to) = views(from - low, to, steps);
         copy_bytes(scratch, &from, out, &to, itemsize);
@@ -225,15 +225,15 @@ impl<'a> Tiles<'a> {
         Some(Self { outer, along, within, piece: extent / itemsize, itemsize, stack: stack.min(along.dim) })
     }
 
-    fn gather<E>(
+    fn gather<E: From<OutOfMemory>>(
         &self,
         out: &mut [u8],
-        scratch: &mut Vec<u8>,
+        scratch: &mut Buffer,
         mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
         let axis = self.along;
         let bytes = self.piece * self.itemsize;
-        let scratch = from_line(scratch, self.stack * bytes);
+        let scratch = scratch.room(self.stack * bytes)?;
         let back = backwards(self.within);
         self.outer.rows(0, |from, to| {
             (0..axis.dim).step_by(self.stack).try_for_each(|first| {
@@ -268,11 +268,11 @@ mod tests {
                 let expected: Vec<u8> = places(&view).iter().flat_map(|&p| vec![p as u8; itemsize]).collect();
                 for limit in [1, itemsize, 3 * itemsize, 7 * itemsize, 1 << 20] {
                     let mut out = vec![255; expected.len()];
-                    let mut scratch = Vec::new();
+                    let mut scratch = Buffer::default();
                     let read = |bytes: &mut [u8], at: u64| {
                         assert!(bytes.len() <= limit.max(itemsize), "{} bytes at once", bytes.len());
                         bytes.copy_from_slice(&storage[at as usize..][..bytes.len()]);
-                        Ok::<_, ()>(())
+                        Ok::<_, OutOfMemory>(())
                     };
                     gather(&view, itemsize, &mut out, &mut scratch, Reads::of(limit), read).unwrap();
                     assert_eq!(out, expected, "{itemsize} bytes, limit {limit}, {view:?}");
@@ -297,10 +297,10 @@ mod tests {
                 let storage: Vec<u8> = (0..800).map(|at| (at % 251) as u8).collect();
                 let (mut out, mut found) = (vec![0; 200], vec![]);
                 let how = Reads { most: 1 << 20, gaps: Gaps::Counted(&may_read) };
-                gather(&view, 1, &mut out, &mut Vec::new(), how, |bytes, at| {
+                gather(&view, 1, &mut out, &mut Buffer::default(), how, |bytes, at| {
                     bytes.copy_from_slice(&storage[at as usize..][..bytes.len()]);
                     found.push(bytes.len());
-                    Ok::<_, ()>(())
+                    Ok::<_, OutOfMemory>(())
                 })
                 .unwrap();
                 assert_eq!((found.len(), found.iter().sum::<usize>()), (reads, bytes), "{allowed}");
@@ -318,9 +318,9 @@ mod tests {
     fn reads_no_more_than_wanted() {
         let view = View::c_order(&[1000, 8192]).select(&[span(7, 1, 1), span(0, 1, 8192)]);
         let (mut out, mut reads) = (vec![0; 8192], vec![]);
-        gather(&view, 1, &mut out, &mut Vec::new(), Reads::of(1 << 20), |b, at| {
+        gather(&view, 1, &mut out, &mut Buffer::default(), Reads::of(1 << 20), |b, at| {
             reads.push((at, b.len()));
-            Ok::<_, ()>(())
+            Ok::<_, OutOfMemory>(())
         })
         .unwrap();
         assert_eq!(reads, [(7 * 8192, 8192)]);
@@ -349,9 +349,9 @@ mod tests {
             let view = View::c_order(&[10, row]).select(&[span(0, 1, 10), span(0, 1, wanted)]);
             let reads = [Gaps::Wanted, Gaps::Unwanted].map(|gaps| {
                 let (mut out, mut reads) = (vec![0; 10 * wanted], 0);
-                gather(&view, 1, &mut out, &mut Vec::new(), Reads { most: 1 << 20, gaps }, |_, _| {
+                gather(&view, 1, &mut out, &mut Buffer::default(), Reads { most: 1 << 20, gaps }, |_, _| {
                     reads += 1;
-                    Ok::<_, ()>(())
+                    Ok::<_, OutOfMemory>(())
                 })
                 .unwrap();
                 reads

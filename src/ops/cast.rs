@@ -10,7 +10,6 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
-use crate::memory::resize;
 
 /// The output of another operator with its items cast.
 #[derive(Debug)]
@@ -62,14 +61,14 @@ impl Fill for CastFill {
 
     fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
-        resize(items, window.items() * self.cast.from_size(), self.inner.data().label())?;
+        items.resize(window.items() * self.cast.from_size(), self.inner.data().label())?;
         self.inner.fill(window, items, inner.get_or_insert_default())?;
         self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, |item| window.index_of(item)))
     }
 
     fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
-        resize(items, run.len() * self.cast.from_size(), self.inner.data().label())?;
+        items.resize(run.len() * self.cast.from_size(), self.inner.data().label())?;
         self.inner.fill_run(run.clone(), items, inner.get_or_insert_default())?;
         let index = |item| coordinates(run.start + item, &self.meta.shape);
         self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, index))

@@ -296,7 +296,7 @@ impl Fill for Concat {
                 conversion.read(selection.source(), &view, items, &mut scratch.gathered)?;
                 continue;
             }
-            memory::resize(&mut scratch.items, bytes, selection.source().label())?;
+            scratch.items.resize(bytes, selection.source().label())?;
             conversion.read(selection.source(), &view, &mut scratch.items, &mut scratch.gathered)?;
             copy_bytes(&scratch.items, &View::c_order(&to.shape()), out, &to, itemsize);
         }

@@ -11,6 +11,7 @@ use super::window_size::{ENTRIES, MEMORY};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::memory::Buffer;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
@@ -46,9 +47,9 @@ impl Limits {
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// A buffer through which scattered items are gathered.
-    pub gathered: Vec<u8>,
+    pub gathered: Buffer,
     /// A buffer for items on their way to their places.
-    pub items: Vec<u8>,
+    pub items: Buffer,
     /// The buffers of the operator whose output this one takes, if there is one.
     pub inner: Option<Box<Scratch>>,
 }

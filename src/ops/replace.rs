@@ -24,7 +24,7 @@ use crate::item::meta::Meta;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, Windows, boxes_of_run};
-use crate::memory::{self, resize};
+use crate::memory::{self, Buffer};
 use crate::parallel::{locked, share, threads_holding};
 
 /// How many items a run has replaced, which is known when it has ended.
@@ -91,7 +91,7 @@ impl LinkedReplace {
         &self,
         window: &Window,
         out: &mut [u8],
-        items: &mut Vec<u8>,
+        items: &mut Buffer,
         look: impl FnOnce(&mut [u8]) -> T,
     ) -> Result<Option<T>> {
         let Some((_, place)) = self.places.part(window) else { return Ok(None) };
@@ -99,7 +99,7 @@ impl LinkedReplace {
         if let Some(first) = place.as_run() {
             return Ok(Some(look(&mut out[first * itemsize..][..bytes])));
         }
-        resize(items, bytes, self.base.source().label())?;
+        items.resize(bytes, self.base.source().label())?;
         let together = View::c_order(&place.shape());
         copy_bytes(out, &place, items, &together, itemsize);
         let found = look(items);
@@ -108,8 +108,8 @@ impl LinkedReplace {
     }
 
     /// Returns how many items of a window match.
-    fn count(&self, window: &Window, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<usize> {
-        resize(out, window.items() * self.meta().dtype.itemsize(), self.base.source().label())?;
+    fn count(&self, window: &Window, out: &mut Buffer, scratch: &mut Scratch) -> Result<usize> {
+        out.resize(window.items() * self.meta().dtype.itemsize(), self.base.source().label())?;
         self.base.fill(window, out, scratch)?;
         let found = self.look(window, out, &mut scratch.items, |items| self.replacement.matcher.count(items))?;
         Ok(found.unwrap_or(0))
@@ -123,7 +123,7 @@ impl LinkedReplace {
         let window = windows.largest() * self.meta().dtype.itemsize();
         let threads = self.limits.threads.for_bytes(numbers.len().saturating_mul(window));
         let threads = threads_holding(threads, window.saturating_mul(2), self.limits.held());
-        let begin = || (Vec::new(), Scratch::default(), Vec::new(), 0);
+        let begin = || (Buffer::default(), Scratch::default(), Vec::new(), 0);
         let found = share(threads, numbers.len(), begin, |at, state| {
             let (out, scratch, matching, items) = state;
             match self.count(&windows.get(numbers[at]), out, scratch)? {
@@ -143,7 +143,7 @@ impl LinkedReplace {
 
     /// Looks at the items of a stream up to `end` that nothing was made of.
     fn pass(&self, end: usize) -> Result<()> {
-        let (mut next, mut out, mut scratch) = (locked(&self.next), Vec::new(), Scratch::default());
+        let (mut next, mut out, mut scratch) = (locked(&self.next), Buffer::default(), Scratch::default());
         while *next < end {
             let most = (WINDOW / self.meta().dtype.itemsize().max(1)).max(1);
             let last = end.min(*next + most);

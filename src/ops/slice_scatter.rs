@@ -18,7 +18,6 @@ use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, Windows, boxes_of_run};
-use crate::memory::resize;
 
 /// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +118,7 @@ impl LinkedSliceScatter {
         if let Some(first) = place.as_run() {
             return self.updates.read(&part, &mut out[first * itemsize..][..part.items() * itemsize], gathered);
         }
-        resize(items, part.items() * itemsize, self.updates.source().label())?;
+        items.resize(part.items() * itemsize, self.updates.source().label())?;
         self.updates.read(&part, items, gathered)?;
         copy_bytes(items, &View::c_order(&part.shape()), out, place, itemsize);
         Ok(())

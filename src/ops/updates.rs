@@ -7,7 +7,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
-use crate::memory::resize;
+use crate::memory::Buffer;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Keep, Source};
 
@@ -116,18 +116,16 @@ impl Updates {
     ///
     /// # Errors
     /// Those of [`Source::read`].
-    pub fn read(&self, view: &View, out: &mut [u8], gathered: &mut Vec<u8>) -> Result<()> {
+    pub fn read(&self, view: &View, out: &mut [u8], gathered: &mut Buffer) -> Result<()> {
         self.conversion.read(&self.source, view, out, gathered)
     }
 
-    /// Reads items from item `first` on, where [`in_runs`](Self::in_runs) allows it.
+    /// Fills `out` with items from item `first` on, where [`in_runs`](Self::in_runs) allows it.
     ///
     /// # Errors
-    /// Those of [`Source::read_at`]; not enough memory.
-    pub fn read_run(&self, first: usize, items: usize, out: &mut Vec<u8>) -> Result<()> {
-        let itemsize = self.conversion.itemsize();
-        resize(out, items * itemsize, self.source.label())?;
-        self.source.read_at(out, (first * itemsize) as u64)?;
+    /// Those of [`Source::read_at`].
+    pub fn read_run(&self, first: usize, out: &mut [u8]) -> Result<()> {
+        self.source.read_at(out, (first * self.itemsize()) as u64)?;
         self.conversion.swap(out);
         Ok(())
     }

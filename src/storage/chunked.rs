@@ -10,6 +10,7 @@ use super::read_at::{Identity, ReadAt};
 use crate::error::Result;
 use crate::layout::axis::Span;
 use crate::layout::window::{Window, Windows};
+use crate::memory::Buffer;
 
 /// The most bytes that a row of chunks may have to be read as a row, which is what windows in C order need at once. Chunks
 /// in longer rows are read one by one, and copied to a file without a name where C order is needed. A scan holds one row in
@@ -33,7 +34,7 @@ pub trait Chunked: Debug + Send + Sync {
     ///
     /// # Errors
     /// Reading fails; a chunk, which is named, is damaged; there is not enough memory.
-    fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()>;
+    fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()>;
 
     /// Checks, once all that was wanted has been read, that the tensor has not changed since it was opened.
     ///

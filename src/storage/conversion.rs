@@ -7,7 +7,7 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::Swap;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
-use crate::memory;
+use crate::memory::Buffer;
 
 /// Converts items of one dtype to another of the same kind, which may differ in byte order and in the width of strings.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl Conversion {
     ///
     /// # Errors
     /// Those of [`Source::read`].
-    pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         if self.from == self.to {
             source.read(view, out, scratch)?;
             self.swap(out);
@@ -84,12 +84,12 @@ impl Conversion {
         }
         out.fill(0);
         let shorter = self.from.min(self.to);
-        let mut items = Vec::new();
+        let mut items = Buffer::default();
         // Wide items that become narrow are converted a few at a time: updates of `<U1000` for data of `<U1` would take a
         // thousand times the memory of the window that they go to.
         for window in Windows::new(&view.shape(), READ_AT_ONCE / self.from.max(1)).iter() {
             let box_view = view.part(&window.ranges);
-            memory::resize(&mut items, box_view.items() * self.from, source.label())?;
+            items.resize(box_view.items() * self.from, source.label())?;
             source.read(&box_view, &mut items, scratch)?;
             Swap::apply_all(&self.swaps, &mut items, self.from);
             for i in 0..box_view.items() {
@@ -160,7 +160,7 @@ mod tests {
                 for window in windows.iter() {
                     let mut out = vec![9; window.items() * to.itemsize()];
                     let view = Meta::new(from.clone(), shape.clone()).view().part(&window.ranges);
-                    conversion.read(&source, &view, &mut out, &mut Vec::new()).unwrap();
+                    conversion.read(&source, &view, &mut out, &mut Default::default()).unwrap();
                     found.extend(out);
                 }
                 assert_eq!(found, expected, "{from:?} as {to:?}");
@@ -175,7 +175,7 @@ mod tests {
         let source = Source::memory(Tensor::new(from.clone(), vec![4], items).unwrap(), "x".into());
         let conversion = Conversion::new(&from, &dtype("<U1")).unwrap();
         let mut out = [9; 16];
-        conversion.read(&source, &source.view(), &mut out, &mut Vec::new()).unwrap();
+        conversion.read(&source, &source.view(), &mut out, &mut Default::default()).unwrap();
         assert_eq!(out, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]);
     }
 

@@ -19,6 +19,7 @@ use std::time::SystemTime;
 
 use super::platform;
 use crate::layout::gather::GapRun;
+use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share};
 
 /// Bytes of a fixed number that can be read in any order, by several threads at once.
@@ -221,13 +222,13 @@ impl ReadAt for ReopenedFile {
 /// Bytes in memory, which do not change.
 #[derive(Debug)]
 pub struct MemoryBytes {
-    bytes: Vec<u8>,
+    bytes: Buffer,
     number: u64,
 }
 
 impl MemoryBytes {
     /// Takes bytes as an object of their own: two of the same bytes have two identities.
-    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+    pub fn new(bytes: impl Into<Buffer>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { bytes: bytes.into(), number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }

@@ -30,7 +30,7 @@ use crate::layout::gather::{GapRun, Gaps, Reads, gather};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run};
-use crate::memory::{self, LargeBytes};
+use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
 /// The most bytes that are read at once while scattered items are gathered. That bounds what is read in vain, for the gaps
@@ -99,7 +99,7 @@ enum Storage {
     /// Items in the chunks of a grid.
     Chunks(Arc<dyn Chunked>),
     /// Items in memory.
-    Memory(LargeBytes),
+    Memory(Buffer),
     /// One item, which stands at every place.
     Item(Vec<u8>),
 }
@@ -118,7 +118,7 @@ impl Source {
     /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
-        Self::new(meta, Storage::Memory(LargeBytes::Heap(bytes)), label)
+        Self::new(meta, Storage::Memory(Buffer::from(bytes)), label)
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
@@ -345,7 +345,7 @@ impl Source {
     ///
     /// # Errors
     /// Reading fails, or the bytes end before the last item.
-    pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         self.read_between(view, Gaps::Wanted, out, scratch)
     }
 
@@ -353,11 +353,11 @@ impl Source {
     ///
     /// # Errors
     /// Those of [`read`](Self::read).
-    pub fn read_alone(&self, view: &View, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn read_alone(&self, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         self.read_between(view, Gaps::Unwanted, out, scratch)
     }
 
-    fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
             return Ok(());
@@ -410,7 +410,7 @@ impl Source {
             }
             Storage::Chunks(chunks) => {
                 let itemsize = self.meta.dtype.itemsize().max(1);
-                let (first, mut rest, mut scratch) = (at as usize / itemsize, out, Vec::new());
+                let (first, mut rest, mut scratch) = (at as usize / itemsize, out, Buffer::default());
                 for window in boxes_of_run(&self.meta.shape, first, first + rest.len() / itemsize) {
                     let (items, after) = rest.split_at_mut(window.items() * itemsize);
                     let places: Vec<_> = window.spans().collect();

@@ -51,7 +51,7 @@ fn golden(folder: &Path) -> BTreeMap<String, Vec<Golden>> {
 fn items(mut source: Source) -> Result<Vec<u8>, String> {
     source.settle().map_err(|e| format!("{e}"))?;
     let mut out = vec![0; source.bytes()];
-    source.read(&source.view(), &mut out, &mut Vec::new()).map_err(|e| format!("{e}"))?;
+    source.read(&source.view(), &mut out, &mut Default::default()).map_err(|e| format!("{e}"))?;
     source.finish().map_err(|e| format!("{e}"))?;
     Ok(out)
 }

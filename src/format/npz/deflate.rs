@@ -105,7 +105,7 @@ mod tests {
             let mut source = read.source(n, "x".to_owned(), Threads::default()).expect("a member");
             let mut found = vec![0; items.len()];
             source.settle().expect("the checksum");
-            source.read(&source.view(), &mut found, &mut Vec::new()).expect("items");
+            source.read(&source.view(), &mut found, &mut Default::default()).expect("items");
             assert!(found == items);
         }
         let mut bytes = Vec::new();

@@ -173,7 +173,7 @@ fn read(bytes: &[u8]) -> Result<Content> {
         assert_eq!(source.offset(), at);
         assert_eq!(source.meta(), &header.meta);
         let mut items = vec![0; header.bytes];
-        source.read(&View::c_order(&header.meta.shape), &mut items, &mut Vec::new())?;
+        source.read(&View::c_order(&header.meta.shape), &mut items, &mut Default::default())?;
         source.finish()?;
         Ok((name, header, items))
     };

@@ -57,7 +57,7 @@ impl Message {
 fn items(mut source: Source) -> Result<Vec<u8>> {
     source.settle()?;
     let mut out = vec![0; source.bytes()];
-    source.read(&source.view(), &mut out, &mut Vec::new())?;
+    source.read(&source.view(), &mut out, &mut Default::default())?;
     source.finish()?;
     Ok(out)
 }

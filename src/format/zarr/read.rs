@@ -13,7 +13,7 @@ use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::parallel::locked;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
@@ -214,7 +214,7 @@ impl ZarrChunks {
     }
 
     /// Copies what is wanted of one chunk to its place in `out`.
-    fn take(&self, chunk: &Window, wanted: &Wanted, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    fn take(&self, chunk: &Window, wanted: &Wanted, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let (array, itemsize) = (&self.array, self.array.meta.dtype.itemsize());
         let from = array.chain.view(&array.style.chunk).select(&wanted.inside);
         // A chunk may go beyond the end of the tensor, where no items are wanted.
@@ -305,7 +305,7 @@ fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
 }
 
 impl Chunked for ZarrChunks {
-    fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+    fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }

@@ -61,7 +61,7 @@ fn read(source: &Source, most: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for window in Windows::new(&SHAPE, most).iter() {
         let mut items = vec![0; window.items() * 2];
-        source.read(&source.view().part(&window.ranges), &mut items, &mut Vec::new())?;
+        source.read(&source.view().part(&window.ranges), &mut items, &mut Default::default())?;
         out.extend(items);
     }
     source.finish()?;

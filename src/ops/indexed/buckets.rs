@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::memory::{self, LargeBytes};
+use crate::memory::{self, Buffer};
 
 /// The entries of one part of an index tensor. How many bytes a payload has is known when it runs alone, so that all of this is
 /// compiled once but for the loops that move payloads.
@@ -20,7 +20,7 @@ pub(super) struct Buckets {
     grid: BucketGrid,
     segments: Segments,
     /// For each entry of the arena its payload.
-    with: LargeBytes,
+    with: Buffer,
     /// The bytes of a payload: 1, 2, 4, 8 or 16.
     payload: usize,
 }
@@ -149,7 +149,7 @@ impl Buckets {
                 next: memory::of(most / segment)?,
                 at: memory::of(most)?,
             },
-            with: LargeBytes::zeros(most.saturating_mul(payload))?,
+            with: Buffer::zeros(most.saturating_mul(payload))?,
             payload,
         })
     }

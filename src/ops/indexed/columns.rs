@@ -6,7 +6,7 @@ use super::groups::PlacedTuple;
 use super::runs::ItemRun;
 use crate::error::Result;
 use crate::layout::gather::GAP;
-use crate::memory::resize;
+use crate::memory::Buffer;
 use crate::storage::source::Source;
 
 /// How far apart neighbours along an axis are, in items.
@@ -57,7 +57,7 @@ pub(super) fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
 pub(super) struct ColumnReader<'a> {
     pub(super) data: &'a Source,
     pub(super) out: &'a mut [u8],
-    pub(super) buffer: &'a mut Vec<u8>,
+    pub(super) buffer: &'a mut Buffer,
     /// The items of a column.
     pub(super) places: usize,
     /// Where each tuple lies in a column, and its number in the window.
@@ -121,9 +121,9 @@ impl ColumnReader<'_> {
 }
 
 /// Reads so many items from number `first` on.
-pub(super) fn read_items(data: &Source, first: usize, items: usize, buffer: &mut Vec<u8>) -> Result<()> {
+pub(super) fn read_items(data: &Source, first: usize, items: usize, buffer: &mut Buffer) -> Result<()> {
     let itemsize = data.dtype().itemsize();
-    resize(buffer, items * itemsize, data.label())?;
+    buffer.resize(items * itemsize, data.label())?;
     data.read_at(buffer, (first * itemsize) as u64)
 }
 

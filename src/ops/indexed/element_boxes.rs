@@ -11,7 +11,7 @@ use crate::layout::tile::tile;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
-use crate::memory::resize;
+use crate::memory::Buffer;
 use crate::ops::fill::Scratch;
 use crate::storage::source::Source;
 
@@ -128,7 +128,7 @@ impl ElementBoxes {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let (itemsize, shape) = (data.dtype().itemsize(), window.shape());
-        let (mut numbers, mut picked) = (Vec::new(), Vec::new());
+        let (mut numbers, mut picked) = (Buffer::default(), Buffer::default());
         let (whole, boxes) = (View::c_order(&shape), Windows::boxes(&shape, &self.sides));
         for part in boxes.iter() {
             let begins = window.ranges.iter().map(|range| range.start);
@@ -139,7 +139,7 @@ impl ElementBoxes {
             places.read_box(&ranges, &mut numbers, &mut scratch.gathered)?;
             ranges[self.axis] = 0..self.dim;
             let slab = &mut scratch.items;
-            resize(slab, self.dim * row * itemsize, data.label())?;
+            slab.resize(self.dim * row * itemsize, data.label())?;
             let box_of_data = data.view().part(&ranges);
             let as_stored: Vec<usize> = (0..ranges.len()).rev().collect();
             let box_of_data = if self.order == Order::C { box_of_data } else { box_of_data.with_axes(&as_stored) };
@@ -147,7 +147,7 @@ impl ElementBoxes {
             let here = match boxes.count() {
                 1 => &mut out[..],
                 _ => {
-                    resize(&mut picked, part.items() * itemsize, data.label())?;
+                    picked.resize(part.items() * itemsize, data.label())?;
                     &mut picked[..]
                 }
             };

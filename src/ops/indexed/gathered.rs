@@ -13,7 +13,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
 use crate::layout::window::Window;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Scratch};
 use crate::ops::tally::Put;
@@ -280,7 +280,7 @@ impl LinkedGather {
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
     /// is read at once, for as many rows as there is memory for, and picked from: to sort the tuples would take longer.
     /// Otherwise the storage is read from front to back, whatever the order of the tuples.
-    fn read(&self, near: &NearPlaces<'_>, at: &WindowBlocks, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+    fn read(&self, near: &NearPlaces<'_>, at: &WindowBlocks, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
         let (itemsize, blocks) = (self.data.dtype().itemsize(), &self.blocks);
         let (pitch, count) = (blocks.pitch(), at.tuples.len());
         let Some(named) = near.extent(blocks.dim) else { return Ok(()) };
@@ -315,7 +315,7 @@ impl LinkedGather {
         at: &WindowBlocks,
         named: Range<usize>,
         out: &mut [u8],
-        buffer: &mut Vec<u8>,
+        buffer: &mut Buffer,
     ) -> Result<()> {
         let (pitch, block) = (self.blocks.pitch(), self.blocks.block * self.data.dtype().itemsize());
         let mut groups = TupleGroups::new(named, self.slab / 4 / block.max(1));
@@ -342,7 +342,7 @@ impl LinkedGather {
 
     /// Reads the blocks of a group of tuples. `of_row` says where the items of the first place of the group lie in the row, where
     /// those of the first tuple go, and how many are taken of each block.
-    fn pick(&self, tuples: &mut [GroupedTuple], of_row: ItemRun, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+    fn pick(&self, tuples: &mut [GroupedTuple], of_row: ItemRun, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
         let (itemsize, block, ItemRun { from, to, len }) = (self.data.dtype().itemsize(), self.blocks.block, of_row);
         let (low, high) = tuples.iter().fold((u32::MAX, 0), |(low, high), &(at, _)| (low.min(at), high.max(at)));
         let between = (high - low) as usize * block * itemsize;
@@ -366,7 +366,7 @@ impl LinkedGather {
             }
             return Ok(());
         }
-        let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
+        let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);
         let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
         tuples.sort_unstable();
         tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
@@ -391,9 +391,9 @@ impl LinkedGather {
         window: &Window,
         at: &WindowBlocks,
         out: &mut [u8],
-        buffer: &mut Vec<u8>,
+        buffer: &mut Buffer,
     ) -> Result<()> {
-        let read = |first, items, buffer: &mut Vec<u8>| read_items(&self.data, first, items, buffer);
+        let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);
         let itemsize = self.data.dtype().itemsize();
         let shape = self.data.shape();
         let (row_dims, rest) = shape.split_at(self.blocks.row_axes);

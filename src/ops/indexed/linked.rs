@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
+use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern, StoredWindow};
 use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Scratch};
 use crate::ops::reduction::Repeats;
@@ -141,7 +142,7 @@ impl LinkedScatter {
         scatter: &Scatter,
         window: &Window,
         out: &mut [u8],
-        buffer: &mut Vec<u8>,
+        buffer: &mut Buffer,
         put: &mut Put<'_>,
     ) -> Result<()> {
         let (itemsize, source) = (self.itemsize(), self.updates.source());
@@ -154,13 +155,16 @@ impl LinkedScatter {
             put_all(ItemSlab { first: 0, bytes, itemsize });
             return Ok(());
         }
+        let read = |first, items, buffer: &mut Buffer| {
+            buffer.resize(items * itemsize, source.label())?;
+            self.updates.read_run(first, buffer)
+        };
         let (first, items) = scatter.slab(window);
         if items.saturating_mul(itemsize) <= SLAB && !source.is_one_item() {
-            self.updates.read_run(first, items, buffer)?;
+            read(first, items, buffer)?;
             put_all(ItemSlab { first, bytes: buffer, itemsize });
             return Ok(());
         }
-        let read = |first, items, buffer: &mut Vec<u8>| self.updates.read_run(first, items, buffer);
         let mut reader = RunReader::new(&read, itemsize, out, buffer, put.again());
         let mut result = Ok(());
         scatter.runs(window, |run| {
@@ -175,7 +179,7 @@ impl LinkedScatter {
 
 impl LinkedScatter {
     /// Applies all updates for a contiguous window to its items.
-    fn apply_all(&self, window: &Window, out: &mut [u8], buffer: &mut Vec<u8>) -> Result<()> {
+    fn apply_all(&self, window: &Window, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
         let mut apply = |window: &Window, out: &mut [u8], put: &mut Put<'_>| {
             let mut near = self.sweeps.near(window);
             near.try_for_each(|number| self.apply(&*self.sweep(number)?, window, out, buffer, put))

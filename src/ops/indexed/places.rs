@@ -7,7 +7,7 @@ use super::read::collect;
 use super::resolve::{Index, Shapes, TupleResolver};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::ops::fill::Limits;
 use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
@@ -61,14 +61,9 @@ impl PlacesOnDemand {
     ///
     /// # Errors
     /// Of reading; not enough memory.
-    pub(super) fn read_box(
-        &self,
-        ranges: &[Range<usize>],
-        numbers: &mut Vec<u8>,
-        gathered: &mut Vec<u8>,
-    ) -> Result<()> {
+    pub(super) fn read_box(&self, ranges: &[Range<usize>], numbers: &mut Buffer, gathered: &mut Buffer) -> Result<()> {
         let view = self.indices.view().part(ranges);
-        memory::resize(numbers, view.items() * self.indices.itemsize(), self.indices.source().label())?;
+        numbers.resize(view.items() * self.indices.itemsize(), self.indices.source().label())?;
         self.indices.read(&view, numbers, gathered)
     }
 
@@ -156,8 +151,9 @@ impl TuplePlaces {
             }
             Self::OnDemand(on_demand) => {
                 let PlacesOnDemand { indices, resolver, kind } = &**on_demand;
-                let (width, mut bytes) = (resolver.width(), Vec::new());
-                indices.read_run(first * width, count * width, &mut bytes)?;
+                let (width, mut bytes) = (resolver.width(), Buffer::default());
+                bytes.resize(count * width * indices.itemsize(), indices.source().label())?;
+                indices.read_run(first * width, &mut bytes)?;
                 resolver.resolve(kind, &bytes, first, &mut places)?;
             }
         }

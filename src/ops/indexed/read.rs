@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::item::dtype::Kind;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
-use crate::memory;
+use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
@@ -102,11 +102,11 @@ fn each_window_of_rows(tensor: &Source, rows: Range<usize>, take: &mut TakeItems
         *first = rows;
     }
     let view = tensor.view().part(&ranges);
-    let (mut items, mut scratch) = (Vec::new(), Vec::new());
+    let (mut items, mut scratch) = (Buffer::default(), Buffer::default());
     let (itemsize, short) = (native.itemsize(), BYTES / native.itemsize().max(1));
     for window in Windows::new(&view.shape(), read_at_once(tensor, &view, short)).iter() {
         let view = view.part(&window.ranges);
-        memory::resize(&mut items, view.items() * itemsize, tensor.label())?;
+        items.resize(view.items() * itemsize, tensor.label())?;
         conversion.read(tensor, &view, &mut items, &mut scratch)?;
         let mut rest = &items[..];
         for part in Windows::new(&window.shape(), short).iter() {

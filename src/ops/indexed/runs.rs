@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::layout::gather::GAP;
+use crate::memory::Buffer;
 use crate::ops::tally::Put;
 use crate::ops::window_size::SLAB;
 
@@ -63,14 +64,14 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
 }
 
 /// Reads a number of items, from number `first` on, into a buffer.
-pub(super) type ReadItems<'a> = dyn Fn(usize, usize, &mut Vec<u8>) -> Result<()> + 'a;
+pub(super) type ReadItems<'a> = dyn Fn(usize, usize, &mut Buffer) -> Result<()> + 'a;
 
 /// Reads runs of items and puts them in their places; runs that are near together are read at once.
 pub(super) struct RunReader<'a> {
     read: &'a ReadItems<'a>,
     itemsize: usize,
     out: &'a mut [u8],
-    buffer: &'a mut Vec<u8>,
+    buffer: &'a mut Buffer,
     put: Put<'a>,
     /// The runs that are read next, and the range from the first of their items to behind the last.
     runs: Vec<ItemRun>,
@@ -84,7 +85,7 @@ impl<'a> RunReader<'a> {
         read: &'a ReadItems<'a>,
         itemsize: usize,
         out: &'a mut [u8],
-        buffer: &'a mut Vec<u8>,
+        buffer: &'a mut Buffer,
         put: Put<'a>,
     ) -> Self {
         Self { read, itemsize, out, buffer, put, runs: Vec::new(), start: 0, end: 0 }

@@ -20,6 +20,7 @@ use super::scatter::{Payload, Scatter, SweepEntries};
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
+use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
 use crate::ops::updates::Updates;
@@ -232,17 +233,18 @@ impl Sweeps {
         let bytes = self.payload.bytes();
         let begin = |part, tuples| {
             let count = sweep.entries.as_ref().map_or(tuples, |entries| entries[part]);
-            Ok((Buckets::new(sweep.grid, count, bytes)?, Vec::new()))
+            Ok((Buckets::new(sweep.grid, count, bytes)?, Buffer::default()))
         };
-        let take = |(buckets, payloads): &mut (Buckets, Vec<u8>), first: usize, places: &[u64]| {
+        let take = |(buckets, payloads): &mut (Buckets, Buffer), first: usize, places: &[u64]| {
+            payloads.resize(places.len() * bytes, self.indices.label())?;
             if self.carries_updates() {
                 let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
-                updates.read_run(first * block, places.len() * block, payloads)?;
-                widen(payloads, block * updates.itemsize(), bytes);
+                let itemsize = block * updates.itemsize();
+                updates.read_run(first * block, &mut payloads[..places.len() * itemsize])?;
+                widen(payloads, itemsize, bytes);
             } else {
-                payloads.clear();
-                let positions = first as u64..(first + places.len()) as u64;
-                positions.for_each(|position| payloads.extend_from_slice(&position.to_le_bytes()[..bytes]));
+                let words = payloads.chunks_exact_mut(bytes).zip(first as u64..);
+                words.for_each(|(word, position)| word.copy_from_slice(&position.to_le_bytes()[..bytes]));
             }
             buckets.extend(places, payloads);
             Ok(())
@@ -273,15 +275,13 @@ impl Sweeps {
     }
 }
 
-/// Moves items of so many bytes apart, so that each begins a word.
-fn widen(items: &mut Vec<u8>, itemsize: usize, word: usize) {
+/// Moves items of so many bytes, which lie at the beginning, apart, so that each begins a word.
+fn widen(items: &mut [u8], itemsize: usize, word: usize) {
     if itemsize == word {
         return;
     }
-    let count = items.len() / itemsize;
-    items.resize(count * word, 0);
     // from the last on, none is overwritten before it has been moved
-    for n in (1..count).rev() {
+    for n in (1..items.len() / word).rev() {
         items.copy_within(n * itemsize..(n + 1) * itemsize, n * word);
     }
 }
@@ -327,8 +327,8 @@ mod tests {
         ];
         for (items, itemsize, word, expected) in rows {
             let mut found = items.to_vec();
+            found.resize(expected.len() * word, 0);
             widen(&mut found, itemsize, word);
-            assert_eq!(found.len(), expected.len() * word, "{items:?}");
             let found: Vec<&[u8]> = found.chunks(word).map(|word| &word[..itemsize]).collect();
             assert_eq!(found, expected, "{items:?}");
         }

@@ -11,7 +11,7 @@ use super::{Source, Storage};
 use crate::error::{Context, Result};
 use crate::item::meta::{Meta, Order};
 use crate::layout::window::{Window, Windows};
-use crate::memory::{self, LargeBytes};
+use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share, threads_holding};
 use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::platform::{unnamed_file, write_at};
@@ -31,7 +31,7 @@ pub enum Keep {
 }
 
 /// Makes the items of a window, in C order, with a buffer that is kept from one window to the next.
-type ReadWindow<'a> = dyn Fn(&Window, &mut [u8], &mut Vec<u8>) -> Result<()> + Sync + 'a;
+type ReadWindow<'a> = dyn Fn(&Window, &mut [u8], &mut Buffer) -> Result<()> + Sync + 'a;
 
 impl Source {
     /// Makes a stream readable in any order. A short one is read into memory, a longer one into a file without a name in
@@ -159,10 +159,10 @@ impl Source {
         let (bytes, itemsize) = (meta.bytes(), meta.dtype.itemsize());
         let store = match keep {
             Keep::Memory => {
-                let mut items = LargeBytes::zeros(bytes).with_context(|| &*self.label)?;
+                let mut items = Buffer::zeros(bytes).with_context(|| &*self.label)?;
                 let parts = items.chunks_mut((windows.largest() * itemsize).max(1));
                 let parts: Vec<_> = parts.map(Mutex::new).collect();
-                share(threads, parts.len(), Vec::new, |n, scratch| {
+                share(threads, parts.len(), Buffer::default, |n, scratch| {
                     read(&windows.get(n), &mut locked(&parts[n]), scratch).map(|()| true)
                 })?;
                 drop(parts);
@@ -171,10 +171,10 @@ impl Source {
             Keep::File => {
                 let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());
                 let file = unnamed_file().with_context(place)?;
-                let begin = || (Vec::new(), Vec::new());
+                let begin = || (Buffer::default(), Buffer::default());
                 let copied = share(threads, windows.count(), begin, |n, (items, scratch)| -> Result<bool> {
                     let window = windows.get(n);
-                    memory::resize(items, window.items() * itemsize, &self.label)?;
+                    items.resize(window.items() * itemsize, &self.label)?;
                     read(&window, items, scratch)?;
                     let mut rest = &items[..];
                     for piece in window.pieces(windows.shape()) {

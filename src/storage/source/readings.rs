@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::{Source, Storage, Stream};
 use crate::error::Result;
 use crate::item::meta::Meta;
-use crate::memory::LargeBytes;
 use crate::parallel::UNPOISONED;
 use crate::storage::chunked::Chunked;
 use crate::storage::read_at::{MemoryBytes, ReadAt};
@@ -41,17 +40,11 @@ impl Source {
                 Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }))
             }
             Storage::Chunks(chunks) => Storage::Chunks(reading.of_chunks(chunks)),
-            Storage::Memory(LargeBytes::Heap(items)) => in_memory(items, reading)?,
-            #[cfg(all(target_os = "linux", feature = "files"))]
-            Storage::Memory(items @ LargeBytes::Pages(_)) => in_memory(items.to_vec(), reading)?,
+            Storage::Memory(items) => Storage::stored(reading.of_bytes(Arc::new(MemoryBytes::new(items)), 0), 0)?,
             Storage::Item(_) => unreachable!("what stands at every place comes from an option, and has its dtype"),
         };
         self.near = OnceLock::new();
         self.meta = meta;
         Ok(())
     }
-}
-
-fn in_memory(items: Vec<u8>, reading: &dyn ByteReading) -> Result<Storage> {
-    Storage::stored(reading.of_bytes(Arc::new(MemoryBytes::new(items)), 0), 0)
 }

@@ -108,7 +108,7 @@ fn windows_of_every_kind() {
                 }
                 let windows = Windows::new(&SHAPE, size);
                 let found = Mutex::new(vec![0; 120]);
-                share(threads, windows.count(), Vec::new, |number, scratch| -> Result<bool> {
+                share(threads, windows.count(), Buffer::default, |number, scratch| -> Result<bool> {
                     let window = windows.get(number);
                     let mut out = vec![0; window.items() * 2];
                     source.read(&source.view().part(&window.ranges), &mut out, scratch)?;
@@ -174,7 +174,7 @@ fn what_each_kind_is() {
 fn one_item_stands_everywhere() {
     let mut source = Source::item(meta(Order::C), vec![1, 2], label());
     let mut out = vec![0; 6];
-    source.read(&source.view().part(&[0..1, 1..2, 2..5]), &mut out, &mut Vec::new()).unwrap();
+    source.read(&source.view().part(&[0..1, 1..2, 2..5]), &mut out, &mut Default::default()).unwrap();
     assert_eq!(out, [1, 2, 1, 2, 1, 2]);
     source.make_resident(Threads::new(None)).unwrap();
     assert_eq!(source.as_bytes(), Some(&[1, 2].repeat(60)[..]));
@@ -191,7 +191,7 @@ fn resident_items_are_in_c_order() {
 /// The message of what reads all items, and then asks whether they have changed.
 fn refusal(source: &Source) -> String {
     let mut out = vec![0; source.bytes()];
-    let read = source.read(&source.view(), &mut out, &mut Vec::new()).and_then(|()| source.finish());
+    let read = source.read(&source.view(), &mut out, &mut Default::default()).and_then(|()| source.finish());
     read.map_or_else(|error| error.to_string(), |()| "read".to_owned())
 }
 
