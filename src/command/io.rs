@@ -13,6 +13,7 @@ use super::options::{AddressOptions, ThreadOptions, parse_threads, parse_timeout
 use crate::diff::Style;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
+use crate::ops::machine::Machine;
 use crate::parallel::Threads;
 use crate::storage::requests::RequestOptions;
 use crate::storage::stream::{InputStream, OutputStream};
@@ -111,7 +112,7 @@ impl Io {
         let in_environment = threads.as_ref().filter(|_| options.threads.is_none()).map(parse).transpose()?;
         let threads = Threads::new(options.threads.or(in_environment));
         let threads = if window.is_some() { threads.started_for(0) } else { threads };
-        Ok(Limits { threads, window: *window, memory: None })
+        Ok(Limits { threads, machine: window.map_or_else(Machine::default, Machine::with_windows_of), memory: None })
     }
 
     /// Returns how servers are asked for what lies behind addresses, by the options and the environment.

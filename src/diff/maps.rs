@@ -16,7 +16,7 @@ use crate::layout::window::Window;
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Scratch};
-use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
+use crate::ops::machine::Machine;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -152,10 +152,11 @@ impl Fill for ErrorPlane {
         Ok(())
     }
 
-    fn window_bytes(&self, threads: usize) -> Option<usize> {
+    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
         let across = self.sources.iter().any(|source| !source.view().is_forward());
         // beside the items there are two rows of errors in float64
-        Some(if across { (ACROSS_WINDOWS / 4 / threads).max(WINDOW / 2) } else { WINDOW / 2 })
+        let half = machine.window / 2;
+        Some(if across { (machine.across / 4 / threads).max(half) } else { half })
     }
 }
 

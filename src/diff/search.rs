@@ -9,6 +9,7 @@ use crate::engine::scan::{ScannedPart, scan, scan_parts};
 use crate::error::Result;
 use crate::item::meta::Order;
 use crate::ops::fill::Limits;
+use crate::ops::machine::Machine;
 use crate::storage::source::Source;
 
 /// The shares of all items at which [`Difference::quantiles`](super::Difference::quantiles) are.
@@ -40,8 +41,8 @@ impl Comparison<'_> {
             return Ok(Search::new(bits, &FRACTIONS, items));
         }
         let one_of = (items / SAMPLE) as u64;
-        let limits =
-            Limits { window: Some(self.effort.limits.window.unwrap_or(PIECE).min(PIECE)), ..self.effort.limits };
+        let machine = Machine::with_windows_of(self.effort.limits.machine.window.min(PIECE));
+        let limits = Limits { machine, ..self.effort.limits };
         let wanted = |start: usize| hash(start as u64).is_multiple_of(one_of);
         let left_out = u64::MAX >> (u64::BITS - bits);
         let pieces = self.each_key(reading, limits, wanted, &Vec::new, &|sample: &mut Vec<u64>, keys| {

@@ -20,6 +20,7 @@ use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
+use crate::ops::machine::Machine;
 use crate::parallel::Threads;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
@@ -54,7 +55,7 @@ fn options(text: &str) -> (Options, Effort) {
             "--ulp" => options.ulp = Some(value().parse().unwrap()),
             "--max-mismatch" => options.shown = value().parse().unwrap(),
             "--worst" => options.worst = Some(value().parse().unwrap()),
-            "--window" => effort.limits.window = Some(value().parse().unwrap()),
+            "--window" => effort.limits.machine = Machine::with_windows_of(value().parse().unwrap()),
             "--quantiles" => effort.quantiles = true,
             "--threads" => effort.limits.threads = Threads::new(NonZero::new(value().parse().unwrap())),
             "--nan-differs" => options.nan_differs = true,
@@ -948,7 +949,10 @@ fn maps_count_the_pairs_of_each_cell_in_either_order() {
             }
         }
         for orders in [[Order::C; 2], [Order::Fortran; 2], [Order::C, Order::Fortran]] {
-            let limits = crate::ops::fill::Limits { window: Some(8 + 800 * random.below(9)), ..Default::default() };
+            let limits = crate::ops::fill::Limits {
+                machine: Machine::with_windows_of(8 + 800 * random.below(9)),
+                ..Default::default()
+            };
             let (mut one, mut other) = (source(&expected, orders[0]), source(&actual, orders[1]));
             let found = maps::density([&mut one, &mut other], &options, most, limits, &|_| ());
             assert_eq!(found.unwrap().unwrap().mismatches, wanted, "round {round}: {shape:?} {orders:?} {most:?}");

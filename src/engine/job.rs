@@ -24,7 +24,6 @@ use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::{self, Buffer};
 use crate::ops::fill::{Fill, Limits, Patch, Scratch, fill_boxes};
-use crate::ops::window_size::FILE_WINDOW;
 use crate::parallel::{share, share_in_order, threads_holding};
 use crate::storage::chunked::MOST_ROW;
 use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
@@ -465,7 +464,7 @@ impl Job {
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
         let suits = patch.base().is_whole_storage
             && start == base
-            && self.planner().window.is_none_or(|window| window <= FILE_WINDOW);
+            && self.planner().window.is_none_or(|window| window <= self.limits.machine.file_window);
         suits && alone() && clone_file(data, file)
     }
 }
@@ -484,6 +483,7 @@ mod tests {
     use crate::ops::cast::CastFill;
     use crate::ops::concat::{self, Joining};
     use crate::ops::indexed::{ScatterOperands, ScatterRule};
+    use crate::ops::machine::Machine;
     use crate::ops::reduction::{Reduction, Repeats};
     use crate::ops::reshape::Reshaped;
     use crate::ops::scatter_update;
@@ -522,7 +522,11 @@ mod tests {
     }
 
     fn limits(threads: usize, window: usize) -> Limits {
-        Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: Some(window), memory: None }
+        Limits {
+            threads: Threads::new(NonZero::new(threads)).started_for(0),
+            machine: Machine::with_windows_of(window),
+            memory: None,
+        }
     }
 
     /// 0 to 59 as uint8, [3, 4, 5].
@@ -723,7 +727,7 @@ mod tests {
         let rows: [Row<'_>; 7] = [
             (&reversed, 16, 64, Some(16)),
             (&reversed, 37, 1, Some(32)),
-            (&reversed, 1 << 30, 0, None),
+            (&reversed, 1 << 30, 0, Some(1 << 30)),
             (&|| Box::new(Selection::whole(stored("uint16"))), 9000, 128, Some(8192)),
             (&|| Box::new(Selection::whole(stored("uint16"))), 9000, 127, None),
             // each of these windows would read a page

@@ -3,7 +3,6 @@
 use super::plan::Planner;
 use super::slabs::{DIRECT, READ_AGAIN, grid_between, readings};
 use crate::layout::window::Windows;
-use crate::ops::window_size::MOST_BOX;
 
 /// The parts that a store between is made for: with more of them each holds little more than a chunk.
 const PARTS: usize = 16;
@@ -54,7 +53,7 @@ impl Planner<'_> {
         [held, chunk]: [usize; 2],
         direct: f64,
     ) -> Option<Vec<usize>> {
-        let most = chunk.min(MOST_BOX / self.widest().max(1)).max(1);
+        let most = chunk.min(self.limits.machine.kept / self.widest().max(1)).max(1);
         grid_between(&self.meta().shape, windows.sides(), grain, [held, most], direct)
     }
 }

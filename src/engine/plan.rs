@@ -5,16 +5,13 @@
 
 use super::slabs::{DIRECT, SlabSides, Strips, readings, sides_of_slabs, strips};
 use crate::item::meta::Meta;
-use crate::layout::gather::{GAP, LONG_PIECE};
+use crate::layout::gather::LONG_PIECE;
 use crate::layout::tile::tile;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits};
-use crate::ops::window_size::{
-    ACROSS_WINDOWS, EDIT_WINDOW, FILE_WINDOW, LEAST_BOX, MOST_BOX, MOST_SPARSE_WINDOWS, SHORT_PIECE, SPARSE,
-    SPARSE_EDIT_WINDOW, WINDOW,
-};
+use crate::ops::machine::Machine;
 use crate::parallel::threads_holding;
 use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::read_at::request_window;
@@ -35,6 +32,12 @@ const CACHED_PIECE: usize = 1 << 11;
 /// Each thread has at least so many windows of an output in a file, unless windows would be shorter than those of a stream (or
 /// than what takes as long to make).
 const WINDOWS_EACH: usize = 8;
+
+/// An edit is sparse if it changes less than one byte in this many of the windows that it touches.
+const SPARSE: usize = 32;
+
+/// The most windows of an edit that are listed by their numbers: 32 MiB of list.
+const MOST_SPARSE_WINDOWS: usize = 1 << 22;
 
 /// How an output is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +86,7 @@ pub enum Takes<'a> {
 pub struct Planner<'a> {
     meta: &'a Meta,
     reads: Vec<Access<'a>>,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// How many threads share the work.
     pub threads: usize,
     /// The bytes of a window; `None` if any size will do.
@@ -99,16 +102,22 @@ impl<'a> Planner<'a> {
         // a stream can be read by one thread only
         let once = reads.iter().any(|access| access.source.is_stream());
         let is_remote = reads.iter().any(|access| access.source.costs_requests());
-        let mut it = Self { meta: fill.meta(), reads, limits, threads: 1, window: limits.window, is_remote };
+        let mut it = Self { meta: fill.meta(), reads, limits, threads: 1, window: None, is_remote };
         if !once {
             it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
         }
         let is_in_place = fill.as_patch().is_some_and(|patch| patch.base().is_in_place);
-        it.window = limits.window.or_else(|| match it.suited_window(is_in_place, fill.window_bytes(it.threads)) {
-            None | Some(WINDOW) if is_remote => Some(request_window(it.meta.bytes(), it.threads, usize::MAX)),
-            window => window,
-        });
+        let machine = &limits.machine;
+        it.window = it.suited_window(is_in_place, fill.window_bytes(it.threads, machine));
+        if is_remote && it.window.is_none_or(|window| window == machine.window) {
+            it.window = Some(it.request(it.meta.bytes(), usize::MAX));
+        }
         it
+    }
+
+    /// Returns how many bytes, which lie in runs of `run` bytes, a server is asked for at a time.
+    fn request(&self, bytes: usize, run: usize) -> usize {
+        request_window(bytes, self.threads, run).min(self.limits.machine.request)
     }
 
     /// Returns the dtype and the shape of the output.
@@ -156,7 +165,7 @@ impl<'a> Planner<'a> {
 
     fn plan_stream(&self, whole: Plan) -> Plan {
         // whole rows of chunks are contiguous in C order
-        let items = self.items_within(WINDOW);
+        let items = self.items_within(self.limits.machine.window);
         let of_row = if self.is_remote { 1 } else { items };
         let windows = self.cut(items, |shape, grid| Windows::on_grid(shape, of_row, &grid));
         let itemsize = self.widest().max(1);
@@ -189,11 +198,12 @@ impl<'a> Planner<'a> {
     pub fn sparse_windows(&self, touched: usize) -> Option<Windows> {
         let itemsize = self.meta.dtype.itemsize().max(1);
         let changed = self.changed();
-        let window = self.window.unwrap_or(FILE_WINDOW);
+        let Machine { file_window, edit_window, page, .. } = self.limits.machine;
+        let window = self.window.unwrap_or(file_window);
         let sparse = changed.saturating_mul(itemsize) < touched * (window / SPARSE);
-        let few = changed.min(touched * (EDIT_WINDOW / SPARSE_EDIT_WINDOW)) <= MOST_SPARSE_WINDOWS;
-        let suits = sparse && few && self.limits.window.is_none();
-        suits.then(|| Windows::new(&self.meta.shape, SPARSE_EDIT_WINDOW / itemsize))
+        let few = changed.min(touched * (edit_window / page)) <= MOST_SPARSE_WINDOWS;
+        let suits = sparse && few && page < window;
+        suits.then(|| Windows::new(&self.meta.shape, page / itemsize))
     }
 
     /// Returns how many items of a patch change, at most: those that its second operand feeds. Without one that shows only when
@@ -213,7 +223,7 @@ impl<'a> Planner<'a> {
             Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
             Pattern::Strided { view, .. } | Pattern::Counted { view, .. } => {
                 let is_all = view.items() >= access.source.meta().items() || matches!(access.feeds, Feeds::Slice(_));
-                is_all && access.crosses_within(SHORT_PIECE)
+                is_all && access.crosses_within(self.limits.machine.short_piece)
             }
             Pattern::Anyhow => false,
         });
@@ -240,8 +250,8 @@ impl<'a> Planner<'a> {
         let read = strided.and_then(|access| {
             let (view, itemsize) = (access.view()?, access.source.dtype().itemsize());
             let (bytes, run) = (view.items().saturating_mul(itemsize), view.run() * itemsize);
-            // a separate read costs as much as copying GAP bytes, and all of them no more than reading everything
-            let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(GAP);
+            // a separate read costs as much as copying a few KiB, and all of them no more than reading everything
+            let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(self.limits.machine.read);
             Some(bytes.max(apart.min(access.source.bytes())))
         });
         self.meta.bytes().max(read.unwrap_or(0))
@@ -250,19 +260,16 @@ impl<'a> Planner<'a> {
     /// Returns how many bytes a window should have for what is read; `None` if any size will do. `own` is what the operator asks
     /// for.
     fn suited_window(&self, is_in_place: bool, own: Option<usize>) -> Option<usize> {
+        let machine = &self.limits.machine;
         let wanted = self.reads.iter().map(|access| {
             let is_across = access.crosses_within(LONG_PIECE);
             if let (Some(view), false, true) = (access.view(), is_across, access.source.costs_requests()) {
                 let itemsize = access.source.dtype().itemsize();
-                return Some(request_window(
-                    view.items().saturating_mul(itemsize),
-                    self.threads,
-                    view.run() * itemsize,
-                ));
+                return Some(self.request(view.items().saturating_mul(itemsize), view.run() * itemsize));
             }
-            let least = if is_in_place { EDIT_WINDOW } else { FILE_WINDOW };
+            let least = if is_in_place { machine.edit_window } else { machine.file_window };
             // a small window would read a few bytes of each column
-            if is_across { Some(least.max(ACROSS_WINDOWS / self.threads)) } else { is_in_place.then_some(least) }
+            if is_across { Some(least.max(machine.across / self.threads)) } else { is_in_place.then_some(least) }
         });
         wanted.flatten().chain(own).max()
     }
@@ -282,21 +289,23 @@ impl<'a> Planner<'a> {
         if !is_strided || grid.is_some() {
             return grid.filter(|_| self.takes_boxes());
         }
+        let machine = &self.limits.machine;
         // boxes for the updates read the data in long pieces, of which no page is read by more than two of them
-        let for_updates = others.iter().any(|access| access.crosses_within(SHORT_PIECE));
-        if !data.source.is_read_by_position() || for_updates && !data.crosses_within(SHORT_PIECE) {
+        let for_updates = others.iter().any(|access| access.crosses_within(machine.short_piece));
+        if !data.source.is_read_by_position() || for_updates && !data.crosses_within(machine.short_piece) {
             return None;
         }
         let (axis, stride) = data.view()?.nearest()?;
         let mut grain = vec![1; self.meta.shape.len()];
-        grain[axis] = (GAP / stride.saturating_mul(data.source.dtype().itemsize().max(1))).max(1);
+        grain[axis] = (machine.page / stride.saturating_mul(data.source.dtype().itemsize().max(1))).max(1);
         Some(grain)
     }
 
     /// Returns the view and the axis that is not its own of each operand whose order of storage the output crosses so soon that
     /// windows that are contiguous in it would be read in short pieces.
     fn across(&self) -> impl Iterator<Item = (&Access<'a>, &View, Option<usize>)> {
-        self.reads.iter().filter(|access| access.crosses_within(SHORT_PIECE)).filter_map(|access| {
+        let short = self.limits.machine.short_piece;
+        self.reads.iter().filter(move |access| access.crosses_within(short)).filter_map(|access| {
             let is_of_dims = matches!(access.pattern, Pattern::Strided { .. });
             let stacked = match access.feeds {
                 Feeds::Stacked { axis, .. } => Some(axis),
@@ -353,7 +362,7 @@ impl<'a> Planner<'a> {
         let largest = if self.grain().is_none() { most } else { all };
         let is_long = |sides: &[usize]| {
             let piece = Windows::boxes(dims, sides).get(0).pieces(dims).next();
-            piece.is_none_or(|piece| piece.items() * itemsize >= SHORT_PIECE)
+            piece.is_none_or(|piece| piece.items() * itemsize >= self.limits.machine.short_piece)
         };
         let mut items = if self.fits_memory() { least.min(most) } else { largest };
         while items < largest {
@@ -370,13 +379,13 @@ impl<'a> Planner<'a> {
     /// none waits long for the last of another, and shorter ones where each byte takes longer than to be copied.
     fn items_of_file_window(&self) -> usize {
         let (bytes, effort) = (self.meta.bytes(), self.effort().max(1));
-        let least = (WINDOW as u128 * bytes as u128 / effort as u128) as usize;
+        let least = (self.limits.machine.window as u128 * bytes as u128 / effort as u128) as usize;
         self.items_within((bytes / (WINDOWS_EACH * self.threads)).max(least))
     }
 
     /// Returns the items of a window that has no more than so many bytes, if any size will do.
     fn items_within(&self, most: usize) -> usize {
-        (self.window.unwrap_or(most.min(FILE_WINDOW)) / self.widest().max(1)).max(1)
+        (self.window.unwrap_or(most.min(self.limits.machine.file_window)) / self.widest().max(1)).max(1)
     }
 
     /// Cuts the output into windows of so many items, or into boxes where it is made from chunks.
@@ -398,8 +407,8 @@ impl<'a> Planner<'a> {
     /// where they are large.
     pub fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
         let (shape, itemsize) = (&self.meta.shape, self.widest().max(1));
-        let least = if self.is_remote { 1 } else { self.limits.window.unwrap_or(LEAST_BOX) };
-        let (least, most) = (least / itemsize, (MOST_BOX / itemsize).max(1));
+        let least = if self.is_remote { 1 } else { self.limits.machine.slab };
+        let (least, most) = (least / itemsize, (self.limits.machine.kept / itemsize).max(1));
         let mut sides: Vec<usize> = grid.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
         let items = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
         for axis in (0..sides.len()).rev() {
@@ -427,9 +436,8 @@ impl<'a> Planner<'a> {
     fn block_of_file(&self, begins_items_at: &dyn Fn(usize) -> bool) -> Option<usize> {
         let items = self.items_of_file_window();
         let bytes = items.saturating_mul(self.meta.dtype.itemsize());
-        let is_any = self.limits.window.map_or(self.window.is_none(), |window| window <= FILE_WINDOW);
         let is_apart = self.is_remote || self.slabs(&self.windows_of(items)).is_some();
-        if !is_any || is_apart || bytes == 0 {
+        if self.window.is_some() || is_apart || bytes == 0 {
             return None;
         }
         let block = 1 << bytes.ilog2();
@@ -460,7 +468,7 @@ impl<'a> Planner<'a> {
     fn strips(&self) -> Option<Strips> {
         let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
         // half of what may be held, since the windows that are put together lie beside it
-        let most = [GAP, self.limits.window.unwrap_or(LEAST_BOX), self.limits.held() / 2];
+        let most = [self.limits.machine.page, self.limits.machine.slab, self.limits.held() / 2];
         strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
     }
 

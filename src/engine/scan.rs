@@ -15,7 +15,6 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
-use crate::ops::window_size::{ACROSS_WINDOWS, WINDOW};
 use crate::parallel::{locked, share, share_in_order, threads_holding, unlocked};
 use crate::storage::conversion::Conversion;
 use crate::storage::read_at::request_window;
@@ -277,15 +276,15 @@ fn scan_windows(
     let asks = parts.iter().any(|part| part.source.costs_requests());
     let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(bytes) };
     let window = match fortran {
-        true => (ACROSS_WINDOWS / threads / parts.len()).max(WINDOW),
-        false if asks => request_window(bytes / parts.len(), threads, usize::MAX),
-        false => WINDOW,
+        true => (limits.machine.across / threads / parts.len()).max(limits.machine.window),
+        false if asks => request_window(bytes / parts.len(), threads, usize::MAX).min(limits.machine.request),
+        false => limits.machine.window,
     };
     // there may be more items of no bytes than can be counted, so they get no window
     let windows = match shape.contains(&0) || bytes == 0 {
         true => Windows::new(&[0], 1),
         false => {
-            let items = (limits.window.unwrap_or(window) / widest).max(1);
+            let items = (window / widest).max(1);
             // windows of whole rows of chunks, so that each chunk is read for one window only
             let grid = parts.iter().find_map(|ScannedPart { source, view }| {
                 let chunks = source.as_chunks()?;
@@ -351,6 +350,7 @@ mod tests {
     use crate::item::dtype::DType;
     use crate::item::meta::{Meta, Order};
     use crate::item::tensor::Tensor;
+    use crate::ops::machine::Machine;
     use crate::parallel::Threads;
     use crate::storage::read_at::MemoryBytes;
 
@@ -360,7 +360,7 @@ mod tests {
     }
 
     fn limits(window: usize, threads: usize) -> Limits {
-        Limits { window: Some(window), threads: Threads::new(NonZero::new(threads)), memory: None }
+        Limits { machine: Machine::with_windows_of(window), threads: Threads::new(NonZero::new(threads)), memory: None }
     }
 
     /// The windows of a scan in order: the number of the first item, and the items of each tensor.

@@ -13,12 +13,8 @@ use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
-/// The bytes of the places that all threads together have in memory. If an axis runs across the storage, neighbouring
-/// places are read together; the more of them, the less often the bytes between them are read in vain.
-const GROUPS: usize = 1 << 26;
-
-/// As many bytes if places follow one another in the storage. To read more of them at once is no faster, and what is read stays
-/// in the cache of a core.
+/// The bytes of the places that all threads together have in memory if places follow one another in the storage. To read more of
+/// them at once is no faster, and what is read stays in the cache of a core.
 const GROUPS_ALONG: usize = 1 << 21;
 
 /// The most places that a thread takes at once. Their statistics are kept until it is their turn.
@@ -54,7 +50,9 @@ pub fn by_axis(
     let threads = source.threads(limits.threads);
     let places_in = |room: usize| room / threads / bytes.max(1);
     let most = if is_outermost(source, axis) { places_in(GROUPS_ALONG).max(1) } else { MOST_PLACES };
-    let group = places_in(limits.window.unwrap_or(GROUPS)).min(most).min(MOST_PLACES);
+    // If an axis runs across the storage, neighbouring places are read together: the more of them, the less often the bytes
+    // between them are read in vain.
+    let group = places_in(2 * limits.machine.across).min(most).min(MOST_PLACES);
     if group == 0 {
         return (0..places).try_for_each(|place| {
             let part = &StoredPart::place(meta, axis, place);

@@ -8,12 +8,13 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::ops::fill::Limits;
+use crate::ops::machine::Machine;
 use crate::parallel::Threads;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 
 fn threads(n: usize) -> Limits {
-    Limits { threads: Threads::new(NonZero::new(n)), window: None, memory: None }
+    Limits { threads: Threads::new(NonZero::new(n)), ..Limits::default() }
 }
 
 fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {
@@ -324,8 +325,12 @@ fn storage_changes_nothing() {
             let stored = Arc::new(MemoryBytes::new(stored));
             let mut fortran = Source::stored(meta.clone().in_order(Order::Fortran), stored, 0, "f".into()).unwrap();
             let mut c = Source::memory(Tensor::new(dtype.clone(), shape.to_vec(), values.clone()).unwrap(), "c".into());
-            for window in [Some(1), Some(64)] {
-                let limits = Limits { threads: Threads::new(NonZero::new(3)).started_for(0), window, memory: None };
+            for window in [1, 64] {
+                let limits = Limits {
+                    threads: Threads::new(NonZero::new(3)).started_for(0),
+                    machine: Machine::with_windows_of(window),
+                    memory: None,
+                };
                 let [one, other] =
                     [&mut c, &mut fortran].map(|source| stats(source, limits, &|_| ()).unwrap().unwrap());
                 if one != other {

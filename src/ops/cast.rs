@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::access::Access;
 use super::fill::{Fill, Scratch};
+use super::machine::Machine;
 use crate::error::{Error, Result, malformed};
 use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::DType;
@@ -51,8 +52,8 @@ impl Fill for CastFill {
         self.inner.reads()
     }
 
-    fn window_bytes(&self, threads: usize) -> Option<usize> {
-        self.inner.window_bytes(threads)
+    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
+        self.inner.window_bytes(threads, machine)
     }
 
     fn prepare(&mut self) -> Result<()> {

@@ -12,8 +12,8 @@ use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::access::{Access, Feeds, StoredWindow};
 use super::fill::{Fill, Scratch};
+use super::machine::Machine;
 use super::selection::Selection;
-use super::window_size::{ACROSS_WINDOWS, SHORT_PIECE, WINDOW};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
@@ -303,10 +303,10 @@ impl Fill for Concat {
         Ok(())
     }
 
-    fn window_bytes(&self, threads: usize) -> Option<usize> {
+    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
         // rows of many operands in a small window are pieces that are not worth a read each
-        let is_short = !self.is_outermost() && WINDOW / self.operands.len() < SHORT_PIECE;
-        is_short.then_some(ACROSS_WINDOWS / threads)
+        let is_short = !self.is_outermost() && machine.window / self.operands.len() < machine.short_piece;
+        is_short.then_some(machine.across / threads)
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {

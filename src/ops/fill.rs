@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use super::access::{Access, StoredWindow};
-use super::window_size::{ENTRIES, MEMORY};
+use super::machine::Machine;
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
@@ -20,25 +20,17 @@ use crate::storage::source::Source;
 pub struct Limits {
     /// How many threads may share the work.
     pub threads: Threads,
-    /// The bytes of a window, instead of those that [`window_size`](super::window_size) gives: for tests, which want
-    /// boundaries everywhere, also between the sweeps through an index tensor.
-    pub window: Option<usize>,
+    /// What was measured of the machine.
+    pub machine: Machine,
     /// The most bytes of memory that all threads together hold at once where items move across a grid or an order of
-    /// storage; `None` for [`MEMORY`].
+    /// storage; `None` for [as many as usual](Machine::memory).
     pub memory: Option<usize>,
 }
 
 impl Limits {
     /// Returns how many bytes may be held at once so that what lies across the windows is read once.
     pub fn held(self) -> usize {
-        // where tests make windows small, most tensors must need several slabs
-        self.window.map_or(self.memory.unwrap_or(MEMORY), |window| window.saturating_mul(32))
-    }
-
-    /// Returns how many bytes of entries of an index tensor are kept in memory at once.
-    pub(super) fn entries(self) -> usize {
-        // where tests make windows small, most index tensors must not fit
-        self.window.map_or(ENTRIES, |window| window.saturating_mul(8))
+        self.memory.unwrap_or(self.machine.memory)
     }
 }
 
@@ -92,7 +84,7 @@ pub trait Fill: Debug + Send + Sync {
     /// Returns how many bytes a window should have at least, if so many threads fill windows, because of what each window costs
     /// that the [patterns](Self::reads) do not tell: where an index tensor or many operands are looked through for each. `None`
     /// if any size will do.
-    fn window_bytes(&self, _threads: usize) -> Option<usize> {
+    fn window_bytes(&self, _threads: usize, _machine: &Machine) -> Option<usize> {
         None
     }
 

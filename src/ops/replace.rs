@@ -17,7 +17,6 @@ use super::matcher::Matcher;
 use super::selection::Selection;
 use super::slice::SliceArgs;
 use super::slice_scatter::SliceScatter;
-use super::window_size::WINDOW;
 use crate::error::{Error, Result};
 use crate::item::element::Element;
 use crate::item::meta::Meta;
@@ -145,7 +144,7 @@ impl LinkedReplace {
     fn pass(&self, end: usize) -> Result<()> {
         let (mut next, mut out, mut scratch) = (locked(&self.next), Buffer::default(), Scratch::default());
         while *next < end {
-            let most = (WINDOW / self.meta().dtype.itemsize().max(1)).max(1);
+            let most = (self.limits.machine.window / self.meta().dtype.itemsize().max(1)).max(1);
             let last = end.min(*next + most);
             for window in boxes_of_run(&self.meta().shape, *next, last) {
                 self.replaced.fetch_add(self.count(&window, &mut out, &mut scratch)?, Ordering::Relaxed);
@@ -164,7 +163,7 @@ impl LinkedReplace {
         if self.base.source().is_stream() {
             self.pass(shape.iter().product())?;
         } else if self.seen.load(Ordering::Relaxed) < slice && counted.number().is_none() {
-            let window = self.limits.window.unwrap_or(WINDOW) / self.meta().dtype.itemsize().max(1);
+            let window = self.limits.machine.window / self.meta().dtype.itemsize().max(1);
             let windows = Windows::new(shape, window);
             counted.set(self.matching(&windows, 0..windows.count())?.1);
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::access::{Access, StoredWindow};
 use super::fill::{Fill, Patch, PatchBase, Scratch, fill_run_by_boxes};
-use super::window_size::WINDOW;
+use super::machine::Machine;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
@@ -192,5 +192,5 @@ impl Patch for Selection {
 /// that is not read from front to back. So must a stream of items that are larger than a window: no memory is taken for
 /// them before it is known that they are there.
 pub fn must_settle(source: &Source, view: &View) -> bool {
-    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > WINDOW)
+    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > Machine::default().window)
 }

@@ -8,10 +8,10 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, items, like};
 use super::fill::{Fill, Patch, PatchBase, Scratch, fill_boxes};
+use super::machine::Machine;
 use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
 use super::updates::Updates;
-use super::window_size::SHORT_PIECE;
 use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
@@ -142,7 +142,7 @@ impl Fill for LinkedSliceScatter {
             self.updates.source_mut().settle()?;
         }
         let is_few = self.updates.bytes() <= FEW_BYTES && self.updates.bytes() <= self.meta().bytes() / FEW;
-        if is_few && self.access_to_updates().crosses_within(SHORT_PIECE) {
+        if is_few && self.access_to_updates().crosses_within(Machine::default().short_piece) {
             let dtype = self.meta().dtype.clone();
             self.updates.make_resident(&dtype)?;
         }

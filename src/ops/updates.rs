@@ -1,7 +1,6 @@
 //! The updates of a scatter: a source, and how its items become items of the data.
 
 use super::fill::Limits;
-use super::window_size::{ACROSS_WINDOWS, RESIDENT, WINDOW};
 use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -94,11 +93,11 @@ impl Updates {
         if self.in_runs() {
             return Ok(());
         }
-        if self.bytes() <= RESIDENT || !self.source.is_read_by_position() {
+        if self.bytes() <= limits.machine.kept || !self.source.is_read_by_position() {
             return self.make_resident(dtype);
         }
         let threads = self.source.threads(limits.threads);
-        let window = limits.window.unwrap_or((ACROSS_WINDOWS / threads).max(WINDOW)) / dtype.itemsize().max(1);
+        let window = (limits.machine.across / threads).max(limits.machine.window) / dtype.itemsize().max(1);
         self.copy(Keep::File, dtype, &Windows::new(&self.view.shape(), window), threads)
     }
 

@@ -47,7 +47,7 @@ fn read_all(source: &mut Source) -> tensorop::error::Result<Vec<u8>> {
     let threads = Threads::new(std::num::NonZero::new(1));
     let parts = scan(
         [source],
-        Limits { threads, window: None, memory: None },
+        Limits { threads, ..Limits::default() },
         &|_| {},
         |_| true,
         Vec::new,

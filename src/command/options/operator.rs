@@ -8,8 +8,8 @@ use clap::{ArgGroup, Args, ValueHint};
 use super::operands::{InputOptions, OperandArg};
 use super::output::{EditOptions, OutputOptions};
 use super::values::{Word, parse_memory_size, parse_words, word};
+use crate::ops::machine::LEAST_MEMORY;
 use crate::ops::reduction::{Reduction, Repeats};
-use crate::ops::window_size::LEAST_MEMORY;
 
 /// The heading of the options of scatters in the help.
 pub(crate) const SCATTER_HEADING: &str = "Scatter";

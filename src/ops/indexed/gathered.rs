@@ -16,13 +16,13 @@ use crate::layout::window::Window;
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Scratch};
+use crate::ops::machine::Machine;
 use crate::ops::tally::Put;
-use crate::ops::window_size::{ENTRIES, FILE_WINDOW, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::read_at::LEAST_REQUEST;
 use crate::storage::source::Source;
 
-/// The bytes of the least windows that are worth a reading of their own.
-const LEAST_WINDOW: usize = 1 << 14;
+/// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
+const LEAST_SHARE: usize = 16;
 
 /// How the blocks of an output lie in `data`, which is seen as `[batch, row, dim, block]` and the output as
 /// `[batch, row, tuples, block]`. A batch has index tuples of its own, and each of its rows takes the blocks that they
@@ -257,8 +257,9 @@ impl LinkedGather {
         let resolver = shapes.in_order(order);
         let blocks = GatheredBlocks::new(resolver.shapes(), data.meta().order);
         let itemsize = meta.dtype.itemsize();
+        let machine = limits.machine;
         let is_direct = blocks.is_flat || order == data.meta().order;
-        let is_together = is_direct && blocks.reach.saturating_mul(itemsize) <= SLAB;
+        let is_together = is_direct && blocks.reach.saturating_mul(itemsize) <= machine.slab;
         let listed = match resolver.shapes().is_implied {
             false => indices.bytes(),
             // the places themselves are not kept
@@ -266,15 +267,12 @@ impl LinkedGather {
         };
         // Where several windows would sweep through the data, it takes no more memory than these to keep it.
         let swept = (meta.items() / blocks.block.max(1)).saturating_mul(blocks.swept(itemsize));
-        let least = if is_direct && swept > SWEEP_WINDOWS { SWEEP_WINDOWS } else { RESIDENT };
+        let least = if is_direct && swept > machine.swept { machine.swept } else { machine.kept };
         // items of short rows are read with these
-        let resident = if is_together { RESIDENT } else { listed.clamp(least, ENTRIES) };
-        // where tests make windows small, most data must be read from its file, and by several readings
-        let resident = limits.window.map_or(resident, |window| window.saturating_mul(8));
-        let slab = limits.window.map_or(SLAB, |window| window.saturating_mul(4));
+        let resident = if is_together { machine.kept } else { listed.clamp(least, machine.entries) };
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
-        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab, limits, boxes: None })
+        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab: machine.slab, limits, boxes: None })
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -453,12 +451,13 @@ impl LinkedGather {
             return true;
         }
         let threads = self.limits.threads.for_bytes(out);
-        let window = self.limits.window.or_else(|| self.window_bytes(threads)).unwrap_or(FILE_WINDOW).max(1);
+        let machine = &self.limits.machine;
+        let window = self.window_bytes(threads, machine).unwrap_or(machine.file_window).max(1);
         // a thread that has no window any more waits for the sweep of another
         let swept = out.div_ceil(window).next_multiple_of(threads).saturating_mul(data);
-        // a read takes as long as to copy a GAP; where tests make slabs small, the pieces of boxes are as much shorter
-        let (picked, piece) = (self.meta.items().saturating_mul(GAP), (GAP.saturating_mul(self.slab) / SLAB).max(1));
-        boxes.effort(data, out, piece) <= swept.min(picked).saturating_add(out)
+        // a read takes as long as to copy a GAP
+        let picked = self.meta.items().saturating_mul(GAP);
+        boxes.effort(data, out, machine.read) <= swept.min(picked).saturating_add(out)
     }
 
     /// Returns whether a server is rather asked for each piece that is wanted than for all of the data, where a request is
@@ -503,7 +502,7 @@ impl Fill for LinkedGather {
         if self.blocks.is_flat {
             self.data.reverse_to_c_order();
         }
-        let is_long = self.blocks.block * itemsize >= SHORT_PIECE;
+        let is_long = self.blocks.block * itemsize >= self.limits.machine.short_piece;
         let most = if is_file && is_long { self.slab } else { self.resident };
         let is_small = self.data.bytes() <= most && !self.is_cheaper_in_pieces();
         if (is_file || self.data.as_chunks().is_some()) && is_small {
@@ -541,26 +540,27 @@ impl Fill for LinkedGather {
 
     /// Short pieces that are picked from a file are better read by few sweeps through it, each for a large window. The
     /// list of the tuples of a window counts as a part of it.
-    fn window_bytes(&self, threads: usize) -> Option<usize> {
+    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
+        let &Machine { window, swept, slab, page, .. } = machine;
         let itemsize = self.meta.dtype.itemsize();
         let block = self.blocks.block * itemsize;
         let row = self.blocks.reach.saturating_mul(itemsize);
         let is_c = self.data.meta().order == Order::C;
         if !self.data.is_read_by_position() {
-            return Some(WINDOW);
+            return Some(window);
         }
-        if is_c && row <= SLAB {
+        if is_c && row <= slab {
             // short rows are read as a whole, together with as many others as a window takes of the data
-            let share = (self.slab / 2).saturating_mul(self.meta.bytes()) / self.data.bytes().max(1);
-            return Some(if self.blocks.is_flat { share.clamp(LEAST_WINDOW, WINDOW) } else { WINDOW });
+            let share = (slab / 2).saturating_mul(self.meta.bytes()) / self.data.bytes().max(1);
+            return Some(if self.blocks.is_flat { share.clamp(window / LEAST_SHARE, window) } else { window });
         }
         // to touch a page of a large window for the first time costs more than to read one by itself
-        if is_c && block >= KEPT_PIECE {
+        if is_c && block >= page {
             return None;
         }
-        let share = (SWEEP_WINDOWS / threads.max(1)).max(WINDOW);
-        let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(WINDOW) } else { share };
-        Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(WINDOW, most))
+        let share = (swept / threads.max(1)).max(window);
+        let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(window) } else { share };
+        Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(window, most))
     }
 }
 

@@ -15,11 +15,11 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern, StoredWindow};
 use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Scratch};
+use crate::ops::machine::Machine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
 use crate::ops::updates::Updates;
-use crate::ops::window_size::{EDIT_WINDOW, ENTRIES, KEPT_PIECE, RESIDENT, SHORT_PIECE, SLAB, SWEEP_WINDOWS, WINDOW};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -94,17 +94,21 @@ impl Shapes {
         }
         let itemsize = dtype.itemsize();
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
-        let resident = indices.bytes().clamp(RESIDENT, ENTRIES);
+        let machine = limits.machine;
+        let resident = indices.bytes().clamp(machine.kept, machine.entries);
         let few = !updates.source().is_read_by_position() || update_bytes <= resident;
-        let keeps_updates = update_bytes <= SLAB || update_bytes <= resident && block * itemsize < KEPT_PIECE;
-        let together = update_bytes / outer.max(1) <= SLAB;
+        let keeps_updates = update_bytes <= machine.slab || update_bytes <= resident && block * itemsize < machine.page;
+        let together = update_bytes / outer.max(1) <= machine.slab;
         let point = outer == 1 && block * itemsize <= 16;
-        let sweep = !few && !together && !point && block * itemsize < SHORT_PIECE;
+        let sweep = !few && !together && !point && block * itemsize < machine.short_piece;
         let threads = limits.threads.for_bytes(data_bytes);
         let window = match (base.is_in_place(), sweep) {
-            (true, _) => Some(EDIT_WINDOW),
+            (true, _) => Some(machine.edit_window),
             (false, false) => None,
-            (false, true) => Some(data_bytes.div_ceil(threads).clamp(WINDOW, (SWEEP_WINDOWS / threads).max(WINDOW))),
+            (false, true) => {
+                let most = (machine.swept / threads).max(machine.window);
+                Some(data_bytes.div_ceil(threads).clamp(machine.window, most))
+            }
         };
         if point {
             // what is picked one by one is carried along with the numbers if it can be read in their order
@@ -113,7 +117,7 @@ impl Shapes {
             updates.make_runs(&kernel, limits)?;
         }
         // points of a short window stay in a core's cache while they are put
-        let items = limits.window.or(window).unwrap_or(WINDOW) / itemsize.max(1);
+        let items = window.unwrap_or(machine.window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         if base.is_in_place() && indices.shares_bytes_with(base.source())? {
             // they will have been changed when they are read again
@@ -160,7 +164,7 @@ impl LinkedScatter {
             self.updates.read_run(first, buffer)
         };
         let (first, items) = scatter.slab(window);
-        if items.saturating_mul(itemsize) <= SLAB && !source.is_one_item() {
+        if items.saturating_mul(itemsize) <= self.limits.machine.slab && !source.is_one_item() {
             read(first, items, buffer)?;
             put_all(ItemSlab { first, bytes: buffer, itemsize });
             return Ok(());
@@ -253,7 +257,7 @@ impl Fill for LinkedScatter {
         self.update([whole], out, scratch)
     }
 
-    fn window_bytes(&self, _: usize) -> Option<usize> {
+    fn window_bytes(&self, _: usize, _: &Machine) -> Option<usize> {
         self.window
     }
 

@@ -97,7 +97,7 @@ impl TuplePlaces {
         let small = u32::try_from(resolver.places()).is_ok();
         // a window of what belongs to single items is the same window of the index tensor, which costs no sorting to read again
         let is_read_again = resolver.shapes().is_implied && indices.is_read_by_position();
-        if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.entries() {
+        if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.machine.entries {
             indices.keep_near(limits.threads)?;
             let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
             let mut indices = Updates::new(indices, conversion);

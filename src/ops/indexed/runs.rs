@@ -4,7 +4,9 @@ use crate::error::Result;
 use crate::layout::gather::GAP;
 use crate::memory::Buffer;
 use crate::ops::tally::Put;
-use crate::ops::window_size::SLAB;
+
+/// Runs that lie together in this many bytes are read at once.
+const SPAN: usize = 1 << 20;
 
 /// The most runs that are read at once. Their bytes set no limit, since tuples may name one place any number of times.
 const MOST_RUNS: usize = 1 << 14;
@@ -98,7 +100,7 @@ impl<'a> RunReader<'a> {
     pub(super) fn add(&mut self, run: ItemRun) -> Result<()> {
         let ItemRun { from, len, .. } = run;
         let is_apart = from < self.start || from.saturating_sub(self.end) * self.itemsize > GAP;
-        if is_apart || (from + len - self.start) * self.itemsize > SLAB || self.runs.len() == MOST_RUNS {
+        if is_apart || (from + len - self.start) * self.itemsize > SPAN || self.runs.len() == MOST_RUNS {
             self.flush()?;
         }
         if self.runs.is_empty() {

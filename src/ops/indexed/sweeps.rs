@@ -98,7 +98,7 @@ impl Sweeps {
         };
         let plan = vec![SweepRange { places: 0..places, grid, entries: None, rows: None }];
         let mut sweeps = Self { resolver, indices, payload, limits, plan, made: Mutex::new(Vec::new()) };
-        let most = limits.entries();
+        let most = limits.machine.entries;
         // an entry, and its share of what is left free in segments
         let bytes = (4 + payload.bytes()) * 5 / 4 + 1;
         let all_bytes = grid.bytes(count, payload.bytes());

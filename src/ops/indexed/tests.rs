@@ -8,6 +8,7 @@ use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Limits;
+use crate::ops::machine::Machine;
 use crate::ops::reduction::{self, Combine, Reduction, Repeats};
 use crate::ops::tally::Put;
 use crate::ops::updates::Updates;
@@ -17,12 +18,12 @@ use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 fn limits(threads: usize) -> Limits {
-    Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), window: None, memory: None }
+    Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), ..Limits::default() }
 }
 
 /// The same, with so few entries at a time that most index tensors take several sweeps.
 fn in_sweeps(threads: usize) -> Limits {
-    Limits { window: Some(0), ..limits(threads) }
+    Limits { machine: Machine::with_windows_of(0), ..limits(threads) }
 }
 
 fn source<T: crate::item::element::Element>(shape: &[usize], items: Vec<T>) -> Source {
@@ -116,7 +117,10 @@ fn any_windows_parts_and_payloads() {
                         let found = applied(&sweeps, given, &updates, (shape, items), add);
                         let what = format!("{numbers:?} {repeats:?} {threads} {group} {}", given.is_some());
                         assert_eq!(found, expected, "{shape:?} {what} {limits:?}");
-                        assert!(limits.window.is_none() || sweeps.all().len() > 1 || shape == [5, 0], "{shape:?}");
+                        assert!(
+                            limits.machine == Machine::default() || sweeps.all().len() > 1 || shape == [5, 0],
+                            "{shape:?}"
+                        );
                     }
                 }
             }
