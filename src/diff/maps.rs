@@ -15,7 +15,7 @@ use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern};
-use crate::ops::fill::{Fill, Limits, Scratch};
+use crate::ops::fill::{Fill, Limits, Region, Scratch, fill_each};
 use crate::ops::machine::Machine;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
@@ -124,7 +124,22 @@ impl Fill for ErrorPlane {
         Ok(())
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
+    }
+
+    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
+        let across = self.sources.iter().any(|source| !source.view().is_forward());
+        // beside the items there are two rows of errors in float64
+        let half = machine.window / 2;
+        Some(if across { (machine.across / 4 / threads).max(half) } else { half })
+    }
+}
+
+impl ErrorPlane {
+    /// Makes `out` the items of a window.
+    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Comparability::Numbers(reading) = &self.pairs.how else {
             unreachable!("the dtypes have been checked");
         };
@@ -150,13 +165,6 @@ impl Fill for ErrorPlane {
         scratch.items = std::mem::take(&mut items[0]);
         out.as_chunks_mut().0.iter_mut().zip(worst).for_each(|(item, error)| *item = error.to_le_bytes());
         Ok(())
-    }
-
-    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
-        let across = self.sources.iter().any(|source| !source.view().is_forward());
-        // beside the items there are two rows of errors in float64
-        let half = machine.window / 2;
-        Some(if across { (machine.across / 4 / threads).max(half) } else { half })
     }
 }
 

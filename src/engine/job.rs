@@ -5,7 +5,7 @@
 //! fills it: so threads take windows as they are free, and the output does not depend on the number of threads.
 //!
 //! How an output is cut, read and held is a [`Plan`], which is made before; here it is carried out. An output without chunks is
-//! written in aligned blocks of the file: a block may begin in the middle of a row, so [`Fill::fill_run`] fills it.
+//! written in aligned blocks of the file: a block may begin in the middle of a row, so its region is a run.
 //!
 //! A sink that wants windows in order has them filled by one thread where the data is here: several would take the memory of
 //! several windows, and most such sinks are slower than reading. Where the data is asked of a server each window is a wait, so
@@ -23,7 +23,7 @@ use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::{self, Buffer};
-use crate::ops::fill::{Fill, Limits, Patch, Scratch, fill_boxes};
+use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::{share, share_in_order, threads_holding};
 use crate::storage::chunked::MOST_ROW;
 use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
@@ -45,8 +45,6 @@ pub struct Job {
     widest: usize,
     /// Whether operands are asked of a server.
     is_remote: bool,
-    /// Whether the operator fills any box.
-    takes_boxes: bool,
     /// What messages call the output: its data.
     label: String,
 }
@@ -62,8 +60,7 @@ impl Job {
         // rows that are appended may be none
         let label = planner.reads().first().map_or_else(String::new, |data| data.source.label().to_owned());
         let (threads, widest, is_remote) = (planner.threads, planner.widest(), planner.is_remote);
-        let takes_boxes = planner.takes_boxes();
-        Ok(Self { fill, limits, threads, widest, is_remote, takes_boxes, label })
+        Ok(Self { fill, limits, threads, widest, is_remote, label })
     }
 
     /// Returns the dtype, the shape and the order of the output.
@@ -153,7 +150,8 @@ impl Job {
             self.run_by_slabs(&sides, &units, windows, numbers, sink, progress)?;
         } else if sink.in_order() {
             let window = |number| windows.get(numbers.start + number);
-            let fill = |number, items: &mut _, scratch: &mut _| self.fill_window(&window(number), items, scratch);
+            let fill =
+                |number, items: &mut _, scratch: &mut _| self.fill_region(&Region::Box(window(number)), items, scratch);
             self.share_in_order(windows.largest(), numbers.len(), &fill, &mut |number, items| {
                 sink.put(&window(number), items)?;
                 progress(items.len());
@@ -163,7 +161,7 @@ impl Job {
             self.share(windows.largest(), numbers.len(), &|number, items, scratch| {
                 let window = windows.get(numbers.start + number);
                 if !sink.has(&window) && !self.copied(&window, sink)? {
-                    self.fill_window(&window, items, scratch)?;
+                    self.fill_region(&Region::Box(window.clone()), items, scratch)?;
                     sink.put(&window, items)?;
                 }
                 progress(window.items() * itemsize);
@@ -203,7 +201,7 @@ impl Job {
             let blocks = Blocks::new(shape, itemsize, slab, units, &left)?;
             self.share(units.largest(), blocks.count(), &|n, _, scratch| {
                 let mut items = Buffer::default();
-                self.fill_window(&blocks.window(n), &mut items, scratch)?;
+                self.fill_region(&Region::Box(blocks.window(n)), &mut items, scratch)?;
                 blocks.put(n, items);
                 Ok(())
             })?;
@@ -226,19 +224,10 @@ impl Job {
         }
     }
 
-    /// Makes `items` the items of any window, piece by piece where the operator fills contiguous windows alone.
-    fn fill_window(&self, window: &Window, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
-        let shape = &self.meta().shape;
-        self.make_room(window.items(), items)?;
-        if self.takes_boxes || window.is_contiguous(shape) {
-            return self.fill.fill(window, items, scratch);
-        }
-        fill_boxes(&*self.fill, window.pieces(shape), items, scratch)
-    }
-
-    /// Makes a buffer as long as so many items of the output.
-    fn make_room(&self, items: usize, buffer: &mut Buffer) -> Result<()> {
-        buffer.resize(items * self.meta().dtype.itemsize(), &self.label)
+    /// Makes `items` the items of a region.
+    fn fill_region(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
+        items.resize(region.items() * self.meta().dtype.itemsize(), &self.label)?;
+        self.fill.fill(region, items, scratch)
     }
 
     /// Fills some windows, given by their numbers, and hands them to `put`.
@@ -254,7 +243,7 @@ impl Job {
     ) -> Result<()> {
         self.share(windows.largest(), numbers.len(), &|at, items, scratch| {
             let window = windows.get(numbers[at]);
-            self.fill_window(&window, items, scratch)?;
+            self.fill_region(&Region::Box(window.clone()), items, scratch)?;
             put(&window, items)?;
             progress(items.len());
             Ok(())
@@ -289,7 +278,7 @@ impl Job {
                 false => vec![window],
             };
             for part in parts {
-                self.fill_window(&part, items, scratch)?;
+                self.fill_region(&Region::Box(part.clone()), items, scratch)?;
                 let mut rest = &items[..];
                 for piece in part.pieces(shape) {
                     let (run, after) = rest.split_at(piece.items() * itemsize);
@@ -342,11 +331,7 @@ impl Job {
         progress: Progress<'_>,
         take: &mut Take<'_>,
     ) -> Result<()> {
-        let fill = |number, items: &mut Buffer, scratch: &mut Scratch| {
-            let run = get(number);
-            self.make_room(run.len(), items)?;
-            self.fill.fill_run(run, items, scratch)
-        };
+        let fill = |number, items: &mut _, scratch: &mut _| self.fill_region(&Region::Run(get(number)), items, scratch);
         self.share_in_order(self.planner().windows().largest(), runs, &fill, &mut |_, items| take(items))?;
         self.fill.finish()?;
         progress(self.meta().bytes());
@@ -410,8 +395,7 @@ impl Job {
         self.share(block as usize / itemsize.max(1), count, &|number, items, scratch| {
             let number = blocks.start + number as u64;
             let (first, behind) = (first_in(number), first_in(number + 1));
-            self.make_room(behind - first, items)?;
-            self.fill.fill_run(first..behind, items, scratch)?;
+            self.fill_region(&Region::Run(first..behind), items, scratch)?;
             sink.put_items(items, first)?;
             progress(items.len());
             Ok(())

@@ -18,7 +18,7 @@ use crate::item::name_filter::NameFilter;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::memory;
-use crate::ops::fill::{Fill, Limits, Scratch};
+use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
@@ -287,7 +287,7 @@ fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<
     let selection = select(source);
     let meta = selection.meta();
     let mut bytes = memory::zeros(meta.bytes()).context(&label)?;
-    selection.fill(&Window::whole(&meta.shape), &mut bytes, &mut Scratch::default())?;
+    selection.fill(&Region::Box(Window::whole(&meta.shape)), &mut bytes, &mut Scratch::default())?;
     selection.finish()?;
     Tensor::new(meta.dtype.clone(), meta.shape.clone(), bytes).context(label)
 }

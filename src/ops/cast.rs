@@ -1,16 +1,12 @@
 //! An operator that casts the output of another one to other values or to another byte order.
 
-use std::ops::Range;
-
 use super::access::Access;
-use super::fill::{Fill, Scratch};
+use super::fill::{Fill, Region, Scratch};
 use super::machine::Machine;
 use crate::error::{Error, Result, malformed};
-use crate::item::cast::{Cast, CastFailure};
+use crate::item::cast::Cast;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
-use crate::layout::shape::coordinates;
-use crate::layout::window::Window;
 
 /// The output of another operator with its items cast.
 #[derive(Debug)]
@@ -36,13 +32,6 @@ impl CastFill {
     }
 }
 
-impl CastFill {
-    /// Returns the error for an item that cannot be cast, whose index in the output `index` returns.
-    fn refused(&self, CastFailure { item, why }: CastFailure, index: impl FnOnce(usize) -> Vec<usize>) -> Error {
-        malformed!("{}: {why} at {:?}", self.inner.data().label(), index(item))
-    }
-}
-
 impl Fill for CastFill {
     fn meta(&self) -> &Meta {
         &self.meta
@@ -60,18 +49,13 @@ impl Fill for CastFill {
         self.inner.prepare()
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Scratch { items, inner, .. } = scratch;
-        items.resize(window.items() * self.cast.from_size(), self.inner.data().label())?;
-        self.inner.fill(window, items, inner.get_or_insert_default())?;
-        self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, |item| window.index_of(item)))
-    }
-
-    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let Scratch { items, inner, .. } = scratch;
-        items.resize(run.len() * self.cast.from_size(), self.inner.data().label())?;
-        self.inner.fill_run(run.clone(), items, inner.get_or_insert_default())?;
-        let index = |item| coordinates(run.start + item, &self.meta.shape);
-        self.cast.apply_to(items, out).map_err(|failure| self.refused(failure, index))
+        items.resize(region.items() * self.cast.from_size(), self.inner.data().label())?;
+        self.inner.fill(region, items, inner.get_or_insert_default())?;
+        self.cast.apply_to(items, out).map_err(|failure| {
+            let index = region.index_of(failure.item, &self.meta.shape);
+            malformed!("{}: {} at {index:?}", self.inner.data().label(), failure.why)
+        })
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::access::{Access, Feeds, StoredWindow};
-use super::fill::{Fill, Scratch};
+use super::fill::{Fill, Region, Scratch, fill_each};
 use super::machine::Machine;
 use super::selection::Selection;
 use crate::error::{Context, Error, Result, Subject};
@@ -248,6 +248,25 @@ impl Concat {
         })
     }
 
+    /// Makes `out` the items of a window, from each operand what it has of it.
+    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let itemsize = self.meta.dtype.itemsize();
+        let whole = View::c_order(&window.shape());
+        for Piece { operand: ConcatOperand { selection, conversion, .. }, places, inside } in self.pieces(window) {
+            let (view, to) = (selection.view().part(&places.ranges), whole.part(&inside));
+            let bytes = places.items() * itemsize;
+            if let Some(first) = to.as_run() {
+                let items = &mut out[first * itemsize..][..bytes];
+                conversion.read(selection.source(), &view, items, &mut scratch.gathered)?;
+                continue;
+            }
+            scratch.items.resize(bytes, selection.source().label())?;
+            conversion.read(selection.source(), &view, &mut scratch.items, &mut scratch.gathered)?;
+            copy_bytes(&scratch.items, &View::c_order(&to.shape()), out, &to, itemsize);
+        }
+        Ok(())
+    }
+
     /// Returns whether the operands lie as they are one after the other in the output.
     fn is_outermost(&self) -> bool {
         self.meta.shape[..self.axis].iter().all(|&dim| dim == 1)
@@ -282,25 +301,12 @@ impl Fill for Concat {
         Ok(())
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let itemsize = self.meta.dtype.itemsize();
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
-        let whole = View::c_order(&window.shape());
-        for Piece { operand: ConcatOperand { selection, conversion, .. }, places, inside } in self.pieces(window) {
-            let (view, to) = (selection.view().part(&places.ranges), whole.part(&inside));
-            let bytes = places.items() * itemsize;
-            if let Some(first) = to.as_run() {
-                let items = &mut out[first * itemsize..][..bytes];
-                conversion.read(selection.source(), &view, items, &mut scratch.gathered)?;
-                continue;
-            }
-            scratch.items.resize(bytes, selection.source().label())?;
-            conversion.read(selection.source(), &view, &mut scratch.items, &mut scratch.gathered)?;
-            copy_bytes(&scratch.items, &View::c_order(&to.shape()), out, &to, itemsize);
-        }
-        Ok(())
+        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
     }
 
     fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
@@ -393,7 +399,7 @@ impl Tensor {
         let source = |(n, tensor): (usize, Self)| Source::memory(tensor, Subject::Operand(n).to_string());
         let fill = joined.link(tensors.into_iter().enumerate().map(source).collect())?;
         let mut items = memory::zeros(fill.meta.bytes()).context(fill.operands[0].selection.source().label())?;
-        fill.fill(&Window::whole(&fill.meta.shape), &mut items, &mut Scratch::default())?;
+        fill.fill(&Region::Box(Window::whole(&fill.meta.shape)), &mut items, &mut Scratch::default())?;
         Self::new(fill.meta.dtype, fill.meta.shape, items)
     }
 }
@@ -493,7 +499,7 @@ mod tests {
                 let ranges: Vec<_> = low.iter().zip(&high).map(|(&a, &b)| a.min(b)..a.max(b) + 1).collect();
                 let window = Window::new(ranges, &[2, 6, 2]);
                 let (mut out, mut scratch) = (vec![9; window.items() * size_of::<i32>()], Scratch::default());
-                fill.fill(&window, &mut out, &mut scratch).unwrap();
+                fill.fill(&Region::Box(window.clone()), &mut out, &mut scratch).unwrap();
                 let at = |n| whole[IxDyn(&window.index_of(n))].to_ne_bytes();
                 let expected: Vec<u8> = (0..window.items()).flat_map(at).collect();
                 assert_eq!(out, expected, "{window:?}");

@@ -3,6 +3,7 @@
 //! An operator is *linked* to its sources when all its checks have passed; all that is left to do is reading. So the engine
 //! may fill any window, in any order, on any thread, and knows no operator by name.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -10,6 +11,7 @@ use super::access::{Access, StoredWindow};
 use super::machine::Machine;
 use crate::error::Result;
 use crate::item::meta::Meta;
+use crate::layout::shape::coordinates;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::Buffer;
 use crate::parallel::Threads;
@@ -46,6 +48,77 @@ pub struct Scratch {
     pub inner: Option<Box<Scratch>>,
 }
 
+/// Items of an output that are filled together. They come in C order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// Items that are counted one after the other in C order. A run may begin and end in the middle of a row.
+    Run(Range<usize>),
+    /// A box.
+    Box(Window),
+}
+
+impl Region {
+    /// Returns the number of its items.
+    pub fn items(&self) -> usize {
+        match self {
+            Self::Run(run) => run.len(),
+            Self::Box(window) => window.items(),
+        }
+    }
+
+    /// Returns the index of item number `item` of the region in an output of that shape.
+    pub fn index_of(&self, item: usize, shape: &[usize]) -> Vec<usize> {
+        match self {
+            Self::Run(run) => coordinates(run.start + item, shape),
+            Self::Box(window) => window.index_of(item),
+        }
+    }
+
+    /// Cuts a run into boxes of an output of that shape, for an operator that needs places along axes. A box stays as it is.
+    pub fn boxes(&self, shape: &[usize]) -> Cow<'_, [Window]> {
+        match self {
+            Self::Run(run) => Cow::Owned(boxes_of_run(shape, run.start, run.end)),
+            Self::Box(window) => Cow::Borrowed(std::slice::from_ref(window)),
+        }
+    }
+
+    /// Cuts a box of an output of that shape into boxes that are each one run, for an operator that takes items as they are
+    /// counted.
+    pub fn pieces(&self, shape: &[usize]) -> Cow<'_, [Window]> {
+        match self {
+            Self::Box(window) if !window.is_contiguous(shape) => window.pieces(shape).collect(),
+            _ => self.boxes(shape),
+        }
+    }
+
+    /// Cuts a box of an output of that shape into runs. A run stays as it is.
+    pub fn runs(&self, shape: &[usize]) -> Vec<Range<usize>> {
+        match self {
+            Self::Run(run) => vec![run.clone()],
+            Self::Box(window) => window.pieces(shape).map(|it| it.start..it.start + it.items()).collect(),
+        }
+    }
+}
+
+/// Calls `fill` with each of some windows, and with its items of `out`, which holds those of all windows one after the other.
+///
+/// # Errors
+/// Those of `fill`.
+pub(crate) fn fill_each(
+    windows: &[Window],
+    itemsize: usize,
+    out: &mut [u8],
+    mut fill: impl FnMut(&Window, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let mut rest = out;
+    for window in windows {
+        let (items, after) = rest.split_at_mut(window.items() * itemsize);
+        fill(window, items)?;
+        rest = after;
+    }
+    Ok(())
+}
+
 /// The output of an operator, linked to what it reads.
 pub trait Fill: Debug + Send + Sync {
     /// Returns the dtype and the shape of the output. Its order is C: windows are cut from it in C order, whatever the order
@@ -64,22 +137,11 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading.
     fn prepare(&mut self) -> Result<()>;
 
-    /// Makes `out` the items of a window, in C order. It has as many bytes as these, and all of them are
-    /// overwritten. The window is contiguous in C order of the output, unless the first operand is read in a pattern that [takes
-    /// boxes](Access::takes_boxes).
+    /// Makes `out` the items of a region. It has as many bytes as these, and all of them are overwritten.
     ///
     /// # Errors
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;
-
-    /// Makes `out` a run of items of the output, counted in C order, as [`fill`](Self::fill) makes a window. Override
-    /// it if a run needs no places along axes: here it is cut into boxes, with parts of rows at its ends.
-    ///
-    /// # Errors
-    /// Those of [`fill`](Self::fill).
-    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        fill_run_by_boxes(self, run, out, scratch)
-    }
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;
 
     /// Returns how many bytes a window should have at least, if so many threads fill windows, because of what each window costs
     /// that the [patterns](Self::reads) do not tell: where an index tensor or many operands are looked through for each. `None`
@@ -124,38 +186,6 @@ impl<'a> dyn Fill + 'a {
     pub fn data(&self) -> &Source {
         self.reads().swap_remove(0).source
     }
-}
-
-/// Makes `out` a run of items of an output, which is cut into boxes.
-///
-/// # Errors
-/// Those of [`Fill::fill`].
-pub(crate) fn fill_run_by_boxes(
-    fill: &(impl Fill + ?Sized),
-    run: Range<usize>,
-    out: &mut [u8],
-    scratch: &mut Scratch,
-) -> Result<()> {
-    fill_boxes(fill, boxes_of_run(&fill.meta().shape, run.start, run.end), out, scratch)
-}
-
-/// Makes `out` the items of some boxes of an output, one box after the other.
-///
-/// # Errors
-/// Those of [`Fill::fill`].
-pub(crate) fn fill_boxes(
-    fill: &(impl Fill + ?Sized),
-    boxes: impl IntoIterator<Item = Window>,
-    out: &mut [u8],
-    scratch: &mut Scratch,
-) -> Result<()> {
-    let (itemsize, mut rest) = (fill.meta().dtype.itemsize(), out);
-    for window in boxes {
-        let (items, after) = rest.split_at_mut(window.items() * itemsize);
-        fill.fill(&window, items, scratch)?;
-        rest = after;
-    }
-    Ok(())
 }
 
 /// The stored tensor that a patch begins with.

@@ -12,7 +12,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::access::{Access, StoredWindow};
 use super::arrays::{items, like};
 use super::condition::Condition;
-use super::fill::{Fill, Limits, Patch, PatchBase, Scratch};
+use super::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
 use super::matcher::Matcher;
 use super::selection::Selection;
 use super::slice::SliceArgs;
@@ -109,7 +109,7 @@ impl LinkedReplace {
     /// Returns how many items of a window match.
     fn count(&self, window: &Window, out: &mut Buffer, scratch: &mut Scratch) -> Result<usize> {
         out.resize(window.items() * self.meta().dtype.itemsize(), self.base.source().label())?;
-        self.base.fill(window, out, scratch)?;
+        self.base.fill(&Region::Box(window.clone()), out, scratch)?;
         let found = self.look(window, out, &mut scratch.items, |items| self.replacement.matcher.count(items))?;
         Ok(found.unwrap_or(0))
     }
@@ -187,25 +187,9 @@ impl Fill for LinkedReplace {
         self.base.prepare()
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        if self.base.source().is_stream() {
-            if self.replacement.counted.is_some() {
-                self.pass(window.start)?;
-            }
-            *locked(&self.next) = window.start + window.items();
-        }
-        self.base.fill(window, out, scratch)?;
-        let Replacement { matcher, item, .. } = &self.replacement;
-        let itemsize = self.meta().dtype.itemsize().max(1);
-        self.look(window, out, &mut scratch.items, |items| {
-            let found = matcher.count(items);
-            if found > 0 {
-                matcher.replace(items, item);
-                self.replaced.fetch_add(found, Ordering::Relaxed);
-            }
-            self.seen.fetch_add(items.len() / itemsize, Ordering::Relaxed);
-        })?;
-        Ok(())
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (shape, itemsize) = (&self.meta().shape, self.meta().dtype.itemsize());
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
@@ -219,6 +203,30 @@ impl Fill for LinkedReplace {
     fn finish(&self) -> Result<()> {
         self.tell()?;
         self.base.finish()
+    }
+}
+
+impl LinkedReplace {
+    /// Makes `out` the items of a window, and counts what is replaced.
+    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        if self.base.source().is_stream() {
+            if self.replacement.counted.is_some() {
+                self.pass(window.start)?;
+            }
+            *locked(&self.next) = window.start + window.items();
+        }
+        self.base.fill(&Region::Box(window.clone()), out, scratch)?;
+        let Replacement { matcher, item, .. } = &self.replacement;
+        let itemsize = self.meta().dtype.itemsize().max(1);
+        self.look(window, out, &mut scratch.items, |items| {
+            let found = matcher.count(items);
+            if found > 0 {
+                matcher.replace(items, item);
+                self.replaced.fetch_add(found, Ordering::Relaxed);
+            }
+            self.seen.fetch_add(items.len() / itemsize, Ordering::Relaxed);
+        })?;
+        Ok(())
     }
 }
 

@@ -5,13 +5,12 @@
 //! whose `special_zero` is the opposite of ONNX's `allowzero`; Squeeze and Unsqueeze of both; Flatten of ONNX.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::access::{Access, Pattern, StoredWindow};
 use super::arrays::{check_extent, items};
-use super::fill::{Fill, Limits, Scratch, fill_boxes};
+use super::fill::{Fill, Limits, Region, Scratch};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -280,16 +279,18 @@ impl Fill for Reshaped {
         self.data.prepare()
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        match self.same_axes {
-            // a box of the data, which need not be a run
-            Some(_) => fill_boxes(&self.data, self.reads()[0].boxes(window), out, scratch),
-            None => self.data.fill_run(window.start..window.start + window.items(), out, scratch),
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        if let (Region::Box(window), Some(_)) = (region, &self.same_axes) {
+            let same = self.reads()[0].boxes(window).swap_remove(0);
+            return self.data.fill(&Region::Box(same), out, scratch);
         }
-    }
-
-    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        self.data.fill_run(run, out, scratch)
+        let mut rest = out;
+        for run in region.runs(&self.meta.shape) {
+            let (items, after) = rest.split_at_mut(run.len() * self.meta.dtype.itemsize());
+            self.data.fill(&Region::Run(run), items, scratch)?;
+            rest = after;
+        }
+        Ok(())
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {

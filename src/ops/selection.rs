@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::access::{Access, StoredWindow};
-use super::fill::{Fill, Patch, PatchBase, Scratch, fill_run_by_boxes};
+use super::fill::{Fill, Patch, PatchBase, Region, Scratch, fill_each};
 use super::machine::Machine;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
@@ -138,22 +138,24 @@ impl Fill for Selection {
         if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let (part, gathered) = (self.view.part(&window.ranges), &mut scratch.gathered);
-        // What lies between the items of a window is of no other window where both follow each other as they are stored. Nothing
-        // lies between those of a run, of which in-place edits read thousands.
-        if part.as_run().is_none() && window.is_contiguous(&self.meta.shape) && self.view.crossing().is_none() {
-            self.source.read_alone(&part, out, gathered)
-        } else {
-            self.source.read(&part, out, gathered)
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
+        if let Region::Run(run) = region
+            && let Some(first) = self.view.as_run()
+            && self.source.is_read_by_position()
+        {
+            return self.source.read_at(out, ((first + run.start) * itemsize) as u64);
         }
-    }
-
-    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        match self.view.as_run().filter(|_| self.source.is_read_by_position()) {
-            Some(first) => self.source.read_at(out, ((first + run.start) * self.meta.dtype.itemsize()) as u64),
-            None => fill_run_by_boxes(self, run, out, scratch),
-        }
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| {
+            let (part, gathered) = (self.view.part(&window.ranges), &mut scratch.gathered);
+            // What lies between the items of a window is of no other window where both follow each other as they are stored.
+            // Nothing lies between those of a run, of which in-place edits read thousands.
+            if part.as_run().is_none() && window.is_contiguous(shape) && self.view.crossing().is_none() {
+                self.source.read_alone(&part, out, gathered)
+            } else {
+                self.source.read(&part, out, gathered)
+            }
+        })
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {

@@ -7,7 +7,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, items, like};
-use super::fill::{Fill, Patch, PatchBase, Scratch, fill_boxes};
+use super::fill::{Fill, Patch, PatchBase, Region, Scratch, fill_each};
 use super::machine::Machine;
 use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
@@ -17,7 +17,7 @@ use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes};
-use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::layout::window::{Window, Windows};
 
 /// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,30 +149,24 @@ impl Fill for LinkedSliceScatter {
         Ok(())
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let part = self.places.part(window);
-        // data that updates cover is not read, unless it is a stream, which must be read past
-        if !covers(&part, window) || self.base.source().is_stream() {
-            self.base.fill(window, out, scratch)?;
-        }
-        part.map_or(Ok(()), |(part, place)| self.put(&part, &place, out, scratch))
-    }
-
-    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let itemsize = self.meta().dtype.itemsize();
-        let boxes = boxes_of_run(&self.meta().shape, run.start, run.end);
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let Meta { dtype, shape, .. } = self.meta();
+        let boxes = region.boxes(shape);
         let parts: Vec<_> = boxes.iter().map(|window| self.places.part(window)).collect();
-        // then the data of some boxes is not read
-        if boxes.iter().zip(&parts).any(|(window, part)| covers(part, window)) {
-            return fill_boxes(self, boxes, out, scratch);
+        let is_covered = |(window, part): (&Window, &Option<UpdatesPart>)| covers(part, window);
+        // data that updates cover is not read, unless it is a stream, which must be read past
+        let by_boxes = !self.base.source().is_stream() && boxes.iter().zip(&parts).any(is_covered);
+        if !by_boxes {
+            self.base.fill(region, out, scratch)?;
         }
-        self.base.fill_run(run.clone(), out, scratch)?;
-        for (window, part) in boxes.iter().zip(parts) {
-            let Some((part, place)) = part else { continue };
-            let items = &mut out[(window.start - run.start) * itemsize..][..window.items() * itemsize];
-            self.put(&part, &place, items, scratch)?;
-        }
-        Ok(())
+        let mut parts = parts.into_iter();
+        fill_each(&boxes, dtype.itemsize(), out, |window, out| {
+            let part = parts.next().flatten();
+            if by_boxes && !covers(&part, window) {
+                self.base.fill(&Region::Box(window.clone()), out, scratch)?;
+            }
+            part.map_or(Ok(()), |(part, place)| self.put(&part, &place, out, scratch))
+        })
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {

@@ -15,7 +15,7 @@ use crate::layout::shape::bytes_of;
 use crate::layout::window::Window;
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
-use crate::ops::fill::{Fill, Limits, Scratch};
+use crate::ops::fill::{Fill, Limits, Region, Scratch, fill_each};
 use crate::ops::machine::Machine;
 use crate::ops::tally::Put;
 use crate::storage::read_at::LEAST_REQUEST;
@@ -511,26 +511,29 @@ impl Fill for LinkedGather {
         Ok(())
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let itemsize = self.meta.dtype.itemsize();
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
         if self.has_zeros {
             out.fill(0);
         }
-        if window.items() == 0 {
+        if region.items() == 0 {
             return Ok(());
         }
         if let (Some(boxes), TuplePlaces::OnDemand(places)) = (&self.boxes, &self.places) {
-            return boxes.fill(&self.data, places, window, out, scratch);
+            let fill = |window: &Window, out: &mut [u8]| boxes.fill(&self.data, places, window, out, scratch);
+            return fill_each(&region.boxes(shape), itemsize, out, fill);
         }
-        let at = self.blocks.of(window);
-        let (first, count) = self.blocks.tuples(&at);
-        let near = self.places.near(first, count)?;
-        match (self.data.meta().order, self.data.as_bytes()) {
-            (Order::C, Some(bytes)) => self.blocks.put(&near, &at, ItemSlab { first: 0, bytes, itemsize }, out),
-            (Order::C, None) => self.read(&near, &at, out, &mut scratch.items)?,
-            (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, &mut scratch.items)?,
-        }
-        Ok(())
+        fill_each(&region.pieces(shape), itemsize, out, |window, out| {
+            let at = self.blocks.of(window);
+            let (first, count) = self.blocks.tuples(&at);
+            let near = self.places.near(first, count)?;
+            match (self.data.meta().order, self.data.as_bytes()) {
+                (Order::C, Some(bytes)) => self.blocks.put(&near, &at, ItemSlab { first: 0, bytes, itemsize }, out),
+                (Order::C, None) => self.read(&near, &at, out, &mut scratch.items)?,
+                (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, &mut scratch.items)?,
+            }
+            Ok(())
+        })
     }
 
     fn finish(&self) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern, StoredWindow};
-use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Scratch};
+use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
@@ -205,20 +205,6 @@ impl LinkedScatter {
             }
         }
     }
-
-    /// Applies all updates to the items of some windows, which lie one after the other in `out`. Updates go by the numbers of
-    /// items, so each window is contiguous.
-    fn update(&self, windows: impl IntoIterator<Item = Window>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        self.to_kernel.swap(out);
-        let mut rest = &mut *out;
-        for window in windows {
-            let (items, after) = rest.split_at_mut(window.items() * self.itemsize());
-            self.apply_all(&window, items, &mut scratch.items)?;
-            rest = after;
-        }
-        self.to_kernel.swap(out);
-        Ok(())
-    }
 }
 
 impl Fill for LinkedScatter {
@@ -246,15 +232,19 @@ impl Fill for LinkedScatter {
         self.updates.make_runs(&self.kernel, self.limits)
     }
 
-    fn fill(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        self.base.fill(window, out, scratch)?;
-        self.update(window.pieces(&self.base.meta().shape), out, scratch)
-    }
-
-    fn fill_run(&self, run: Range<usize>, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let whole = Window { start: run.start, ..Window::whole(&[run.len()]) };
-        self.base.fill_run(run, out, scratch)?;
-        self.update([whole], out, scratch)
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        self.base.fill(region, out, scratch)?;
+        self.to_kernel.swap(out);
+        let mut rest = &mut *out;
+        // updates go by the numbers of items
+        for run in region.runs(&self.meta().shape) {
+            let (items, after) = rest.split_at_mut(run.len() * self.itemsize());
+            let window = Window { start: run.start, ..Window::whole(&[run.len()]) };
+            self.apply_all(&window, items, &mut scratch.items)?;
+            rest = after;
+        }
+        self.to_kernel.swap(out);
+        Ok(())
     }
 
     fn window_bytes(&self, _: usize, _: &Machine) -> Option<usize> {
