@@ -66,6 +66,7 @@ mod guide;
 mod map;
 #[cfg(feature = "zarr")]
 mod parts_guide;
+mod plans;
 mod readme;
 mod samples;
 mod stores;
