@@ -1,8 +1,9 @@
-//! What the operators on arrays have in common: checks of shapes, and items in C order.
+//! What the operators on arrays have in common: checks of shapes, items in C order, and slices as `ndarray` has them.
 
-use ndarray::{Array, ArrayBase, Data, Dimension, RawData};
+use ndarray::{Array, ArrayBase, Data, Dimension, RawData, Slice};
 
 use crate::error::{Error, Subject};
+use crate::layout::axis::Span;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
 /// Returns the rank of `shape`, at least 1 and at most [`MAX_RANK`].
@@ -55,7 +56,14 @@ pub(super) fn items<T: Clone, S: Data + RawData<Elem = T>, D: Dimension>(
     }
 }
 
-/// Makes an array of `data`'s shape of its items in C order.
-pub(super) fn like<T, S: RawData, D: Dimension>(data: &ArrayBase<S, D>, items: Vec<T>) -> Array<T, D> {
-    Array::from_shape_vec(data.raw_dim(), items).expect("as many items as data has")
+/// Copies an array. The copy is in C order, whatever the layout of the array is.
+pub(super) fn standard<T: Clone, D: Dimension>(array: &ArrayBase<impl Data<Elem = T>, D>) -> Array<T, D> {
+    array.as_standard_layout().into_owned()
+}
+
+/// Returns the places of a resolved span as a slice of `ndarray`, whose negative step counts from the end of its range.
+pub(super) fn slice_of(span: Span) -> Slice {
+    let ends = [span.start, span.at(span.len.saturating_sub(1))];
+    let end = if span.len == 0 { 0 } else { ends[0].max(ends[1]) + 1 };
+    Slice::new(ends[0].min(ends[1]) as isize, Some(end as isize), span.step)
 }

@@ -3,9 +3,9 @@
 //! and [ONNX](https://onnx.ai/onnx/operators/onnx__Gather.html) in its versions 1, 11 and 13: the places of one axis of
 //! `data` that `indices` name, in their order.
 
-use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_output, check_rank, items};
+use super::arrays::{check_output, check_rank};
 use super::indexed::{Index, OutOfRange, Shapes};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Order;
@@ -115,15 +115,12 @@ fn gathered<T: Copy>(
     zero: Option<T>,
 ) -> Result<ArrayD<T>> {
     let out_of_range = if zero.is_some() { OutOfRange::Zero } else { OutOfRange::Error };
-    let resolver = check(data.shape(), indices.shape(), axis, batch_dims, out_of_range)?.in_order(Order::C);
-    let out = resolver.gather(&items(data), &items(indices), zero)?;
-    let shape = IxDyn(resolver.shapes().updates_shape());
-    Ok(Array::from_shape_vec(shape, out).expect("a block for each index of each row"))
+    check(data.shape(), indices.shape(), axis, batch_dims, out_of_range)?.in_order(Order::C).gather(data, indices, zero)
 }
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array1, Array2, Array3, arr0, array};
+    use ndarray::{Array, Array1, Array2, Array3, IxDyn, arr0, array};
 
     use super::*;
 

@@ -5,7 +5,6 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{items, like};
 use super::indexed::{Index, Shapes};
 use super::scatter_elements::check_indices;
 use crate::error::Result;
@@ -38,9 +37,8 @@ pub fn gather_elements<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, D>,
     axis: i64,
 ) -> Result<Array<T, D>> {
-    let resolver = check(data.shape(), indices.shape(), axis)?.in_order(Order::C);
-    let out = resolver.gather(&items(data), &items(indices), None)?;
-    Ok(like(indices, out))
+    let out = check(data.shape(), indices.shape(), axis)?.in_order(Order::C).gather(data, indices, None)?;
+    Ok(out.into_dimensionality().expect("the rank of indices"))
 }
 
 #[cfg(test)]

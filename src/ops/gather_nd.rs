@@ -2,9 +2,9 @@
 //! OpenVINO's [GatherND-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-nd-8.html):
 //! the blocks of `data` that index tuples address, in the order of the tuples. It is the way back of ScatterND.
 
-use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension, IxDyn};
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_output, check_rank, items};
+use super::arrays::{check_output, check_rank};
 use super::indexed::{Index, OutOfRange, Shapes};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
@@ -72,9 +72,7 @@ pub fn gather_nd<T: Copy>(
 ) -> Result<ArrayD<T>> {
     // more than int64 holds are too many, as the largest int64 is
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
-    let resolver = check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C);
-    let out = resolver.gather(&items(data), &items(indices), None)?;
-    Ok(Array::from_shape_vec(IxDyn(resolver.shapes().updates_shape()), out).expect("a block for each tuple"))
+    check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C).gather(data, indices, None)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::access::{Access, StoredWindow};
-use super::arrays::{items, like};
+use super::arrays::{slice_of, standard};
 use super::condition::Condition;
 use super::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
 use super::matcher::Matcher;
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::item::element::Element;
 use crate::item::meta::Meta;
 use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_bytes};
+use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory::{self, Buffer};
 use crate::parallel::{locked, share, threads_holding};
@@ -272,13 +272,8 @@ pub fn replace_where<T: Element, D: Dimension>(
     let places = SliceScatter::resolve(data.shape(), args, None)?;
     let bytes = |item: &T| item.to_little().as_ref().to_vec();
     let matcher = Matcher::new(&T::dtype(), &condition.map(bytes))?;
-    let mut out = items(data).into_owned();
-    if let Some((_, view)) = places.part(&Window::whole(data.shape())) {
-        let together = View::c_order(&view.shape());
-        let mut inside = vec![value; view.items()];
-        copy(&out, &view, &mut inside, &together);
-        inside.iter_mut().filter(|item| matcher.count(item.to_little().as_ref()) > 0).for_each(|item| *item = value);
-        copy(&inside, &together, &mut out, &view);
-    }
-    Ok(like(data, out))
+    let replaced = |item: T| if matcher.count(item.to_little().as_ref()) > 0 { value } else { item };
+    let mut out = standard(data);
+    out.slice_each_axis_mut(|of| slice_of(places.spans()[of.axis.index()])).mapv_inplace(replaced);
+    Ok(out)
 }

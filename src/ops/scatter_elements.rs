@@ -6,7 +6,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_extent, check_rank, check_updates, items, like};
+use super::arrays::{check_extent, check_rank, check_updates};
 use super::indexed::{Index, OutOfRange, Shapes};
 use super::reduction::{Reducible, Reduction};
 use super::scatter_nd::check_legal;
@@ -100,9 +100,7 @@ pub fn scatter_elements<T: Copy, D: Dimension>(
     axis: i64,
 ) -> Result<Array<T, D>, Error> {
     let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
-    let mut out = items(data).into_owned();
-    resolver.scatter(&items(indices), &mut out, &items(updates), <[T]>::copy_from_slice)?;
-    Ok(like(data, out))
+    resolver.scatter(data, indices, updates, |_, update| update)
 }
 
 /// Does what [`scatter_elements`] does with a reduction: each update is reduced with the item at its place, in C order of
@@ -133,18 +131,13 @@ pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
         return Err(Error::new(Subject::Reduction, "sub is of OpenVINO's ScatterNDUpdate-15 alone"));
     }
     let application = Application::new(&T::dtype(), reduction, use_init_val)?;
-    let mut out = items(data).into_owned();
-    let (numbers, updates) = (items(indices), items(updates));
-    match (application, T::operation(reduction)) {
-        (Application::Fold(fold), _) => resolver.fold(&numbers, &mut out, &updates, fold)?,
-        (Application::Replace | Application::Combine(_), operation) => {
-            let operation = operation.expect("it is defined on bytes, too");
-            resolver.scatter(&numbers, &mut out, &updates, |old, updates| {
-                old.iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
-            })?;
+    match application {
+        Application::Fold(fold) => resolver.fold(data, indices, updates, fold),
+        Application::Replace | Application::Combine(_) => {
+            let operation = T::operation(reduction).expect("it is defined on bytes, too");
+            resolver.scatter(data, indices, updates, operation)
         }
     }
-    Ok(like(data, out))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_rank, check_updates, items, like};
+use super::arrays::{check_rank, check_updates};
 use super::indexed::{Index, OutOfRange, Shapes};
 use super::reduction::{Reducible, Reduction};
 use crate::error::{Error, Subject};
@@ -124,7 +124,8 @@ pub fn scatter_nd<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
 ) -> Result<Array<T, D>, Error> {
-    scatter(data, indices, updates, |_, update| update)
+    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
+    resolver.scatter(data, indices, updates, |_, update| update)
 }
 
 /// Does what [`scatter_nd`] does with a reduction: each update is combined with the item at its place, in C order of the
@@ -151,21 +152,8 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     }
     let operation = T::operation(reduction)
         .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;
-    scatter(data, indices, updates, operation)
-}
-
-fn scatter<T: Copy, D: Dimension>(
-    data: &ArrayBase<impl Data<Elem = T>, D>,
-    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
-    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
-    operation: impl Fn(T, T) -> T,
-) -> Result<Array<T, D>, Error> {
     let resolver = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
-    let mut out = items(data).into_owned();
-    resolver.scatter(&items(indices), &mut out, &items(updates), |old, updates| {
-        old.iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
-    })?;
-    Ok(like(data, out))
+    resolver.scatter(data, indices, updates, operation)
 }
 
 #[cfg(test)]

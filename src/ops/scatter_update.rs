@@ -3,7 +3,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_rank, check_updates, items, like};
+use super::arrays::{check_rank, check_updates};
 use super::indexed::{Index, OutOfRange, Shapes};
 use crate::error::{Error, Subject};
 use crate::item::meta::Order;
@@ -56,9 +56,7 @@ pub fn scatter_update<T: Copy, D: Dimension>(
     axis: i64,
 ) -> Result<Array<T, D>, Error> {
     let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
-    let mut out = items(data).into_owned();
-    resolver.scatter(&items(indices), &mut out, &items(updates), <[T]>::copy_from_slice)?;
-    Ok(like(data, out))
+    resolver.scatter(data, indices, updates, |_, update| update)
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_rank, items};
+use super::arrays::{check_rank, slice_of, standard};
 use crate::error::{Error, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{Clamping, Span, StepRange, resolve_axis};
 use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_bytes};
+use crate::layout::walk::copy_bytes;
 use crate::memory;
 
 /// The arguments of Slice and SliceScatter: a range for each of some axes. Axes that are not named are taken whole.
@@ -364,16 +364,7 @@ pub fn slice<T: Copy, D: Dimension>(
     args: &SliceArgs,
 ) -> Result<Array<T, D>, Error> {
     let spans = args.resolve(data.shape())?;
-    let view = View::c_order(data.shape()).select(&spans);
-    let source = items(data);
-    // every place is overwritten: the first item is only there to begin with
-    let mut out = source.first().map_or(Vec::new(), |&first| vec![first; view.items()]);
-    copy(&source, &view, &mut out, &View::c_order(&view.shape()));
-    let mut dim = data.raw_dim();
-    for (axis, span) in spans.iter().enumerate() {
-        dim[axis] = span.len;
-    }
-    Ok(Array::from_shape_vec(dim, out).expect("one item for each selected place"))
+    Ok(standard(&data.slice_each_axis(|of| slice_of(spans[of.axis.index()]))))
 }
 
 impl Tensor {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::access::{Access, Feeds, Pattern, StoredWindow};
-use super::arrays::{check_updates, items, like};
+use super::arrays::{check_updates, slice_of, standard};
 use super::fill::{Fill, Patch, PatchBase, Region, Scratch, fill_each};
 use super::machine::Machine;
 use super::selection::{Selection, must_settle};
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_bytes};
+use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 
 /// A SliceScatter with its places on each axis of `data` in range.
@@ -218,12 +218,10 @@ pub fn slice_scatter<T: Copy, D: Dimension>(
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     args: &SliceArgs,
 ) -> Result<Array<T, D>, Error> {
-    let plan = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
-    let mut out = items(data).into_owned();
-    if let Some((part, view)) = plan.part(&Window::whole(data.shape())) {
-        copy(&items(updates), &View::c_order(updates.shape()).part(&part), &mut out, &view);
-    }
-    Ok(like(data, out))
+    let places = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
+    let mut out = standard(data);
+    out.slice_each_axis_mut(|of| slice_of(places.spans[of.axis.index()])).assign(updates);
+    Ok(out)
 }
 
 #[cfg(test)]

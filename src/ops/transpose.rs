@@ -4,13 +4,13 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_extent, items};
+use super::arrays::{check_extent, standard};
 use crate::error::{Error, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::MAX_RANK;
 use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_bytes};
+use crate::layout::walk::copy_bytes;
 use crate::memory;
 
 /// Checks the axes of a transposition of data of that shape, and returns for each axis of the output the axis of the data
@@ -72,16 +72,9 @@ pub fn transpose<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     axes: Option<&[i64]>,
 ) -> Result<Array<T, D>, Error> {
-    let view = View::c_order(data.shape()).with_axes(&check(data.shape(), axes)?);
-    let source = items(data);
-    // every place is overwritten: the items are only there to begin with
-    let mut out = source.to_vec();
-    copy(&source, &view, &mut out, &View::c_order(&view.shape()));
-    let mut dim = data.raw_dim();
-    for (axis, len) in view.shape().into_iter().enumerate() {
-        dim[axis] = len;
-    }
-    Ok(Array::from_shape_vec(dim, out).expect("as many items as data has"))
+    let mut order = data.raw_dim();
+    order.slice_mut().copy_from_slice(&check(data.shape(), axes)?);
+    Ok(standard(&data.view().permuted_axes(order)))
 }
 
 impl Tensor {

@@ -6,7 +6,7 @@ use super::columns::{COLUMNS, ColumnReader, GatherStep, in_fortran_order, in_sto
 use super::element_boxes::ElementBoxes;
 use super::groups::{GroupedTuple, PlacedTuple, TupleGroups};
 use super::places::{NearPlaces, TuplePlaces};
-use super::resolve::{Index, OutOfRange, Shapes, TupleResolver};
+use super::resolve::{OutOfRange, Shapes};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -564,33 +564,5 @@ impl Fill for LinkedGather {
         let share = (swept / threads.max(1)).max(window);
         let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(window) } else { share };
         Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(window, most))
-    }
-}
-
-impl TupleResolver {
-    /// Gathers from an array in C order: returns the blocks of `source` that the tuples address, in their order, for each row.
-    /// The block of a tuple that names no place is made of `zero`, which there is where that is no error.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub(in crate::ops) fn gather<T: Copy>(
-        &self,
-        source: &[T],
-        numbers: &[impl Index],
-        zero: Option<T>,
-    ) -> Result<Vec<T>> {
-        let places = NearPlaces::of_numbers(self, numbers)?;
-        let (shape, mut out) = (self.shapes.updates_shape(), Vec::new());
-        if shape.contains(&0) {
-            return Ok(out);
-        }
-        let fill = |out: &mut Vec<T>, to| zero.into_iter().for_each(|zero| out.resize(to, zero));
-        let blocks = GatheredBlocks::new(&self.shapes, Order::C);
-        blocks.runs(&places, &blocks.of(&Window::whole(shape)), |ItemRun { from, to, len }| {
-            fill(&mut out, to);
-            out.extend_from_slice(&source[from..][..len]);
-        });
-        fill(&mut out, shape.iter().product());
-        Ok(out)
     }
 }

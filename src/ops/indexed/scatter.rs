@@ -3,14 +3,9 @@
 use std::ops::Range;
 
 use super::buckets::{BucketGrid, Buckets, TakeEntries};
-use super::places::NearPlaces;
-use super::resolve::{Index, TupleResolver};
 use super::runs::ItemRun;
-use crate::error::Result;
-use crate::item::element::Element;
 use crate::layout::window::Window;
-use crate::memory;
-use crate::ops::tally::{Fold, Put, Tally};
+use crate::ops::tally::Put;
 
 /// What an entry has beside its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,53 +277,5 @@ impl Scatter {
         whole[inside.clone()].copy_from_slice(out);
         self.entries.apply(lo, hi, &mut whole, put);
         out.copy_from_slice(&whole[inside]);
-    }
-}
-
-impl TupleResolver {
-    /// Scatters arrays in C order: applies `updates` to `out` in the order of the tuples.
-    ///
-    /// # Errors
-    /// The first number that is out of range; nothing has been applied then.
-    pub(crate) fn scatter<T: Copy>(
-        &self,
-        numbers: &[impl Index],
-        out: &mut [T],
-        updates: &[T],
-        combine: impl Fn(&mut [T], &[T]),
-    ) -> Result<()> {
-        let places = NearPlaces::of_numbers(self, numbers)?;
-        let (outers, block, count) = (self.arrangement.outer, self.arrangement.block, self.count());
-        for outer in 0..outers {
-            for tuple in 0..count {
-                let old = (outer * self.places() + places.get(tuple)) * block;
-                combine(&mut out[old..][..block], &updates[(outer * count + tuple) * block..][..block]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Does what [`scatter`](Self::scatter) does with a reduction that has to know what came before, for tuples that address
-    /// single items of all of `out`.
-    ///
-    /// # Errors
-    /// Those of [`scatter`](Self::scatter); not enough memory.
-    pub(crate) fn fold<T: Element>(
-        &self,
-        numbers: &[impl Index],
-        out: &mut [T],
-        updates: &[T],
-        fold: Fold,
-    ) -> Result<()> {
-        let places = NearPlaces::of_numbers(self, numbers)?;
-        let mut bytes: Vec<u8> = memory::of(out.len().saturating_mul(T::SIZE))?;
-        out.iter().for_each(|item| bytes.extend_from_slice(item.to_little().as_ref()));
-        let mut tally = Tally::new(fold, T::SIZE, out.len())?;
-        for (tuple, update) in updates.iter().enumerate() {
-            tally.put(places.get(tuple), update.to_little().as_ref(), &mut bytes);
-        }
-        tally.finish(&mut bytes);
-        out.iter_mut().zip(T::chunks(&bytes)).for_each(|(item, bytes)| *item = T::from_little(*bytes));
-        Ok(())
     }
 }

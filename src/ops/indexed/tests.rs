@@ -1,6 +1,6 @@
 use std::num::NonZero;
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, IxDyn, aview1};
 
 use super::*;
 use crate::item::dtype::DType;
@@ -97,12 +97,10 @@ fn any_windows_parts_and_payloads() {
         let items = updates.source().as_bytes().unwrap().as_chunks().0;
         let items: Vec<i16> = items.iter().map(|item| i16::from_le_bytes(*item)).collect();
         for (repeats, add) in [(Repeats::LastWins, None), (Repeats::Combined, sum)] {
-            let mut expected = vec![0_i16; shape.iter().product()];
-            let combine = |old: &mut [i16], new: &[i16]| match add {
-                None => old.copy_from_slice(new),
-                Some(_) => old.iter_mut().zip(new).for_each(|(old, new)| *old += new),
-            };
-            numbers_of.scatter(numbers, &mut expected, &items, combine).unwrap();
+            let combine = |old: i16, new: i16| if add.is_some() { old + new } else { new };
+            let (data, indices) = (ArrayD::zeros(shape), aview1(numbers));
+            let expected =
+                numbers_of.scatter(&data, &indices, &aview1(&items), combine).unwrap().into_raw_vec_and_offset().0;
             for threads in [1, 2, 5] {
                 for group in [1, 2, 3, 4, 6, 8, 100] {
                     for (given, limits) in [None, Some(&updates)]

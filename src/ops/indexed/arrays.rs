@@ -1,0 +1,99 @@
+//! Gathers and scatters by indices on arrays in memory, for items of any type.
+
+use std::iter::repeat_n;
+use std::ops::Range;
+
+use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
+
+use super::places::NearPlaces;
+use super::resolve::{Index, TupleResolver};
+use crate::error::Result;
+use crate::item::element::Element;
+use crate::memory;
+use crate::ops::arrays::{items, standard};
+use crate::ops::tally::{Fold, Tally};
+
+impl TupleResolver {
+    /// Returns the items of `data` that each block of the updates, or of the output of a gather, stands for, in the order of
+    /// these blocks; `None` for a block whose tuple names no place. `near` has the places of all tuples.
+    fn blocks<'a>(&'a self, near: &'a NearPlaces<'_>) -> impl Iterator<Item = Option<Range<usize>>> + 'a {
+        let (outer, block, places) = (self.arrangement.outer, self.arrangement.block, self.places());
+        let (batches, tuples) = self.shapes.tuples.split_at(self.shapes.batch_dims);
+        let (batches, tuples): (usize, usize) = (batches.iter().product(), tuples.iter().product());
+        // blocks without items may be more than can be counted
+        let rows = if self.shapes.updates.contains(&0) { 0 } else { outer };
+        (0..rows).flat_map(move |row| {
+            let first = row / (outer / batches) * tuples;
+            (first..first + tuples).map(move |tuple| {
+                let place = near.get(tuple);
+                let from = (row * places + place) * block;
+                (place < places).then_some(from..from + block)
+            })
+        })
+    }
+
+    /// Copies `data`, and makes each item that a tuple names what `operation` makes of it and its update, in the order of the
+    /// tuples. `data` is in C order for the resolver.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub(in crate::ops) fn scatter<T: Copy, D: Dimension>(
+        &self,
+        data: &ArrayBase<impl Data<Elem = T>, D>,
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+        updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+        operation: impl Fn(T, T) -> T,
+    ) -> Result<Array<T, D>> {
+        let near = NearPlaces::of_numbers(self, &items(indices))?;
+        let (mut out, updates) = (standard(data), items(updates));
+        let old = out.as_slice_mut().expect("a copy in C order");
+        let blocks = self.blocks(&near).flatten().zip(updates.chunks(self.arrangement.block.max(1)));
+        blocks.for_each(|(block, updates)| {
+            old[block].iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
+        });
+        Ok(out)
+    }
+
+    /// Does what [`scatter`](Self::scatter) does with a reduction that has to know what came before, for tuples that address
+    /// single items.
+    ///
+    /// # Errors
+    /// Those of [`scatter`](Self::scatter); not enough memory.
+    pub(in crate::ops) fn fold<T: Element, D: Dimension>(
+        &self,
+        data: &ArrayBase<impl Data<Elem = T>, D>,
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+        updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+        fold: Fold,
+    ) -> Result<Array<T, D>> {
+        let near = NearPlaces::of_numbers(self, &items(indices))?;
+        let mut bytes: Vec<u8> = memory::of(data.len().saturating_mul(T::SIZE))?;
+        data.iter().for_each(|item| bytes.extend_from_slice(item.to_little().as_ref()));
+        let mut tally = Tally::new(fold, T::SIZE, data.len())?;
+        let blocks = self.blocks(&near).flatten().zip(updates.iter());
+        blocks.for_each(|(block, update)| tally.put(block.start, update.to_little().as_ref(), &mut bytes));
+        tally.finish(&mut bytes);
+        let folded = T::chunks(&bytes).iter().map(|item| T::from_little(*item)).collect();
+        Ok(Array::from_shape_vec(data.raw_dim(), folded).expect("an item for each of the data"))
+    }
+
+    /// Returns the blocks of `data` that the tuples name, in the order of the tuples. The block of a tuple that names no place is
+    /// made of `zero`, which there is where that is no error. `data` is in C order for the resolver.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub(in crate::ops) fn gather<T: Copy>(
+        &self,
+        data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+        zero: Option<T>,
+    ) -> Result<ArrayD<T>> {
+        let near = NearPlaces::of_numbers(self, &items(indices))?;
+        let (data, mut out) = (items(data), Vec::new());
+        self.blocks(&near).for_each(|block| match block {
+            Some(block) => out.extend_from_slice(&data[block]),
+            None => out.extend(zero.into_iter().flat_map(|zero| repeat_n(zero, self.arrangement.block))),
+        });
+        Ok(Array::from_shape_vec(self.shapes.updates.as_slice(), out).expect("a block for each tuple of each row"))
+    }
+}
