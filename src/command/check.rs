@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
+use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use super::io::{Io, Outcome};
 use super::messages::{complain, unless_closed};
@@ -19,7 +20,6 @@ use crate::error::{Context, malformed};
 use crate::item::glob::Glob;
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Style, printable};
-use crate::storage::platform::{Spool, spool};
 
 /// Run tests of operators: tensorop's own, ONNX's, or those that another runtime has run
 ///
@@ -156,7 +156,7 @@ struct Report<'a> {
     /// How many tests were unsupported for the same reason.
     unsupported: BTreeMap<String, usize>,
     /// The objects of all tests, if JSON is wanted.
-    json: Option<Spool>,
+    json: Option<SpooledTempFile>,
 }
 
 /// The bytes of JSON that are kept in memory before they go to a temporary file.
@@ -184,7 +184,7 @@ impl Check {
             is_quiet: self.quiet,
             counts: [0; VERDICTS.len()],
             unsupported: BTreeMap::new(),
-            json: self.json.then(|| spool(MEMORY)),
+            json: self.json.then(|| spooled_tempfile(MEMORY)),
         };
         let found = self.each(io, &mut |id, loaded| {
             if self.list {

@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Seek, Write};
 
+use tempfile::{SpooledTempFile, spooled_tempfile};
+
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
 use super::metadata::metadata_text;
@@ -16,7 +18,6 @@ pub use super::verdict::{LoneTensor, NamedResult, Verdict};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Style, printable};
-use crate::storage::platform::{Spool, spool};
 
 /// Bytes of JSON that are kept in memory.
 const MEMORY: usize = 1 << 24;
@@ -50,7 +51,7 @@ pub struct Models {
     /// The worst of them, and what is said of it, in a report of one line.
     worst: Option<(ReportLine, String)>,
     /// The objects of all tensors, if JSON is wanted.
-    json: Spool,
+    json: SpooledTempFile,
     /// The files that were not looked into, for JSON.
     left_alone: Vec<String>,
     /// The names of what files say of themselves and differs.
@@ -73,7 +74,7 @@ impl Models {
             unreadable: None,
             lines: Vec::new(),
             worst: None,
-            json: spool(MEMORY),
+            json: spooled_tempfile(MEMORY),
             left_alone: Vec::new(),
             file_metadata: BTreeSet::new(),
             metadata_counts: false,

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, Seek, Write};
 
+use tempfile::{SpooledTempFile, spooled_tempfile};
+
 use super::stats::{ItemValue, Mean, QUANTILES, Stats};
 use crate::report::json::{self, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare};
-use crate::storage::platform::{Spool, spool};
 
 /// The most bytes of text about the places of an axis that are kept in memory. A longer text is kept in a temporary file.
 const SPOOLED: usize = 1 << 22;
@@ -162,7 +163,7 @@ fn mean(mean: Mean, figure: impl Fn(f64) -> String) -> String {
 #[derive(Debug)]
 pub struct AxisStats {
     form: Form,
-    text: Spool,
+    text: SpooledTempFile,
     /// The number of places so far.
     count: usize,
 }
@@ -178,12 +179,12 @@ enum Form {
 impl AxisStats {
     /// Returns an empty collection that becomes a JSON array.
     pub fn json() -> Self {
-        Self { form: Form::Json, text: spool(SPOOLED), count: 0 }
+        Self { form: Form::Json, text: spooled_tempfile(SPOOLED), count: 0 }
     }
 
     /// Returns an empty collection that becomes a table.
     pub fn table(style: Style) -> Self {
-        Self { form: Form::Table(Vec::new(), style), text: spool(SPOOLED), count: 0 }
+        Self { form: Form::Table(Vec::new(), style), text: spooled_tempfile(SPOOLED), count: 0 }
     }
 
     /// Adds the statistics of the next place.

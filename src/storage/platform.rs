@@ -1,38 +1,31 @@
 //! The system calls that differ between systems.
 //!
-//! Each system is a file that has the same list of functions, which is the one that is exported here: Linux,
-//! Windows, and other systems of the Unix family. What all of that family do in one way is in `unix`, and what stands
-//! in for calls that a system does not have in `portable`. Every function that returns a `Result` returns the system's
-//! error.
+//! Linux and Windows have a file each, and what all of the Unix family do in one way is in `unix`. What stands in for calls
+//! that only Linux has is in `portable`. Each system has the same functions by these. Every function that returns a `Result`
+//! returns the system's error.
 
 use std::fs::{File, Metadata};
 use std::io;
-#[cfg(feature = "files")]
 use std::path::Path;
-#[cfg(feature = "files")]
 use std::time::{Duration, UNIX_EPOCH};
 
 #[cfg(all(target_os = "linux", feature = "files"))]
-#[path = "platform/linux.rs"]
-mod system;
-#[cfg(windows)]
-#[path = "platform/windows.rs"]
-mod system;
-#[cfg(all(unix, not(all(target_os = "linux", feature = "files"))))]
-#[path = "platform/other.rs"]
-mod system;
-
+mod linux;
 #[cfg(not(all(target_os = "linux", feature = "files")))]
 mod portable;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
-#[cfg(feature = "files")]
-pub use self::system::{allow_open_files, mark, marked, marked_with, open_any, open_to_lock, tempfile_in};
-pub use self::system::{
-    clone_file, copy_mode, copy_range, exchange, file_number, is_writable, link, open_folder, read_at, remove_stale,
-    reserve, sync_all_of, unnamed, write_at,
-};
+#[cfg(all(target_os = "linux", feature = "files"))]
+pub use self::linux::*;
+#[cfg(not(all(target_os = "linux", feature = "files")))]
+pub use self::portable::*;
+#[cfg(unix)]
+pub use self::unix::*;
+#[cfg(windows)]
+pub use self::windows::*;
 
 /// Returns whether two files are one, by whatever path.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
@@ -72,32 +65,18 @@ pub fn unnamed_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Keeps what is written until it can be passed on: in memory, and what is longer in a file without a name in the folder
-/// for temporary files.
-#[cfg(feature = "files")]
-pub type Spool = tempfile::SpooledTempFile;
-
-/// Makes an empty [`Spool`] with room for so many bytes in memory.
-#[cfg(feature = "files")]
-pub fn spool(memory: usize) -> Spool {
-    tempfile::spooled_tempfile(memory)
-}
-
 /// Marks a file by the nanoseconds of the time of its last change, on systems whose files have no attributes.
-#[cfg(feature = "files")]
 fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), nanos_of(hash)))
 }
 
 /// Returns the nanoseconds that stand for a number. They are a multiple of 100, since the times of Windows are.
-#[cfg(feature = "files")]
 fn nanos_of(hash: u64) -> u32 {
     (hash % 10_000_000) as u32 * 100
 }
 
 /// Returns whether a file has such a mark.
-#[cfg(feature = "files")]
 fn marked_by_time(path: &Path, hash: u64) -> bool {
     let modified = std::fs::metadata(path).and_then(|found| found.modified()).ok();
     let nanos = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map(|since| since.subsec_nanos());

@@ -12,8 +12,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-pub use super::unix::{copy_mode, file_number, open_any, open_folder, open_to_lock, read_at, tempfile_in, write_at};
-use super::{is_full, mark_by_time, marked_by_time, same_file};
+use super::{is_full, mark_by_time, marked_by_time, open_any, same_file};
 
 /// Has the file system reserve the blocks of a large file of `bytes` bytes. To write them then takes about half the
 /// time, and a full disk shows before anything is computed.

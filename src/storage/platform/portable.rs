@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-#[cfg(feature = "files")]
-use super::{mark_by_time, marked_by_time, system::open_any};
+use super::{mark_by_time, marked_by_time, open_any};
 
 /// Sets nothing aside: a full disk shows when the file is written.
 pub fn reserve(_: &File, _: u64) -> io::Result<()> {
@@ -14,7 +13,6 @@ pub fn reserve(_: &File, _: u64) -> io::Result<()> {
 }
 
 /// Returns whether so many files can be open: 128, which is half of the usual limit of macOS and far below that of Windows.
-#[cfg(feature = "files")]
 pub fn allow_open_files(count: usize) -> bool {
     count <= 128
 }
@@ -62,19 +60,16 @@ pub fn sync_all_of(_: &Path) -> io::Result<()> {
 
 /// Marks a file or folder by a number that is not part of its content, in the nanoseconds of its last change, which have no
 /// room for another.
-#[cfg(feature = "files")]
 pub fn mark(path: &Path, number: u64, _: u64) -> io::Result<()> {
     mark_by_time(&open_any(path)?, number)
 }
 
 /// Returns whether a file or folder has the mark of a number.
-#[cfg(feature = "files")]
 pub fn marked(path: &Path, number: u64) -> bool {
     marked_by_time(path, number)
 }
 
 /// Returns nothing: a mark has one number.
-#[cfg(feature = "files")]
 pub fn marked_with(_: &Path) -> Option<u64> {
     None
 }

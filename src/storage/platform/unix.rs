@@ -33,13 +33,11 @@ pub fn copy_mode(file: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// Opens a file or a folder so that its times can be set.
-#[cfg(feature = "files")]
 pub fn open_any(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
 /// Opens what is locked by whoever uses a folder: the folder itself.
-#[cfg(feature = "files")]
 pub fn open_to_lock(folder: &Path) -> io::Result<File> {
     File::open(folder)
 }

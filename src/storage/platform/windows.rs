@@ -6,11 +6,6 @@ use std::os::windows::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::explain_end;
-#[cfg(feature = "files")]
-pub use super::portable::{allow_open_files, mark, marked, marked_with};
-pub use super::portable::{
-    clone_file, copy_range, exchange, is_writable, link, remove_stale, reserve, sync_all_of, unnamed,
-};
 
 /// Returns a number for a file that is the same by whatever path: the time when it was made. The system's own numbers of
 /// files are not to be had without unsafe code, and to take two files for one costs less than the reverse: it refuses an
@@ -50,7 +45,6 @@ pub fn copy_mode(_: &File, _: &Metadata) -> io::Result<()> {
 
 /// Opens a file or a folder so that its times can be set. To open a folder takes `FILE_FLAG_BACKUP_SEMANTICS`, and to set
 /// times `FILE_WRITE_ATTRIBUTES`.
-#[cfg(feature = "files")]
 pub fn open_any(path: &Path) -> io::Result<File> {
     const READ_AND_WRITE_ATTRIBUTES: u32 = 0x80 | 0x100;
     const BACKUP_SEMANTICS: u32 = 0x0200_0000;
@@ -58,7 +52,6 @@ pub fn open_any(path: &Path) -> io::Result<File> {
 }
 
 /// Opens what is locked by whoever uses a folder: a file in it, since Windows locks no folders.
-#[cfg(feature = "files")]
 pub fn open_to_lock(folder: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(folder.join("lock"))
 }
