@@ -395,10 +395,10 @@ fn write_parts(
     let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
     let requests = io.requests(&io.arguments.asking)?;
     let mut parts = Parts::new(target, io.arguments.record(of, target, requests)?)?;
-    let forget = |parts: &Parts<'_>| parts.forget().with_context(|| target.label());
+    let forget = |parts: &Parts<'_>| parts.place.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
     // a late part has nothing to do, but who asks whether all is there is not told so of what has lost a chunk since
-    if finished && options.finish.is_some() && !parts.is_as_finished().with_context(|| target.label())? {
+    if finished && options.finish.is_some() && !parts.place.is_as_finished().with_context(|| target.label())? {
         bail!(
             "{}: was finished, and has lost, gained or resized files since then: --restart begins anew",
             target.label()

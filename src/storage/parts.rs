@@ -35,13 +35,14 @@ const MOST_LIST: u64 = 1 << 30;
 /// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
-    place: Box<dyn PartsPlace + 'a>,
+    /// Where it is made.
+    pub place: Box<dyn PartsPlace + 'a>,
     /// The record of what is made, and of the parts that are done.
     pub ledger: Ledger,
 }
 
 /// Where an output is made in parts.
-pub(super) trait PartsPlace: Debug {
+pub trait PartsPlace: Debug {
     /// Returns what messages call the output.
     fn label(&self) -> &str;
 
@@ -54,10 +55,11 @@ pub(super) trait PartsPlace: Debug {
     /// That cannot be found out.
     fn is_marked(&self, mark: u64) -> Result<bool>;
 
-    /// Returns whether the output still has the values that it was finished with, in their sizes.
+    /// Returns whether the output still has the values that it was finished with, in their sizes. The record of each is gone,
+    /// but its mark has a sum over them. Where there is no such sum, the answer is yes.
     ///
     /// # Errors
-    /// It cannot be listed.
+    /// The output cannot be listed.
     fn is_as_finished(&self) -> Result<bool>;
 
     /// Makes room for parts that begin anew: an output that is there is no longer one that these have made.
@@ -81,8 +83,17 @@ pub(super) trait PartsPlace: Debug {
     /// Returns the store that the parts are put into, if the output is one.
     fn store(&self) -> &dyn StoreDraft;
 
-    /// Returns what has the one file that all parts write to, if the output is one.
-    fn as_file(&self) -> Option<&dyn SharedFile> {
+    /// Opens the file that all parts write to, if the output is one file, and makes it `bytes` bytes long. `lost` is called,
+    /// under a lock where there are any, with the length that it has if that is shorter.
+    ///
+    /// # Errors
+    /// The file cannot be opened or changed; those of `lost`.
+    fn file(&self, _bytes: u64, _lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
+        unreachable!("an output that is one file is on a disk")
+    }
+
+    /// Returns the length of the file that all parts write to; `None` if it is not there.
+    fn file_length(&self) -> Option<u64> {
         None
     }
 
@@ -97,19 +108,6 @@ pub(super) trait PartsPlace: Debug {
     /// # Errors
     /// It cannot be removed.
     fn forget(&self) -> Result<()>;
-}
-
-/// Where all parts write to one file.
-pub(super) trait SharedFile {
-    /// Opens the file, and makes it `bytes` bytes long. `lost` is called, under a lock where there are
-    /// any, with the length that it has if that is shorter.
-    ///
-    /// # Errors
-    /// The file cannot be opened or changed; those of `lost`.
-    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File>;
-
-    /// Returns the length of that file; `None` if it is not there.
-    fn file_length(&self) -> Option<u64>;
 }
 
 /// The record of an output that is made in parts: what is made, and which parts are done. It lies in a store that all
@@ -158,9 +156,20 @@ impl Ledger {
         Ok(self.record.difference(&Record::parse(&String::from_utf8_lossy(&found))))
     }
 
+    /// Returns the key of something that is noted of a part.
+    fn key(&self, part: usize, what: &str) -> String {
+        format!("{}/{part}{what}", self.done)
+    }
+
+    /// Returns what is noted of a part under such a key, if that is there and can be read.
+    fn text(&self, part: usize, what: &str, most: u64) -> Option<String> {
+        let text = self.reader.get(&self.key(part, what), most).ok()??;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
     /// Returns whether a part is done. If that cannot be read, the part is made again.
     pub fn is_done(&self, part: usize) -> bool {
-        self.reader.size(&format!("{}/{part}", self.done)).is_ok_and(|size| size.is_some())
+        self.reader.size(&self.key(part, "")).is_ok_and(|size| size.is_some())
     }
 
     /// Notes that a part is done, with the list of what became of all its units.
@@ -168,15 +177,14 @@ impl Ledger {
     /// # Errors
     /// The note cannot be written.
     pub fn set_done(&self, part: usize, made: &str) -> io::Result<()> {
-        self.writer.put(&format!("{}/{part}", self.done), made.as_bytes())
+        self.writer.put(&self.key(part, ""), made.as_bytes())
     }
 
     /// Returns the list of what became of the units of a part: of all, if it is done, else of those of which that is noted.
     /// If that cannot be read, they are made again, so it is empty.
     pub fn made(&self, part: usize) -> String {
-        let text = |key: String| self.reader.get(&key, MOST_LIST).ok().flatten();
-        let text = text(format!("{}/{part}", self.done)).or_else(|| text(format!("{}/{part}.made", self.done)));
-        text.map_or_else(String::new, |text| String::from_utf8_lossy(&text).into_owned())
+        let text = |what| self.text(part, what, MOST_LIST);
+        text("").or_else(|| text(".made")).unwrap_or_default()
     }
 
     /// Notes what became of units of a part that is not done.
@@ -184,20 +192,18 @@ impl Ledger {
     /// # Errors
     /// The note cannot be written.
     pub fn set_made(&self, part: usize, made: &str) -> io::Result<()> {
-        self.writer.put(&format!("{}/{part}.made", self.done), made.as_bytes())
+        self.writer.put(&self.key(part, ".made"), made.as_bytes())
     }
 
     /// Forgets that a part, or some of its units, are done.
     fn forget(&self, part: usize) -> io::Result<()> {
-        self.writer.remove(&format!("{}/{part}", self.done))?;
-        self.writer.remove(&format!("{}/{part}.units", self.done))
+        self.writer.remove(&self.key(part, ""))?;
+        self.writer.remove(&self.key(part, ".units"))
     }
 
     /// Returns how many units of a part are done. If that cannot be read, all are made again, so it is 0.
     pub fn units_done(&self, part: usize) -> usize {
-        let text = self.reader.get(&format!("{}/{part}.units", self.done), MOST_RECORD);
-        let text = text.ok().flatten().map(|text| String::from_utf8_lossy(&text).trim().parse());
-        text.and_then(Result::ok).unwrap_or(0)
+        self.text(part, ".units", MOST_RECORD).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
 
     /// Notes how many units of a part are done.
@@ -205,7 +211,7 @@ impl Ledger {
     /// # Errors
     /// The note cannot be written.
     pub fn set_units_done(&self, part: usize, units: usize) -> io::Result<()> {
-        self.writer.put(&format!("{}/{part}.units", self.done), units.to_string().as_bytes())
+        self.writer.put(&self.key(part, ".units"), units.to_string().as_bytes())
     }
 
     /// Locks the output for the process that finishes it: if two processes exchanged names, the old output would be back.
@@ -241,7 +247,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns whether the output is there and is what these parts have made. Then what is left beside it has no more use,
-    /// and [`forget`](Self::forget) removes it.
+    /// and [`forget`](PartsPlace::forget) removes it.
     ///
     /// # Errors
     /// Something else is under way; that cannot be found out.
@@ -250,22 +256,13 @@ impl<'a> Parts<'a> {
         self.place.is_marked(self.ledger.hash())
     }
 
-    /// Returns whether the output still has the values that it was finished with, in their sizes. The record of each is gone,
-    /// but its mark has a sum over them. Where there is no such sum, the answer is yes.
-    ///
-    /// # Errors
-    /// The output cannot be listed.
-    pub fn is_as_finished(&self) -> Result<bool> {
-        self.place.is_as_finished()
-    }
-
     /// Forgets what is under way, and what was made.
     ///
     /// # Errors
     /// It cannot be removed.
     pub fn restart(&self) -> Result<()> {
         self.place.begin_anew(self.ledger.hash())?;
-        self.forget()
+        self.place.forget()
     }
 
     /// Begins the output, or finds that others have begun the same, to make a part of it. What a process left that was
@@ -298,15 +295,6 @@ impl<'a> Parts<'a> {
         bail!("{}: {differing}: --restart begins anew", self.place.label())
     }
 
-    /// Returns the store that the parts are put into, if the output is one.
-    pub fn store(&self) -> &dyn StoreDraft {
-        self.place.store()
-    }
-
-    fn shared(&self) -> &dyn SharedFile {
-        self.place.as_file().expect("an output that is one file is on a disk")
-    }
-
     /// Opens the file that all parts write to, and makes it `bytes` bytes long. If it is shorter, it is new, or was cut:
     /// then the parts that `beyond` returns for its length are no longer done, and that is noted first, since afterwards
     /// nothing tells what was lost from zeros.
@@ -314,12 +302,7 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The file cannot be opened; a note cannot be removed.
     pub fn file(&self, bytes: u64, beyond: impl Fn(u64) -> Vec<usize>) -> io::Result<File> {
-        self.shared().file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
-    }
-
-    /// Returns the length of the file that all parts write to; `None` if it is not there.
-    pub fn file_length(&self) -> Option<u64> {
-        self.shared().file_length()
+        self.place.file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
     }
 
     /// Gives the output its name, and removes all else. The [`lock`](Ledger::lock) is not needed once the output has its
@@ -331,15 +314,7 @@ impl<'a> Parts<'a> {
         self.place.publish(self.ledger.hash())?;
         // Windows removes no folder in which a file is open
         drop(lock);
-        self.forget().with_context(|| format!("{}: cannot be removed", self.place.record_label()))
-    }
-
-    /// Removes what is under way.
-    ///
-    /// # Errors
-    /// It cannot be removed.
-    pub fn forget(&self) -> Result<()> {
-        self.place.forget()
+        self.place.forget().with_context(|| format!("{}: cannot be removed", self.place.record_label()))
     }
 }
 
@@ -362,7 +337,7 @@ mod tests {
         let mut parts = Parts::new(&target, Record::parse("one\ntwo\n")).expect("parts");
         parts.begin(1).expect("begun");
         match is_folder {
-            true => parts.store().put("c/0", b"new").expect("put"),
+            true => parts.place.store().put("c/0", b"new").expect("put"),
             false => {
                 parts.file(3, |_| vec![]).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written")
             }
@@ -434,7 +409,7 @@ mod tests {
                 let ledger = &parts.ledger;
                 assert!(ledger.set_units_done(2, 1).is_err() && ledger.set_done(2, "").is_err());
                 assert!(parts.file(3, |_| vec![]).is_err());
-                assert!(parts.store().put("c/1", b"late").is_err() && ledger.lock().is_none());
+                assert!(parts.place.store().put("c/1", b"late").is_err() && ledger.lock().is_none());
                 assert!(parts.finish(None).is_err());
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
                 assert!(parts.is_finished().expect("the same"));
@@ -450,7 +425,7 @@ mod tests {
                 parts.place.publish(parts.ledger.hash()).expect("in its place");
                 fs::create_dir_all(folder.join(".out.tensorop.gone/done")).expect("a folder");
                 assert!(parts.is_finished().expect("the same") && !hidden().is_empty());
-                parts.forget().expect("removed");
+                parts.place.forget().expect("removed");
                 assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
             });
         });

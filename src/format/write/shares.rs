@@ -130,7 +130,7 @@ impl Shares<'_> {
         let (own, failed) = (share.of(self.count()), || format!("{}: cannot be looked at", self.plan.label));
         match &self.units {
             Units::Chunks { writer, windows } => {
-                let (store, mut first) = (parts.store(), 0);
+                let (store, mut first) = (parts.place.store(), 0);
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
                 for (n, (_, windows, numbers)) in parts_of(&self.plan.outputs, windows, &own).enumerate() {
                     let is_as_made = |number| -> io::Result<bool> {
@@ -163,7 +163,7 @@ impl Shares<'_> {
                 Ok(true)
             }
             Units::Bytes { places, .. } => {
-                let length = parts.file_length().unwrap_or_default();
+                let length = parts.place.file_length().unwrap_or_default();
                 // What a file has too much is mended by the last share.
                 let is_last = end_of(own.end, places) == places.bytes;
                 Ok(length == places.bytes || (length >= end_of(own.end, places) && !is_last))
@@ -191,7 +191,7 @@ impl Shares<'_> {
             Units::Chunks { writer, .. } => {
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
                 let own = ChunkShare { own: &own, made: &made };
-                plan.put_chunks(*writer, parts.store(), Some(own), progress)?;
+                plan.put_chunks(*writer, parts.place.store(), Some(own), progress)?;
                 done(&made.text())
             }
             Units::Bytes { output, places } => {

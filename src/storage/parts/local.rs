@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::PathBuf;
 
-use super::{DONE, LOCK, Ledger, Parts, PartsPlace, SharedFile};
+use super::{DONE, LOCK, Ledger, Parts, PartsPlace};
 use crate::error::{Context, Result};
 use crate::storage::key_store::{KeyStore, WritableStore};
 use crate::storage::local_store::LocalStore;
@@ -88,8 +88,22 @@ impl PartsPlace for LocalParts<'_> {
         &self.stage
     }
 
-    fn as_file(&self) -> Option<&dyn SharedFile> {
-        Some(self)
+    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
+        if file.metadata()?.len() != bytes {
+            let _lock = LocalStore::new(&self.folder).lock(LOCK, false).ok();
+            let length = file.metadata()?.len();
+            if length < bytes {
+                lost(length)?;
+            }
+            file.set_len(bytes)?;
+        }
+        Ok(file)
+    }
+
+    fn file_length(&self) -> Option<u64> {
+        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
     }
 
     fn publish(&self, own: u64) -> Result<()> {
@@ -109,26 +123,6 @@ impl PartsPlace for LocalParts<'_> {
         }
         remove(&gone);
         Ok(())
-    }
-}
-
-impl SharedFile for LocalParts<'_> {
-    fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
-        if file.metadata()?.len() != bytes {
-            let _lock = LocalStore::new(&self.folder).lock(LOCK, false).ok();
-            let length = file.metadata()?.len();
-            if length < bytes {
-                lost(length)?;
-            }
-            file.set_len(bytes)?;
-        }
-        Ok(file)
-    }
-
-    fn file_length(&self) -> Option<u64> {
-        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
     }
 }
 
