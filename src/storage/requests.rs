@@ -103,20 +103,9 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Tells that so many bytes have come from a server.
+/// Tells what happens to requests.
 #[cfg(any(feature = "remote", test))]
-pub(super) fn have_come(bytes: usize) {
-    tell(RequestEvent::Came(bytes));
-}
-
-/// Tells that a request is made again.
-#[cfg(any(feature = "remote", test))]
-pub(super) fn is_asked_again(again: &AskedAgain<'_>) {
-    tell(RequestEvent::AskedAgain(again));
-}
-
-#[cfg(any(feature = "remote", test))]
-fn tell(event: RequestEvent<'_>) {
+pub(super) fn tell(event: RequestEvent<'_>) {
     let watches = locked(&WATCHES).clone();
     watches.iter().for_each(|told| told(event));
 }
@@ -153,10 +142,10 @@ mod tests {
             RequestEvent::Came(bytes) => *locked(&told) += bytes,
             RequestEvent::AskedAgain(again) => *locked(&told) += again.number as usize,
         });
-        have_come(1 << 40);
-        is_asked_again(&AskedAgain { number: 2, most: 6, why: "503 Of a test", host: "h" });
+        tell(RequestEvent::Came(1 << 40));
+        tell(RequestEvent::AskedAgain(&AskedAgain { number: 2, most: 6, why: "503 Of a test", host: "h" }));
         drop(watch);
-        have_come(2);
+        tell(RequestEvent::Came(2));
         // other tests may ask servers meanwhile
         assert!(*locked(&sum) >= (1 << 40) + 2 && Arc::strong_count(&sum) == 1);
     }

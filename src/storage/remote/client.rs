@@ -17,7 +17,7 @@ use super::credentials::{BucketAccess, HubAccess};
 use super::settings::{certificates, proxy};
 use crate::error::{Error, Result, ensure, malformed};
 use crate::parallel::{locked, wait};
-use crate::storage::requests::{AskedAgain, RequestOptions, is_asked_again};
+use crate::storage::requests::{AskedAgain, RequestEvent, RequestOptions, tell};
 
 /// How long a server may take for its next byte, unless another time is given.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -160,12 +160,8 @@ impl Client {
                         return Err(with_note(&error, &format!("asked {} times", RETRIES + 1)));
                     }
                     let host = self.host(address);
-                    is_asked_again(&AskedAgain {
-                        number: retry + 2,
-                        most: RETRIES + 1,
-                        why: error.message(),
-                        host: &host,
-                    });
+                    let (number, most, why) = (retry + 2, RETRIES + 1, error.message());
+                    tell(RequestEvent::AskedAgain(&AskedAgain { number, most, why, host: &host }));
                     wait(after.unwrap_or(pause));
                     pause *= 2;
                 }

@@ -13,7 +13,7 @@ use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::memory;
 use crate::storage::platform::unnamed_file;
 use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
-use crate::storage::requests::have_come;
+use crate::storage::requests::{RequestEvent, tell};
 use crate::storage::source::fill_from;
 
 /// The most bytes of an object that are taken from a server that gives whole objects only.
@@ -295,7 +295,7 @@ struct Body(BodyReader<'static>);
 
 impl Read for Body {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read(out).inspect(|count| have_come(*count))
+        self.0.read(out).inspect(|count| tell(RequestEvent::Came(*count)))
     }
 }
 
