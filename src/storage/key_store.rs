@@ -14,6 +14,7 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::vec;
 
 use super::read_at::{Identity, Part, ReadAt, Section, Stamp};
 use crate::error::{Result, ensure};
@@ -147,49 +148,62 @@ pub fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
-/// The bytes of all values whose keys follow a prefix, one value after the other in the order of their names, those of a
-/// prefix before its own prefixes. Hidden ones are left out, but for those of Zarr.
+/// Returns the keys of all values that follow a prefix, counted from there: those of a prefix in the order of their names, and
+/// then those of its own prefixes. Names that `is_shown` refuses are left out.
+///
+/// # Errors
+/// A prefix cannot be listed.
+pub fn keys_below(store: &dyn KeyStore, prefix: &str, is_shown: fn(&str) -> bool) -> Result<Vec<String>> {
+    /// The most keys and prefixes: where there are more, links most likely lead in circles.
+    const MOST: usize = 1 << 24;
+    let (mut keys, mut pending) = (Vec::new(), vec![String::new()]);
+    while let Some(own) = pending.pop() {
+        let within = if own.is_empty() { prefix.to_owned() } else { join(prefix, &own) };
+        let sorted = |mut names: Vec<String>| {
+            names.retain(|name| is_shown(name));
+            names.sort();
+            names.into_iter().map(|name| join(&own, &name)).collect::<Vec<_>>()
+        };
+        keys.extend(sorted(store.names(&within)?));
+        // the last is taken first
+        pending.extend(sorted(store.prefixes(&within)?).into_iter().rev());
+        ensure!(keys.len() + pending.len() <= MOST, "more than {MOST} files and folders");
+    }
+    Ok(keys)
+}
+
+/// The bytes of all values whose keys follow a prefix, one value after the other in the order of [`keys_below`]. Hidden ones
+/// are left out, but for those of Zarr.
 #[derive(Debug)]
 pub struct AllValues {
     store: Arc<dyn KeyStore>,
-    /// What is still to be read, the next at the end.
-    pending: Vec<PendingKey>,
+    prefix: String,
+    /// What is still to be read; `None` before the first byte is wanted.
+    keys: Option<vec::IntoIter<String>>,
     /// The value that is being read.
     current: Option<Section<Arc<dyn ReadAt>>>,
-    /// The number of keys and prefixes that have been listed.
-    seen: usize,
-}
-
-/// What [`AllValues`] has listed and not yet read.
-#[derive(Debug)]
-enum PendingKey {
-    Prefix(String),
-    Value(String),
 }
 
 impl AllValues {
-    /// The most keys and prefixes that are listed: where there are more, links most likely lead in circles.
-    const MOST: usize = 1 << 24;
-
     /// Reads the values whose keys follow `prefix`. Nothing is listed before the first byte is wanted.
     pub fn new(store: Arc<dyn KeyStore>, prefix: &str) -> Self {
-        Self { store, pending: vec![PendingKey::Prefix(prefix.to_owned())], current: None, seen: 0 }
+        Self { store, prefix: prefix.to_owned(), keys: None, current: None }
     }
 
-    /// Lists a prefix: what follows it is read next.
-    fn list(&mut self, prefix: &str) -> Result<()> {
-        let sorted = |mut names: Vec<String>| {
-            names.retain(|name| !name.starts_with('.') || name.starts_with(".z"));
-            // the last is taken first
-            names.sort_by(|a, b| b.cmp(a));
-            names
+    /// Opens the next value, and returns whether there is one.
+    fn open_next(&mut self) -> Result<bool> {
+        let keys = match &mut self.keys {
+            Some(keys) => keys,
+            keys => {
+                let is_shown = |name: &str| !name.starts_with('.') || name.starts_with(".z");
+                keys.insert(keys_below(&*self.store, &self.prefix, is_shown)?.into_iter())
+            }
         };
-        let (names, prefixes) = (sorted(self.store.names(prefix)?), sorted(self.store.prefixes(prefix)?));
-        self.seen += names.len() + prefixes.len();
-        ensure!(self.seen <= Self::MOST, "more than {} files and folders", Self::MOST);
-        self.pending.extend(prefixes.into_iter().map(|name| PendingKey::Prefix(join(prefix, &name))));
-        self.pending.extend(names.into_iter().map(|name| PendingKey::Value(join(prefix, &name))));
-        Ok(())
+        let Some(key) = keys.next() else { return Ok(false) };
+        let value = self.store.open(&join(&self.prefix, &key))?;
+        self.current =
+            value.map(|value| Ok::<_, io::Error>(Section::new(Arc::clone(&value), 0, value.size()?))).transpose()?;
+        Ok(true)
     }
 }
 
@@ -197,18 +211,8 @@ impl Read for AllValues {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.current.as_mut().map_or(Ok(0), |value| value.read(out))?;
-            if read > 0 || out.is_empty() {
+            if read > 0 || out.is_empty() || !self.open_next().map_err(io::Error::other)? {
                 return Ok(read);
-            }
-            match self.pending.pop() {
-                None => return Ok(0),
-                Some(PendingKey::Prefix(prefix)) => self.list(&prefix).map_err(io::Error::other)?,
-                Some(PendingKey::Value(key)) => {
-                    let value = self.store.open(&key).map_err(io::Error::other)?;
-                    self.current = value
-                        .map(|value| Ok::<_, io::Error>(Section::new(Arc::clone(&value), 0, value.size()?)))
-                        .transpose()?;
-                }
             }
         }
     }

@@ -3,14 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::key_store::{KeyStore, join};
+use super::key_store::{KeyStore, join, keys_below};
 use super::read_at::Stamp;
 use super::store_draft::StoreDraft;
-use crate::error::{Context, Error, ErrorKind, Result, ensure};
+use crate::error::{Context, Error, ErrorKind, Result};
 use crate::parallel::{Threads, share};
-
-/// The most values of an array that are listed: where there are more, links most likely lead in circles.
-const MOST_VALUES: usize = 1 << 24;
 
 /// An array whose values and metadata are copied unread.
 #[derive(Clone, Debug)]
@@ -50,15 +47,8 @@ impl UnreadArray {
         dims: Vec<Option<String>>,
     ) -> Result<Self> {
         let stamp = store.stamp(&join(prefix, metadata_key))?;
-        let (mut keys, mut pending) = (Vec::new(), vec![String::new()]);
-        let is_shown = |name: &String| !name.starts_with('.');
-        while let Some(own) = pending.pop() {
-            let within = if own.is_empty() { prefix.to_owned() } else { join(prefix, &own) };
-            let names = store.names(&within)?.into_iter().filter(is_shown).map(|name| join(&own, &name));
-            keys.extend(names.filter(|key| key != metadata_key));
-            pending.extend(store.prefixes(&within)?.into_iter().filter(is_shown).map(|name| join(&own, &name)));
-            ensure!(keys.len() + pending.len() <= MOST_VALUES, "more than {MOST_VALUES} files and folders");
-        }
+        let mut keys = keys_below(&*store, prefix, |name| !name.starts_with('.'))?;
+        keys.retain(|key| key != metadata_key);
         keys.sort();
         let (groups, prefix) = (Arc::default(), prefix.to_owned());
         Ok(Self {
