@@ -211,18 +211,13 @@ impl<F> Drop for EndOfTurns<'_, F> {
 
 /// Calls `work(0..count)` on as many threads, where the system gives them, and returns the results in order.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::default()).collect();
-    let Ok(_) = share(
-        count,
-        count,
-        || (),
-        |n, ()| {
-            let found = work(n);
-            *locked(&done[n]) = Some(found);
-            Ok::<_, Infallible>(true)
-        },
-    );
-    done.into_iter().map(|found| unlocked(found).expect("each piece of work has left its result")).collect()
+    let Ok(done) = share(count, count, Vec::new, |n, done: &mut Vec<(usize, T)>| {
+        done.push((n, work(n)));
+        Ok::<_, Infallible>(true)
+    });
+    let mut done: Vec<_> = done.into_iter().flatten().collect();
+    done.sort_by_key(|(n, _)| *n);
+    done.into_iter().map(|(_, found)| found).collect()
 }
 
 /// Lets the calling thread wait, for a server to be ready again.

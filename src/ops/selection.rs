@@ -9,6 +9,7 @@ use super::machine::Machine;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
+use crate::layout::gather::Gaps;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::parallel::Threads;
@@ -151,7 +152,7 @@ impl Fill for Selection {
             // What lies between the items of a window is of no other window where both follow each other as they are stored.
             // Nothing lies between those of a run, of which in-place edits read thousands.
             if part.as_run().is_none() && window.is_contiguous(shape) && self.view.crossing().is_none() {
-                self.source.read_alone(&part, out, gathered)
+                self.source.read_between(&part, Gaps::Unwanted, out, gathered)
             } else {
                 self.source.read(&part, out, gathered)
             }

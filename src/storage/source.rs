@@ -349,15 +349,11 @@ impl Source {
         self.read_between(view, Gaps::Wanted, out, scratch)
     }
 
-    /// Does what [`read`](Self::read) does where nothing is wanted of what lies between these items.
+    /// Does what [`read`](Self::read) does at this cost of the gaps between the items, unless they are read from a server.
     ///
     /// # Errors
     /// Those of [`read`](Self::read).
-    pub fn read_alone(&self, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
-        self.read_between(view, Gaps::Unwanted, out, scratch)
-    }
-
-    fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
+    pub fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
             return Ok(());
