@@ -279,10 +279,7 @@ impl Job {
             };
             for part in parts {
                 self.fill_region(&Region::Box(part.clone()), items, scratch)?;
-                let mut rest = &items[..];
-                for piece in part.pieces(shape) {
-                    let (run, after) = rest.split_at(piece.items() * itemsize);
-                    rest = after;
+                for (piece, run) in part.split(shape, items) {
                     let at = sink.position(piece.start);
                     let here = bytes.start.clamp(at, at + run.len() as u64)..bytes.end.clamp(at, at + run.len() as u64);
                     let clipped = &run[(here.start - at) as usize..(here.end - at) as usize];

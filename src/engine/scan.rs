@@ -125,14 +125,9 @@ impl<const N: usize> ScannedBox<'_, N> {
     /// Iterates over the runs of items that are counted one after the other: the number of the first item, and the items of
     /// each tensor.
     pub fn runs(&self) -> impl Iterator<Item = (usize, [&[u8]; N])> {
-        let count = self.window.items().max(1);
-        let mut rests = self.items;
+        let mut each = self.items.map(|items| self.window.split(self.shape, items));
         self.window.pieces(self.shape).map(move |piece| {
-            let run = std::array::from_fn(|i| {
-                let (run, rest) = rests[i].split_at(self.items[i].len() / count * piece.items());
-                rests[i] = rest;
-                run
-            });
+            let run = each.each_mut().map(|runs| runs.next().expect("as many runs of each tensor as pieces").1);
             (piece.start, run)
         })
     }

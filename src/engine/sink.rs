@@ -120,13 +120,7 @@ impl<'a> FileSink<'a> {
     /// # Errors
     /// Those of [`put_items`](Self::put_items).
     pub fn put_box(&self, window: &Window, shape: &[usize], items: &[u8]) -> Result<()> {
-        let mut rest = items;
-        for piece in window.pieces(shape) {
-            let (run, after) = rest.split_at(piece.items() * self.itemsize);
-            self.put_items(run, piece.start)?;
-            rest = after;
-        }
-        Ok(())
+        window.split(shape, items).try_for_each(|(piece, run)| self.put_items(run, piece.start))
     }
 
     /// Writes bytes from byte `at` of the file on.

@@ -74,6 +74,16 @@ impl Window {
             Window::new(outer.chain(inner.iter().cloned()).collect(), &shape)
         })
     }
+
+    /// Cuts the items of the box, which all have the same number of bytes, by its [pieces](Self::pieces), and returns each piece
+    /// with its items.
+    pub fn split<'a>(&self, shape: &[usize], items: &'a [u8]) -> impl Iterator<Item = (Window, &'a [u8])> {
+        let (itemsize, mut rest) = (items.len() / self.items().max(1), items);
+        self.pieces(shape).map(move |piece| {
+            let run = rest.split_off(..piece.items() * itemsize).expect("a box has the items of its pieces");
+            (piece, run)
+        })
+    }
 }
 
 /// Cuts items `start..end` of a tensor of that shape, counted in C order, into contiguous boxes, and returns these in order:
@@ -330,6 +340,15 @@ mod tests {
                     assert_eq!(pieces.len() == 1, window.is_contiguous(shape), "{window:?} of {shape:?}");
                     let run = |piece: &Window| piece.start..piece.start + piece.items();
                     assert_eq!(pieces.iter().flat_map(run).collect::<Vec<_>>(), items);
+                    let bytes: Vec<u8> = items.iter().flat_map(|&item| [item as u8; 2]).collect();
+                    let split: Vec<Window> = window
+                        .split(shape, &bytes)
+                        .map(|(piece, run)| {
+                            assert_eq!((run.len(), run[0]), (2 * piece.items(), piece.start as u8));
+                            piece
+                        })
+                        .collect();
+                    assert_eq!(split, pieces);
                     found.extend(items);
                 }
                 found.sort_unstable();

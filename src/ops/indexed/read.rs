@@ -108,10 +108,8 @@ fn each_window_of_rows(tensor: &Source, rows: Range<usize>, take: &mut TakeItems
         let view = view.part(&window.ranges);
         items.resize(view.items() * itemsize, tensor.label())?;
         conversion.read(tensor, &view, &mut items, &mut scratch)?;
-        let mut rest = &items[..];
         for part in Windows::new(&window.shape(), short).iter() {
-            let (here, after) = rest.split_at(part.items() * itemsize);
-            rest = after;
+            let here = &items[part.start * itemsize..][..part.items() * itemsize];
             take(window.start + part.start, native.kind(), here)?;
         }
     }

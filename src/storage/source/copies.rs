@@ -176,11 +176,8 @@ impl Source {
                     let window = windows.get(n);
                     items.resize(window.items() * itemsize, &self.label)?;
                     read(&window, items, scratch)?;
-                    let mut rest = &items[..];
-                    for piece in window.pieces(windows.shape()) {
-                        let (run, after) = rest.split_at(piece.items() * itemsize);
+                    for (piece, run) in window.split(windows.shape(), items) {
                         write_at(&file, run, (piece.start * itemsize) as u64).with_context(place)?;
-                        rest = after;
                     }
                     Ok(true)
                 });
