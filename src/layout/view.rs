@@ -69,14 +69,7 @@ impl View {
 
     /// Returns where the first item lies, if all items lie one after the other in storage.
     pub fn as_run(&self) -> Option<usize> {
-        let mut next = 1;
-        for &(dim, stride) in self.axes.iter().rev().filter(|(dim, _)| *dim != 1) {
-            if stride != next {
-                return None;
-            }
-            next *= dim as isize;
-        }
-        Some(self.offset)
+        (self.run() == self.items()).then_some(self.offset)
     }
 
     /// Returns the range from the first to behind the last of the items in storage.

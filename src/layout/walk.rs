@@ -137,24 +137,20 @@ pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
 }
 
 fn copy_row<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, row: Step) {
-    let stride = row.from.unsigned_abs();
+    let (stride, step) = (row.from.unsigned_abs(), row.to as usize);
     let extent = (row.dim - 1) * stride + 1;
-    let target = &mut target[to..][..(row.dim - 1) * row.to as usize + 1];
+    let first = if row.from < 0 { from + 1 - extent } else { from };
+    let (source, target) = (&source[first..][..extent], &mut target[to..][..(row.dim - 1) * step + 1]);
     // each arm is a loop of its own, so that the compiler sees the strides of 1
-    match (row.from, row.to) {
-        (1, 1) => target.copy_from_slice(&source[from..][..extent]),
-        (0, _) => target.iter_mut().step_by(row.to as usize).for_each(|t| *t = source[from]),
-        (-1, 1) => set(target.iter_mut(), source[..=from][from + 1 - extent..].iter().rev()),
-        (1.., 1) => set(target.iter_mut(), source[from..][..extent].iter().step_by(stride)),
-        (..0, 1) => set(target.iter_mut(), source[..=from][from + 1 - extent..].iter().rev().step_by(stride)),
-        (1, _) => set(target.iter_mut().step_by(row.to as usize), source[from..][..extent].iter()),
-        (1.., _) => set(target.iter_mut().step_by(row.to as usize), source[from..][..extent].iter().step_by(stride)),
-        (..0, _) => {
-            set(
-                target.iter_mut().step_by(row.to as usize),
-                source[..=from][from + 1 - extent..].iter().rev().step_by(stride),
-            );
-        }
+    match (row.from, step) {
+        (1, 1) => target.copy_from_slice(source),
+        (0, _) => target.iter_mut().step_by(step).for_each(|t| *t = source[0]),
+        (-1, 1) => set(target.iter_mut(), source.iter().rev()),
+        (1.., 1) => set(target.iter_mut(), source.iter().step_by(stride)),
+        (..0, 1) => set(target.iter_mut(), source.iter().rev().step_by(stride)),
+        (1, _) => set(target.iter_mut().step_by(step), source.iter()),
+        (1.., _) => set(target.iter_mut().step_by(step), source.iter().step_by(stride)),
+        (..0, _) => set(target.iter_mut().step_by(step), source.iter().rev().step_by(stride)),
     }
 }
 
@@ -163,16 +159,14 @@ fn set<'a, T: Copy + 'a>(target: impl Iterator<Item = &'a mut T>, source: impl I
     target.zip(source).for_each(|(t, s)| *t = *s);
 }
 
-/// Copies all places of two axes, of which the source runs along `a` and the destination along `b`, by blocks of so many rows and
-/// columns of the destination. Items of 3 bytes took twice as long by 32 columns. Items of a power of two may take longer by 128,
-/// since what is read for a block then often lies where a cache has room for a few lines only.
+/// Copies all places of two axes, of which the source runs along `a` and the destination along `b`, by blocks of `SIDE` rows and
+/// as many columns of the destination.
 fn copy_blocks<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, a: Step, b: Step) {
-    const ROWS: usize = 32;
-    let columns = if size_of::<T>().is_power_of_two() { 32 } else { 128 };
-    for a0 in (0..a.dim).step_by(ROWS) {
-        for b0 in (0..b.dim).step_by(columns) {
-            for i in a0..a.dim.min(a0 + ROWS) {
-                let row = Step { dim: columns.min(b.dim - b0), ..b };
+    const SIDE: usize = 32;
+    for a0 in (0..a.dim).step_by(SIDE) {
+        for b0 in (0..b.dim).step_by(SIDE) {
+            for i in a0..a.dim.min(a0 + SIDE) {
+                let row = Step { dim: SIDE.min(b.dim - b0), ..b };
                 let from = from.wrapping_add_signed(a.from * i as isize + b.from * b0 as isize);
                 let to = to + a.to as usize * i + b.to as usize * b0;
                 copy_row(source, from, target, to, row);
