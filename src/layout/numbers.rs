@@ -37,6 +37,42 @@ impl ItemNumbers {
         self.axes.windows(2).all(|pair| pair[0].1 >= pair[1].0 * pair[1].1)
     }
 
+    /// Returns the runs along the last axis of the items that are visited as `start..start + len`: for each its range of
+    /// `0..len`, and the number of its first item. From one item of a run to the next, numbers are [`step`](Self::step) apart.
+    pub fn runs(&self, start: usize, len: usize) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let (dim, step) = self.last();
+        let outer = self.axes.split_last().map_or(&[][..], |(_, outer)| outer);
+        // where the run that `start` lies in is, on each axis but the last
+        let mut at = coordinates(start / dim, &outer.iter().map(|axis| axis.0).collect::<Vec<_>>());
+        let mut number = self.first + at.iter().zip(outer).map(|(place, (_, step))| place * step).sum::<usize>();
+        let (mut inside, mut from) = (start % dim, 0);
+        std::iter::from_fn(move || {
+            let run = from..len.min(from + dim - inside);
+            let first = number + inside * step;
+            (from, inside) = (run.end, 0);
+            for (place, &(dim, step)) in at.iter_mut().zip(outer).rev() {
+                *place += 1;
+                number += step;
+                if *place < dim {
+                    break;
+                }
+                number -= dim * step;
+                *place = 0;
+            }
+            (!run.is_empty()).then_some((run, first))
+        })
+    }
+
+    /// Returns how far apart the numbers of neighbours in a [run](Self::runs) are.
+    pub fn step(&self) -> usize {
+        self.last().1
+    }
+
+    /// Returns the last axis. No axis is one of a single item.
+    fn last(&self) -> (usize, usize) {
+        self.axes.last().copied().unwrap_or((1, 1))
+    }
+
     /// Returns the smallest number below `below` of the items that `find` finds among those visited as `start..start + len`,
     /// and its place in `0..len`. `find` gets a range of `0..len` in which numbers ascend, and returns the first place in it.
     pub fn least(
@@ -46,33 +82,15 @@ impl ItemNumbers {
         below: usize,
         find: &dyn Fn(Range<usize>) -> Option<usize>,
     ) -> Option<(usize, usize)> {
-        let (dim, step) = self.axes.last().copied().unwrap_or((1, 1));
-        let outer = self.axes.split_last().map_or(&[][..], |(_, outer)| outer);
-        // where the run that `start` lies in is, on each axis but the last
-        let mut at = coordinates(start / dim, &outer.iter().map(|axis| axis.0).collect::<Vec<_>>());
-        let mut number = self.first + at.iter().zip(outer).map(|(place, (_, step))| place * step).sum::<usize>();
-        let mut inside = start % dim;
         let mut least: Option<(usize, usize)> = None;
-        let mut from = 0;
-        while from < len {
-            let to = len.min(from + dim - inside);
-            let first = number + inside * step;
+        for (run, first) in self.runs(start, len) {
             let below = least.map_or(below, |(number, _)| number);
+            let from = run.start;
             if first < below
-                && let Some(place) = find(from..to)
+                && let Some(place) = find(run)
             {
-                let found = first + (place - from) * step;
+                let found = first + (place - from) * self.step();
                 least = Some((found, place)).filter(|_| found < below).or(least);
-            }
-            (from, inside) = (to, 0);
-            for (place, &(dim, step)) in at.iter_mut().zip(outer).rev() {
-                *place += 1;
-                number += step;
-                if *place < dim {
-                    break;
-                }
-                number -= dim * step;
-                *place = 0;
             }
         }
         least

@@ -1,4 +1,5 @@
-//! The checked shapes of an operator by indices, and the way from its index tuples to places in range, or to the error that names the first number out of range.
+//! The checked shapes of an operator by indices, and the way from its index tuples to places in range, or to the error that
+//! names the first number out of range.
 //!
 //! Numbers are widened to int64 a block at a time, so that the loop for a length of tuples is compiled once and not for each
 //! type of number. A block is resolved without a branch for any number: whether one was out of range is known at the end of
@@ -11,6 +12,7 @@ use std::ops::Range;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
+use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::coordinates;
 
 /// The checked shapes of an operator by indices: the axes of `data` that index tuples address, and where the tuples lie.
@@ -98,7 +100,7 @@ impl BlockArrangement {
         if *is_implied {
             let implied = ImpliedPlaces::new(data, tuples, axes.start, order);
             let places = data.iter().fold(1, |places: usize, &dim| places.saturating_mul(dim));
-            let axes = vec![PlaceAxis::new(data[axes.start], implied.stride as usize, shapes.counts_from_end)];
+            let axes = vec![PlaceAxis::new(data[axes.start], 1, shapes.counts_from_end)];
             return Self { outer: 1, block: 1, places, axes, implied: Some(implied), updates_axes: None };
         }
         let (before, after) = (&data[..axes.start], &data[axes.end..]);
@@ -218,15 +220,7 @@ impl PlaceAxis {
 fn resolve_tuples(axes: &[PlaceAxis], numbers: &[i64], places: &mut Vec<u64>) -> Result<(), usize> {
     let in_range = match *axes {
         [] => true,
-        [axis] => {
-            let mut in_range = true;
-            places.extend(numbers.iter().map(|&number| {
-                let place = axis.place(number);
-                in_range &= place < axis.dim;
-                place
-            }));
-            in_range
-        }
+        [a] => tuples([a], numbers, places),
         [a, b] => tuples([a, b], numbers, places),
         [a, b, c] => tuples([a, b, c], numbers, places),
         [a, b, c, d] => tuples([a, b, c, d], numbers, places),
@@ -277,77 +271,41 @@ fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Ve
 struct ImpliedPlaces {
     /// The places from one value of the number to the next.
     stride: u64,
-    /// The axes of the index tensor, of which those that go on where the next one ends are one: a row is as long as possible.
-    /// There is at least one.
-    axes: Vec<ImpliedAxis>,
+    /// For each number of the index tensor the place that it stands for if its value is 0.
+    of_numbers: ItemNumbers,
     /// Whether the first axis of both is implied and the outermost of storage.
     goes_by_rows: bool,
-}
-
-/// An axis of the index tensor, along which numbers are `stride` places apart, whatever they are.
-#[derive(Clone, Copy, Debug)]
-struct ImpliedAxis {
-    dim: usize,
-    stride: u64,
 }
 
 impl ImpliedPlaces {
     /// Describes `data` that is stored in that order, with an index tensor whose numbers are places of `axis`.
     fn new(data: &[usize], indices: &[usize], axis: usize, order: Order) -> Self {
         let mut strides = vec![0; data.len()];
-        let mut stride = 1_u64;
+        let mut stride = 1_usize;
         let mut next = |axis: usize| {
             strides[axis] = stride;
-            stride = stride.saturating_mul(data[axis] as u64);
+            stride = stride.saturating_mul(data[axis]);
         };
         match order {
             Order::C => (0..data.len()).rev().for_each(&mut next),
             Order::Fortran => (0..data.len()).for_each(&mut next),
         }
-        let stride = std::mem::take(&mut strides[axis]);
-        let mut axes: Vec<ImpliedAxis> = Vec::new();
-        for (&dim, stride) in indices.iter().zip(strides).filter(|&(&dim, _)| dim != 1) {
-            match axes.last_mut() {
-                Some(last) if last.stride == stride.wrapping_mul(dim as u64) => {
-                    *last = ImpliedAxis { dim: last.dim.saturating_mul(dim), stride }
-                }
-                _ => axes.push(ImpliedAxis { dim, stride }),
-            }
-        }
-        if axes.is_empty() {
-            axes.push(ImpliedAxis { dim: 1, stride: 0 });
-        }
-        Self { stride, axes, goes_by_rows: axis > 0 && order == Order::C }
+        let stride = std::mem::take(&mut strides[axis]) as u64;
+        let of_numbers = ItemNumbers::new(0, indices.iter().copied().zip(strides));
+        Self { stride, of_numbers, goes_by_rows: axis > 0 && order == Order::C }
     }
 
     /// Makes whole places of `places`, which are on the axis of the numbers so far. The first is that of tuple number `first`.
-    fn complete(&self, first: usize, mut places: &mut [u64]) {
+    fn complete(&self, first: usize, places: &mut [u64]) {
         if places.is_empty() {
             return;
         }
-        let (row, outer) = self.axes.split_last().expect("at least one axis");
-        let dims: Vec<usize> = outer.iter().map(|axis| axis.dim).collect();
-        let mut at = coordinates(first / row.dim, &dims);
-        let mut column = first % row.dim;
-        let mut base = at.iter().zip(outer).fold(0_u64, |base, (&at, axis)| base.wrapping_add(axis.stride * at as u64));
-        while !places.is_empty() {
-            let here = places.len().min(row.dim - column);
-            let (of_row, rest) = places.split_at_mut(here);
-            let mut implied = base.wrapping_add(row.stride * column as u64);
-            for place in of_row {
+        let step = self.of_numbers.step() as u64;
+        for (row, implied) in self.of_numbers.runs(first, places.len()) {
+            let mut implied = implied as u64;
+            for place in &mut places[row] {
                 *place = place.wrapping_mul(self.stride).wrapping_add(implied);
-                implied = implied.wrapping_add(row.stride);
-            }
-            (places, column) = (rest, 0);
-            // the next row
-            for (at, axis) in at.iter_mut().zip(outer).rev() {
-                if *at + 1 < axis.dim {
-                    *at += 1;
-                    base = base.wrapping_add(axis.stride);
-                    break;
-                }
-                base = base.wrapping_sub(axis.stride.wrapping_mul(*at as u64));
-                *at = 0;
+                implied = implied.wrapping_add(step);
             }
         }
     }
