@@ -255,7 +255,7 @@ impl Fill for LinkedScatter {
         let Some(stored) = self.base.stored(window)? else { return Ok(None) };
         for piece in window.pieces(&self.base.meta().shape) {
             for number in self.sweeps.near(&piece) {
-                if self.sweep(number)?.touches(&piece) {
+                if !self.sweep(number)?.extent(&piece).is_empty() {
                     return Ok(None);
                 }
             }
@@ -285,7 +285,10 @@ impl Patch for LinkedScatter {
             let mut added = Ok(());
             self.sweep(number)?.blocks(&mut |first, last| {
                 if added.is_ok() {
-                    added = windows.of_run(first, last, |mut run| run.try_for_each(|number| numbers.add(number)));
+                    added = windows.of_run(first, last, |run| {
+                        run.for_each(|number| numbers.add(number));
+                        Ok(())
+                    });
                 }
             });
             added?;

@@ -206,17 +206,6 @@ impl Scatter {
         }
     }
 
-    /// Returns whether anything changes in a window.
-    pub fn touches(&self, window: &Window) -> bool {
-        let mut touches = false;
-        for OuterPart { places: Range { start, end }, .. } in self.outers(window) {
-            self.entries.near(start, end, &mut |first, at, _| {
-                touches = touches || at.iter().any(|&at| (start..end).contains(&(first + at as usize)));
-            });
-        }
-        touches
-    }
-
     /// Returns the range from the first item of a window that changes to behind the last, counted from the window's own
     /// beginning.
     pub fn extent(&self, window: &Window) -> Range<usize> {

@@ -65,7 +65,6 @@ fn applied(
                 });
             }
             let extent = scatter.extent(&window);
-            assert_eq!(scatter.touches(&window), !extent.is_empty(), "{window:?}");
             if !extent.is_empty() {
                 (first, last) = (first.min(extent.start), last.max(extent.end));
             }
@@ -189,5 +188,5 @@ fn the_first_number_out_of_range_is_named() {
         .unwrap()
         .get(0, None)
         .unwrap();
-    assert!(!none.touches(&whole) && none.extent(&whole).is_empty());
+    assert!(none.extent(&whole).is_empty());
 }
