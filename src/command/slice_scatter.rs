@@ -1,6 +1,7 @@
 //! The sub-command `slice-scatter`.
 
 use std::io::Write as _;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
@@ -10,9 +11,10 @@ use super::io::{Io, Outcome};
 use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
 use super::sources::slices_of;
 use crate::error::Error;
+use crate::format::Format;
 use crate::memory::Buffer;
 use crate::ops::condition::Condition;
-use crate::ops::replace::{ReplacedItems, Replacement};
+use crate::ops::replace::Replacement;
 use crate::ops::slice_scatter;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
@@ -99,16 +101,19 @@ impl SliceScatter {
         updates.read(updates.view(), &mut item, &mut Buffer::default())?;
         // several parts of a new output look at items that lie in two of them, and a part that is there at none
         let is_counted = !run.quiet && (edit.in_place || !output.parts.is_given());
-        let counted = is_counted.then(ReplacedItems::default);
+        let skips_items = output.is_dry_run() || destination.format() == Some(Format::TEXT);
         let mut report = destination.report(TITLE);
         report.source(base.source());
         report.line(format_args!("{} where {condition}", updates.source().label()));
         report.spans(places.spans(), base.source().shape());
         let mut out =
             if destination.is_stdout() && !output.is_dry_run() { io.stderr.clone() } else { io.stdout.clone() };
-        let replacement = Replacement { matcher, item, counted: counted.clone() };
-        let outcome = destination.put(Box::new(places.replacing(base, replacement, limits)), limits, report)?;
-        if let Some(number) = counted.and_then(|counted| counted.number()) {
+        let mut fill = places.replacing(base, Replacement { matcher, item }, limits);
+        let counted = (is_counted && skips_items).then(|| fill.count()).transpose()?;
+        let replaced = fill.replaced();
+        let outcome = destination.put(Box::new(fill), limits, report)?;
+        if is_counted {
+            let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
             match output.is_dry_run() {
                 true => writeln!(out, "  {number} items would be replaced"),
                 false => writeln!(out, "{number} items replaced"),

@@ -2,10 +2,14 @@
 //!
 //! Whether a window changes shows only when it is read. So an edit in place first looks for the windows in which something
 //! matches, and then reads and writes these alone; any other output looks at each window as it fills it.
+//!
+//! Every window of an output in which something matches is filled once, so the sum of what was replaced in windows is the number
+//! of items that match. Where windows are not filled (in a dry run, and where text leaves out items) a pass of its own
+//! [counts](LinkedReplace::count) them before.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -22,24 +26,9 @@ use crate::item::element::Element;
 use crate::item::meta::Meta;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
-use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
-use crate::parallel::{locked, share, threads_holding};
-
-/// How many items a run has replaced, which is known when it has ended.
-#[derive(Clone, Debug, Default)]
-pub struct ReplacedItems(Arc<Mutex<Option<usize>>>);
-
-impl ReplacedItems {
-    /// Returns the number; `None` if nothing was looked at.
-    pub fn number(&self) -> Option<usize> {
-        *locked(&self.0)
-    }
-
-    fn set(&self, number: usize) {
-        *locked(&self.0) = Some(number);
-    }
-}
+use crate::parallel::{share, threads_holding};
 
 /// What stands in the place of the items for which a condition holds.
 #[derive(Debug)]
@@ -48,8 +37,6 @@ pub struct Replacement {
     pub matcher: Matcher,
     /// The item, of the dtype of the data.
     pub item: Vec<u8>,
-    /// Where the number of items goes, if it is wanted.
-    pub counted: Option<ReplacedItems>,
 }
 
 /// A replacement with its data.
@@ -58,32 +45,34 @@ pub struct LinkedReplace {
     base: Selection,
     places: SliceScatter,
     replacement: Replacement,
-    /// The items that were replaced in the windows that were filled.
-    replaced: AtomicUsize,
-    /// The items of the slice in these windows.
-    seen: AtomicUsize,
-    /// The first item of a stream that was not looked at: text that leaves out items skips them.
-    next: Mutex<usize>,
+    replaced: Arc<AtomicUsize>,
     limits: Limits,
 }
 
 impl SliceScatter {
     /// Links the operator to the data of which it replaces items, under the same limits as the run.
     pub fn replacing(self, base: Selection, replacement: Replacement, limits: Limits) -> LinkedReplace {
-        let (replaced, seen) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        LinkedReplace {
-            places: self.in_order_of(&base),
-            base,
-            replacement,
-            replaced,
-            seen,
-            next: Mutex::new(0),
-            limits,
-        }
+        LinkedReplace { places: self.in_order_of(&base), base, replacement, replaced: Arc::default(), limits }
     }
 }
 
 impl LinkedReplace {
+    /// Returns how many items have been replaced in the windows that have been filled so far.
+    pub fn replaced(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.replaced)
+    }
+
+    /// Reads the slice and returns how many of its items match. A stream can be read again afterwards.
+    ///
+    /// # Errors
+    /// Of reading; not enough memory.
+    pub fn count(&mut self) -> Result<usize> {
+        self.base.settle()?;
+        let window = self.limits.machine.window / self.meta().dtype.itemsize().max(1);
+        let windows = Windows::new(&self.meta().shape, window);
+        Ok(self.matching(&windows, 0..windows.count())?.into_iter().map(|(_, items)| items).sum())
+    }
+
     /// Calls `look` with the items of a window that are in the slice, in C order, and returns what it returns. What it
     /// changes of them goes back into the window.
     fn look<T>(
@@ -106,71 +95,43 @@ impl LinkedReplace {
         Ok(Some(found))
     }
 
-    /// Returns how many items of a window match.
-    fn count(&self, window: &Window, out: &mut Buffer, scratch: &mut Scratch) -> Result<usize> {
-        out.resize(window.items() * self.meta().dtype.itemsize(), self.base.source().label())?;
+    /// Makes `out` the items of a box.
+    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         self.base.fill(&Region::Box(window.clone()), out, scratch)?;
-        let found = self.look(window, out, &mut scratch.items, |items| self.replacement.matcher.count(items))?;
-        Ok(found.unwrap_or(0))
+        let Replacement { matcher, item } = &self.replacement;
+        self.look(window, out, &mut scratch.items, |items| {
+            let found = matcher.count(items);
+            if found > 0 {
+                matcher.replace(items, item);
+                self.replaced.fetch_add(found, Ordering::Relaxed);
+            }
+        })?;
+        Ok(())
     }
 
-    /// Returns the numbers of those windows `among` all in which something matches, and how many items do. Several threads
-    /// look for them: to find one NaN in 1 GiB of float32 takes 0.39 s of processor time in all, and `cp` of it 0.67 s.
-    fn matching(&self, windows: &Windows, among: Range<usize>) -> Result<(Vec<usize>, usize)> {
+    /// Returns the numbers of those windows `among` all in which something matches, and how many items of each do. Several
+    /// threads look for them: to find one NaN in 1 GiB of float32 takes 0.39 s of processor time in all, and `cp` of it 0.67 s.
+    fn matching(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<(usize, usize)>> {
+        let (itemsize, label) = (self.meta().dtype.itemsize(), self.base.source().label());
         let mut numbers = windows.touched_by(self.places.spans())?;
         numbers.retain(|number| among.contains(number));
-        let window = windows.largest() * self.meta().dtype.itemsize();
-        let threads = self.limits.threads.for_bytes(numbers.len().saturating_mul(window));
-        let threads = threads_holding(threads, window.saturating_mul(2), self.limits.held());
-        let begin = || (Buffer::default(), Scratch::default(), Vec::new(), 0);
-        let found = share(threads, numbers.len(), begin, |at, state| {
-            let (out, scratch, matching, items) = state;
-            match self.count(&windows.get(numbers[at]), out, scratch)? {
-                0 => {}
-                more => {
-                    memory::push(matching, numbers[at])?;
-                    *items += more;
-                }
+        let bytes = windows.largest() * itemsize;
+        let threads = self.limits.threads.for_bytes(numbers.len().saturating_mul(bytes));
+        let threads = threads_holding(threads, bytes.saturating_mul(2), self.limits.held());
+        let begin = || (Buffer::default(), Scratch::default(), Vec::new());
+        let found = share(threads, numbers.len(), begin, |at, (out, scratch, found)| {
+            let window = windows.get(numbers[at]);
+            out.resize(window.items() * itemsize, label)?;
+            self.base.fill(&Region::Box(window.clone()), out, scratch)?;
+            let count = |items: &mut [u8]| self.replacement.matcher.count(items);
+            if let Some(items @ 1..) = self.look(&window, out, &mut scratch.items, count)? {
+                memory::push(found, (numbers[at], items))?;
             }
             Ok::<_, Error>(true)
         })?;
-        let items = found.iter().map(|(_, _, _, items)| items).sum();
-        let mut matching: Vec<usize> = found.into_iter().flat_map(|(_, _, matching, _)| matching).collect();
+        let mut matching: Vec<_> = found.into_iter().flat_map(|(_, _, found)| found).collect();
         matching.sort_unstable();
-        Ok((matching, items))
-    }
-
-    /// Looks at the items of a stream up to `end` that nothing was made of.
-    fn pass(&self, end: usize) -> Result<()> {
-        let (mut next, mut out, mut scratch) = (locked(&self.next), Buffer::default(), Scratch::default());
-        while *next < end {
-            let most = (self.limits.machine.window / self.meta().dtype.itemsize().max(1)).max(1);
-            let last = end.min(*next + most);
-            for window in boxes_of_run(&self.meta().shape, *next, last) {
-                self.replaced.fetch_add(self.count(&window, &mut out, &mut scratch)?, Ordering::Relaxed);
-            }
-            *next = last;
-        }
-        Ok(())
-    }
-
-    /// Says how many items were replaced. Where only a part of the slice was looked at, as for text that leaves out items
-    /// and in a dry run, the rest is looked at now.
-    fn tell(&self) -> Result<()> {
-        let Some(counted) = &self.replacement.counted else { return Ok(()) };
-        let shape = &self.meta().shape;
-        let slice: usize = self.places.updates_shape().iter().product();
-        if self.base.source().is_stream() {
-            self.pass(shape.iter().product())?;
-        } else if self.seen.load(Ordering::Relaxed) < slice && counted.number().is_none() {
-            let window = self.limits.machine.window / self.meta().dtype.itemsize().max(1);
-            let windows = Windows::new(shape, window);
-            counted.set(self.matching(&windows, 0..windows.count())?.1);
-        }
-        if counted.number().is_none() {
-            counted.set(self.replaced.load(Ordering::Relaxed));
-        }
-        Ok(())
+        Ok(matching)
     }
 }
 
@@ -201,32 +162,7 @@ impl Fill for LinkedReplace {
     }
 
     fn finish(&self) -> Result<()> {
-        self.tell()?;
         self.base.finish()
-    }
-}
-
-impl LinkedReplace {
-    /// Makes `out` the items of a window, and counts what is replaced.
-    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        if self.base.source().is_stream() {
-            if self.replacement.counted.is_some() {
-                self.pass(window.start)?;
-            }
-            *locked(&self.next) = window.start + window.items();
-        }
-        self.base.fill(&Region::Box(window.clone()), out, scratch)?;
-        let Replacement { matcher, item, .. } = &self.replacement;
-        let itemsize = self.meta().dtype.itemsize().max(1);
-        self.look(window, out, &mut scratch.items, |items| {
-            let found = matcher.count(items);
-            if found > 0 {
-                matcher.replace(items, item);
-                self.replaced.fetch_add(found, Ordering::Relaxed);
-            }
-            self.seen.fetch_add(items.len() / itemsize, Ordering::Relaxed);
-        })?;
-        Ok(())
     }
 }
 
@@ -236,11 +172,7 @@ impl Patch for LinkedReplace {
     }
 
     fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
-        let (matching, items) = self.matching(windows, among)?;
-        if let Some(counted) = &self.replacement.counted {
-            counted.set(items);
-        }
-        Ok(matching)
+        Ok(self.matching(windows, among)?.into_iter().map(|(number, _)| number).collect())
     }
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {
