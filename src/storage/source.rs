@@ -33,8 +33,9 @@ use crate::layout::window::{Windows, boxes_of_run};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
-/// The most bytes that are read at once while scattered items are gathered. That bounds what is read in vain, for the gaps
-/// between the items, and the memory of each thread. A read of a MiB costs far more than the system call that asks for it.
+/// The most bytes that are read at once, of copies and while scattered items are gathered, where no server is asked. That bounds
+/// what is read in vain, for the gaps between the items, and the memory of each thread. A read of a MiB costs far more than the
+/// system call that asks for it.
 pub(super) const READ_AT_ONCE: usize = 1 << 20;
 
 /// A tensor that can be read in parts.

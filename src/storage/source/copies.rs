@@ -7,8 +7,9 @@
 use std::num::NonZero;
 use std::sync::{Arc, Mutex};
 
-use super::{Source, Storage};
+use super::{READ_AT_ONCE, Source, Storage};
 use crate::error::{Context, Result};
+use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
@@ -24,7 +25,7 @@ const MEMORY_SPOOL: u64 = 1 << 24;
 /// What keeps a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Memory. Windows that are copied there are contiguous.
+    /// Memory, which is filled by runs of one length: by windows along one axis, or by one window of all.
     Memory,
     /// A file without a name.
     File,
@@ -42,7 +43,7 @@ impl Source {
     pub fn settle(&mut self) -> Result<()> {
         if let Storage::Stream(stream) = &self.store {
             let keep = if locked(stream).bytes > MEMORY_SPOOL { Keep::File } else { Keep::Memory };
-            self.store = self.copied_as_stored(keep, Threads::new(NonZero::new(1)))?.store;
+            self.store = self.copied_as_stored(keep, Threads::new(NonZero::new(1)))?;
         }
         Ok(())
     }
@@ -91,7 +92,7 @@ impl Source {
     pub fn bring_near(&self, threads: Threads) -> Result<()> {
         if self.is_read_by_position() && self.costs_requests() {
             // whoever else has brought it near meanwhile has the same bytes
-            let _ = self.near.set(self.copied_as_stored(Keep::File, threads)?.store);
+            let _ = self.near.set(self.copied_as_stored(Keep::File, threads)?);
         }
         Ok(())
     }
@@ -101,12 +102,11 @@ impl Source {
     /// # Errors
     /// Reading fails, or there is not enough memory.
     pub fn make_resident(&mut self, threads: Threads) -> Result<()> {
-        let copy = if self.is_read_by_position() && self.view().is_c_order() {
+        self.store = if self.is_read_by_position() && self.view().is_c_order() {
             self.copied_as_stored(Keep::Memory, threads)?
         } else {
             self.copied_in_c_order(Keep::Memory, &Windows::new(self.shape(), usize::MAX), 1)?
         };
-        self.store = copy.store;
         self.meta.order = Order::C;
         Ok(())
     }
@@ -119,28 +119,27 @@ impl Source {
         let windows = Windows::boxes(self.shape(), chunks.grid());
         let each = windows.largest().saturating_mul(2 * self.dtype().itemsize());
         let threads = threads_holding(self.threads(threads), each, HELD);
-        self.store = self.copied_in_c_order(Keep::File, &windows, threads)?.store;
+        self.store = self.copied_in_c_order(Keep::File, &windows, threads)?;
         Ok(())
     }
 
     /// Copies the items in C order, by windows of the tensor.
-    fn copied_in_c_order(&self, keep: Keep, windows: &Windows, threads: usize) -> Result<Self> {
+    fn copied_in_c_order(&self, keep: Keep, windows: &Windows, threads: usize) -> Result<Storage> {
         let (view, meta) = (self.view(), Meta::new(self.dtype().clone(), self.shape().to_vec()));
-        self.copied(keep, meta, windows, threads, &|window, items, scratch| {
+        let copy = self.copied(keep, meta, windows, threads, &|window, items, scratch| {
             self.read(&view.part(&window.ranges), items, scratch)
-        })
+        })?;
+        Ok(copy.store)
     }
 
-    /// Copies the items in the order in which they are stored.
-    fn copied_as_stored(&self, keep: Keep, threads: Threads) -> Result<Self> {
-        /// The bytes that a thread reads at a time.
-        const PART: usize = 1 << 22;
-        let (threads, itemsize) = (self.threads(threads), self.dtype().itemsize());
-        let part = if self.costs_requests() { request_window(self.bytes(), threads, usize::MAX) } else { PART };
-        let parts = Windows::new(&[self.meta.items()], part.div_ceil(itemsize.max(1)));
-        self.copied(keep, self.meta.clone(), &parts, threads, &|part, items, _| {
-            self.read_at(items, (part.start * itemsize) as u64)
-        })
+    /// Copies the bytes of the items as they are stored. Of items of any size only so many bytes are in memory, since it is not
+    /// known of a stream that all of them will come.
+    fn copied_as_stored(&self, keep: Keep, threads: Threads) -> Result<Storage> {
+        let (bytes, threads) = (self.bytes(), self.threads(threads));
+        let part = if self.costs_requests() { request_window(bytes, threads, usize::MAX) } else { READ_AT_ONCE };
+        let (meta, parts) = (Meta::new(Kind::Void(1).into(), vec![bytes]), Windows::new(&[bytes], part));
+        let read = |part: &Window, out: &mut [u8], _: &mut Buffer| self.read_at(out, part.start as u64);
+        Ok(self.copied(keep, meta, &parts, threads, &read)?.store)
     }
 
     /// Returns a source of the same label that has a copy: the items of `meta`, which `read` gives for each of these windows.
