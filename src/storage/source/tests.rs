@@ -229,6 +229,14 @@ fn reads_that_fail() {
 }
 
 #[test]
+fn no_memory_is_taken_for_items_that_do_not_come() {
+    let meta = Meta::new(DType::parse("|V1099511627776").unwrap(), vec![3]);
+    let expected = format!("DATA x: 0 bytes of data, expected 3298534883328 ({} [3])", meta.dtype.name());
+    let mut stream = Source::stream(meta, Box::new(io::empty()), 3 << 40, label());
+    assert_eq!(stream.settle().unwrap_err().to_string(), expected);
+}
+
+#[test]
 fn bytes_that_change() {
     let bytes = FaultyBytes::new(stored(Order::C));
     let source = |start| Source::stored(meta(Order::C), bytes.clone(), start, label()).unwrap();
