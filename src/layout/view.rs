@@ -72,6 +72,14 @@ impl View {
         (self.run() == self.items()).then_some(self.offset)
     }
 
+    /// Returns where each item lies in storage, in C order of the view.
+    pub fn places(&self) -> Vec<usize> {
+        self.axes.iter().fold(vec![self.offset], |places, &(dim, stride)| {
+            let along = |place: usize| (0..dim as isize).map(move |at| place.wrapping_add_signed(at * stride));
+            places.into_iter().flat_map(along).collect()
+        })
+    }
+
     /// Returns the range from the first to behind the last of the items in storage.
     pub fn extent(&self) -> Range<usize> {
         if self.items() == 0 {

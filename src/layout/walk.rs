@@ -175,34 +175,36 @@ fn copy_blocks<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, 
     }
 }
 
-/// Copies items of `itemsize` bytes. Those of up to 8, of 12 and of 16 bytes are each moved as a whole; longer ones are rows of
-/// the largest words of a power of two that divide them. As rows of 3 words items of 3 bytes took three to four times as long.
-/// The views are in items.
+/// Evaluates an expression in which `$N` is a number of bytes that items have, if such items are moved as whole words: those of
+/// up to 8, of 12 and of 16 bytes. For items of any other size another expression is evaluated. As rows of 3 words, items of 3
+/// bytes took three to four times as long as words of 3 bytes do.
+macro_rules! with_word {
+    (among $($size:literal)+; $itemsize:expr, $N:ident => $body:expr, _ => $other:expr) => {
+        match $itemsize {
+            $($size => {
+                const $N: usize = $size;
+                $body
+            })+
+            _ => $other,
+        }
+    };
+    ($itemsize:expr, $N:ident => $body:expr, _ => $other:expr) => {
+        $crate::layout::walk::with_word!(among 1 2 3 4 5 6 7 8 12 16; $itemsize, $N => $body, _ => $other)
+    };
+}
+pub(crate) use with_word;
+
+/// Copies items of `itemsize` bytes, which are [words](with_word), or rows of the largest words of a power of two that divide
+/// them. The views are in items.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
     fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
         copy(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to);
     }
-    let word = match itemsize {
-        0 => return,
-        1..=8 | 12 => itemsize,
-        _ => 1 << itemsize.trailing_zeros().min(4),
-    };
-    let (from, to) = match itemsize / word {
-        1 => (from.clone(), to.clone()),
-        n => (from.of_words(n), to.of_words(n)),
-    };
-    match word {
-        1 => words::<1>(source, &from, target, &to),
-        2 => words::<2>(source, &from, target, &to),
-        3 => words::<3>(source, &from, target, &to),
-        4 => words::<4>(source, &from, target, &to),
-        5 => words::<5>(source, &from, target, &to),
-        6 => words::<6>(source, &from, target, &to),
-        7 => words::<7>(source, &from, target, &to),
-        8 => words::<8>(source, &from, target, &to),
-        12 => words::<12>(source, &from, target, &to),
-        _ => words::<16>(source, &from, target, &to),
-    }
+    with_word!(itemsize, N => words::<N>(source, from, target, to), _ => {
+        let word = 1 << itemsize.trailing_zeros().min(4);
+        let (from, to) = (from.of_words(itemsize / word), to.of_words(itemsize / word));
+        with_word!(word, N => words::<N>(source, &from, target, &to), _ => unreachable!("a word has at most 16 bytes"));
+    });
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::layout::walk::with_word;
 use crate::memory::{self, Buffer};
 
 /// The entries of one part of an index tensor. How many bytes a payload has is known when it runs alone, so that all of this is
@@ -157,14 +158,9 @@ impl Buckets {
     /// Adds an entry for each of `places` that is a place of the grid, with a payload for each of `places`; in all not more
     /// entries than [`new`](Self::new) has made room for.
     pub(super) fn extend(&mut self, places: &[u64], payloads: &[u8]) {
-        match self.payload {
-            1 => self.extend_words::<1>(places, payloads),
-            2 => self.extend_words::<2>(places, payloads),
-            4 => self.extend_words::<4>(places, payloads),
-            8 => self.extend_words::<8>(places, payloads),
-            16 => self.extend_words::<16>(places, payloads),
-            bytes => unreachable!("payloads of {bytes} bytes are not carried along"),
-        }
+        with_word!(self.payload, N => self.extend_words::<N>(places, payloads), _ => {
+            unreachable!("a payload has at most 16 bytes")
+        });
     }
 
     fn extend_words<const N: usize>(&mut self, places: &[u64], payloads: &[u8]) {

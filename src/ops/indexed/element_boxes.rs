@@ -9,7 +9,7 @@ use crate::error::{Context, Result};
 use crate::item::meta::Order;
 use crate::layout::tile::tile;
 use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
+use crate::layout::walk::{copy_bytes, with_word};
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::fill::Scratch;
@@ -101,18 +101,15 @@ impl ElementBoxes {
 
     /// Returns where the items of a box of `data` lie that is held in its order of storage.
     fn layout(&self, inner: &[Range<usize>]) -> BoxLayout {
-        let sides = || inner.iter().map(ExactSizeIterator::len);
-        match self.order {
-            Order::C => BoxLayout::Rows(sides().product()),
-            Order::Fortran => {
-                let (mut columns, mut step) = (vec![0], self.dim);
-                for side in sides() {
-                    columns = columns.iter().flat_map(|column| (0..side).map(move |at| column + at * step)).collect();
-                    step *= side;
-                }
-                BoxLayout::Columns(columns)
-            }
-        }
+        let mut shape = vec![self.dim];
+        shape.extend(inner.iter().map(ExactSizeIterator::len));
+        let row = shape[1..].iter().product();
+        let (held, stride) = match self.order {
+            Order::C => (View::c_order(&shape), row),
+            Order::Fortran => (View::fortran_order(&shape), 1),
+        };
+        shape[0] = 1;
+        BoxLayout { columns: held.part(&Window::whole(&shape).ranges).places(), stride }
     }
 
     /// Makes `out` the items of a window of the output, box by box.
@@ -135,7 +132,7 @@ impl ElementBoxes {
             let shifted = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
             let mut ranges: Vec<_> = shifted.collect();
             let layout = self.layout(&ranges[self.axis + 1..]);
-            let row = layout.row();
+            let row = layout.columns.len();
             places.read_box(&ranges, &mut numbers, &mut scratch.gathered)?;
             ranges[self.axis] = 0..self.dim;
             let slab = &mut scratch.items;
@@ -167,61 +164,29 @@ impl ElementBoxes {
 }
 
 /// Where the items of a box of `data` lie.
-enum BoxLayout {
-    /// The items of one place of the axis, so many, lie side by side.
-    Rows(usize),
-    /// The places of the axis lie side by side, from these items on: one for each item of a row of the output.
-    Columns(Vec<usize>),
-}
-
-impl BoxLayout {
-    /// Returns the items of one place of the axis.
-    fn row(&self) -> usize {
-        match self {
-            Self::Rows(row) => *row,
-            Self::Columns(columns) => columns.len(),
-        }
-    }
+struct BoxLayout {
+    /// For each item of a row of the output where the item at place 0 of the axis lies.
+    columns: Vec<usize>,
+    /// The items from one place of the axis to the next.
+    stride: usize,
 }
 
 /// Makes each item of the rows of `out` that of `slab` at its place on the axis and its own place in the row.
 fn pick(places: &[u64], slab: &[u8], out: &mut [u8], itemsize: usize, layout: &BoxLayout) {
-    fn words<const N: usize>(places: &[u64], slab: &[u8], out: &mut [u8], layout: &BoxLayout) {
-        let (slab, out, row) = (slab.as_chunks::<N>().0, out.as_chunks_mut::<N>().0, layout.row());
-        for (places, out) in places.chunks(row).zip(out.chunks_mut(row)) {
-            match layout {
-                BoxLayout::Rows(_) => {
-                    for (n, (out, &place)) in out.iter_mut().zip(places).enumerate() {
-                        *out = slab[place as usize * row + n];
-                    }
-                }
-                BoxLayout::Columns(columns) => {
-                    for ((out, &place), column) in out.iter_mut().zip(places).zip(columns) {
-                        *out = slab[place as usize + column];
-                    }
-                }
+    fn words<const N: usize>(places: &[u64], slab: &[u8], out: &mut [u8], BoxLayout { columns, stride }: &BoxLayout) {
+        let (slab, out) = (slab.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
+        for (places, out) in places.chunks(columns.len()).zip(out.chunks_mut(columns.len())) {
+            for ((out, &place), column) in out.iter_mut().zip(places).zip(columns) {
+                *out = slab[place as usize * stride + column];
             }
         }
     }
-    match itemsize {
-        1 => words::<1>(places, slab, out, layout),
-        2 => words::<2>(places, slab, out, layout),
-        3 => words::<3>(places, slab, out, layout),
-        4 => words::<4>(places, slab, out, layout),
-        8 => words::<8>(places, slab, out, layout),
-        12 => words::<12>(places, slab, out, layout),
-        16 => words::<16>(places, slab, out, layout),
-        _ => {
-            let row = layout.row();
-            for (n, (out, &place)) in out.chunks_exact_mut(itemsize).zip(places).enumerate() {
-                let item = match layout {
-                    BoxLayout::Rows(_) => place as usize * row + n % row,
-                    BoxLayout::Columns(columns) => place as usize + columns[n % row],
-                };
-                out.copy_from_slice(&slab[item * itemsize..][..itemsize]);
-            }
+    with_word!(itemsize, N => words::<N>(places, slab, out, layout), _ => {
+        let items = out.chunks_exact_mut(itemsize).zip(places).zip(layout.columns.iter().cycle());
+        for ((out, &place), column) in items {
+            out.copy_from_slice(&slab[(place as usize * layout.stride + column) * itemsize..][..itemsize]);
         }
-    }
+    });
 }
 
 #[cfg(test)]

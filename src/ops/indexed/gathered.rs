@@ -12,6 +12,7 @@ use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
+use crate::layout::walk::with_word;
 use crate::layout::window::Window;
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
@@ -155,17 +156,16 @@ impl GatheredBlocks {
         }
     }
 
+    /// Returns the bytes of a block, if as many items are taken of each as it has; else 0.
+    fn word(&self, len: usize, itemsize: usize) -> usize {
+        if len == self.block { len * itemsize } else { 0 }
+    }
+
     /// Puts the blocks of a window, whose items the slab has, into `out`.
     fn put(&self, near: &NearPlaces<'_>, at: &WindowBlocks, slab: ItemSlab<'_>, out: &mut [u8]) {
-        let whole = at.len == self.block;
-        match self.block * slab.itemsize {
-            1 if whole => self.put_words::<1>(near, at, slab, out),
-            2 if whole => self.put_words::<2>(near, at, slab, out),
-            4 if whole => self.put_words::<4>(near, at, slab, out),
-            8 if whole => self.put_words::<8>(near, at, slab, out),
-            16 if whole => self.put_words::<16>(near, at, slab, out),
-            _ => self.runs(near, at, |run| slab.put(run, out, &mut Put::Replace)),
-        }
+        with_word!(self.word(at.len, slab.itemsize), N => self.put_words::<N>(near, at, slab, out), _ => {
+            self.runs(near, at, |run| slab.put(run, out, &mut Put::Replace));
+        });
     }
 
     /// Puts whole blocks, which are words of `N` bytes; the slab begins with a whole one, too.
@@ -354,14 +354,9 @@ impl LinkedGather {
             read_items(&self.data, first, (high - low) as usize * block + len, buffer)?;
             let slab = ItemSlab { first, bytes: buffer, itemsize };
             let words = |place: u32, n: u32| ((place - low) as usize, to / len + n as usize);
-            match if len == block { block * itemsize } else { 0 } {
-                1 => put_words::<1>(tuples, words, buffer, out),
-                2 => put_words::<2>(tuples, words, buffer, out),
-                4 => put_words::<4>(tuples, words, buffer, out),
-                8 => put_words::<8>(tuples, words, buffer, out),
-                16 => put_words::<16>(tuples, words, buffer, out),
-                _ => tuples.iter().map(run).for_each(|run| slab.put(run, out, &mut Put::Replace)),
-            }
+            with_word!(self.blocks.word(len, itemsize), N => put_words::<N>(tuples, words, buffer, out), _ => {
+                tuples.iter().map(run).for_each(|run| slab.put(run, out, &mut Put::Replace));
+            });
             return Ok(());
         }
         let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::layout::gather::GAP;
+use crate::layout::walk::with_word;
 use crate::memory::Buffer;
 use crate::ops::tally::Put;
 
@@ -55,14 +56,7 @@ fn copy_item(old: &mut [u8], new: &[u8]) {
         let old: &mut [u8; N] = old.try_into().expect("N bytes");
         *old = *<&[u8; N]>::try_from(new).expect("as many bytes as the old item has");
     }
-    match old.len() {
-        1 => word::<1>(old, new),
-        2 => word::<2>(old, new),
-        4 => word::<4>(old, new),
-        8 => word::<8>(old, new),
-        16 => word::<16>(old, new),
-        _ => old.copy_from_slice(new),
-    }
+    with_word!(old.len(), N => word::<N>(old, new), _ => old.copy_from_slice(new));
 }
 
 /// Reads a number of items, from number `first` on, into a buffer.

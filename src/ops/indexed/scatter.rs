@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::buckets::{BucketGrid, Buckets, TakeEntries};
 use super::runs::ItemRun;
+use crate::layout::walk::with_word;
 use crate::layout::window::Window;
 use crate::ops::tally::Put;
 
@@ -112,11 +113,11 @@ impl SweepEntries {
             let offset = first.wrapping_sub(lo);
             match (&mut *put, bytes) {
                 (Put::Combine(combine), _) => (combine.points)(out, offset, at, updates),
-                (Put::Replace, 1) => replace::<1>(out, offset, at, updates),
-                (Put::Replace, 2) => replace::<2>(out, offset, at, updates),
-                (Put::Replace, 4) => replace::<4>(out, offset, at, updates),
-                (Put::Replace, 8) => replace::<8>(out, offset, at, updates),
-                (Put::Replace, 16) => replace::<16>(out, offset, at, updates),
+                (Put::Replace, _) if word == bytes => {
+                    with_word!(word, N => replace::<N>(out, offset, at, updates), _ => {
+                        unreachable!("an update that is carried along has at most 16 bytes")
+                    });
+                }
                 (Put::Replace, _) => {
                     for (&at, update) in at.iter().zip(updates.chunks_exact(word)) {
                         let place = offset.wrapping_add(at as usize).wrapping_mul(bytes);
