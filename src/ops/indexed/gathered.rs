@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::columns::{COLUMNS, ColumnReader, GatherStep, in_fortran_order, in_storage_order, read_items};
+use super::columns::{COLUMNS, Columns, MOST_COLUMNS, in_fortran_order, read_items};
 use super::element_boxes::ElementBoxes;
 use super::groups::{GroupedTuple, PlacedTuple, TupleGroups};
 use super::places::{NearPlaces, TuplePlaces};
@@ -12,8 +12,9 @@ use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
+use crate::layout::view::View;
 use crate::layout::walk::with_word;
-use crate::layout::window::Window;
+use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Region, Scratch, fill_each};
@@ -366,76 +367,79 @@ impl LinkedGather {
         reads.flush()
     }
 
-    /// Makes `tuples` those of the batch of a row that name a place, sorted by these.
-    fn sort(&self, near: &NearPlaces<'_>, at: &WindowBlocks, row: usize, tuples: &mut Vec<PlacedTuple>) {
-        let first = self.blocks.first_near(at, row);
-        tuples.clear();
-        let places = (0..at.tuples.len()).map(|n| (near.get(first + n), n));
-        tuples.extend(places.filter(|&(place, _)| place < self.blocks.dim));
-        tuples.sort_unstable();
-    }
-
     /// Reads the blocks of a window from data in Fortran order, where the items of a block lie apart: the list of its
-    /// tuples, for each of its rows and sorted by where they lie, is swept once for each item of a block, further on each
-    /// time. A list of all items would be as many times as long.
+    /// tuples, for each of its rows, is swept once for each item of a block, further on each time. A list of all items would be
+    /// as many times as long.
     fn sweep_across(
         &self,
         near: &NearPlaces<'_>,
         window: &Window,
         at: &WindowBlocks,
         out: &mut [u8],
-        buffer: &mut Buffer,
+        scratch: &mut Scratch,
     ) -> Result<()> {
-        let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);
-        let itemsize = self.data.dtype().itemsize();
-        let shape = self.data.shape();
-        let (row_dims, rest) = shape.split_at(self.blocks.row_axes);
-        let (tuple_dims, block) = rest.split_at(rest.len() - (window.ranges.len() - self.blocks.lead_axes));
-        let all_rows = row_dims.iter().product::<usize>();
-        let places = all_rows * self.blocks.dim;
-        let count = at.tuples.len();
+        let (data, itemsize) = (&self.data, self.data.dtype().itemsize());
+        let of_block = &window.ranges[self.blocks.lead_axes..];
+        let (lead_dims, _) = data.shape().split_at(data.shape().len() - of_block.len());
+        let places = lead_dims.iter().product::<usize>();
+        let tuples = self.tuples_as_stored(near, at, lead_dims)?;
+        // where the tuples take most of what lies side by side, all of that is read, and picked from
+        let is_dense = places * itemsize <= COLUMNS && places.div_ceil(tuples.len().max(1)) * itemsize <= GAP;
+        let most = (COLUMNS / (places * itemsize).max(1)).clamp(1, MOST_COLUMNS);
+        let as_stored = |axes: usize| (0..axes).rev().collect::<Vec<_>>();
+        let stored = data.view().with_axes(&as_stored(data.shape().len()));
+        let block: Vec<usize> = of_block.iter().map(ExactSizeIterator::len).collect();
+        let to = View::c_order(&block).with_axes(&as_stored(block.len()));
+        for part in Windows::new(&to.shape(), most).iter() {
+            let to = to.part(&part.ranges).places();
+            let begins = of_block.iter().rev().map(|range| range.start);
+            let columns = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
+            if is_dense {
+                let columns =
+                    stored.part(&columns.chain(lead_dims.iter().rev().map(|&dim| 0..dim)).collect::<Vec<_>>());
+                scratch.items.resize(columns.items() * itemsize, data.label())?;
+                data.read(&columns, &mut scratch.items, &mut scratch.gathered)?;
+                Columns { bytes: &scratch.items, places, itemsize, to: &to }.pick(&tuples, at.len, out);
+                continue;
+            }
+            let firsts = stored.part(&columns.chain(lead_dims.iter().map(|_| 0..1)).collect::<Vec<_>>()).places();
+            let read = |first, items, buffer: &mut Buffer| read_items(data, first, items, buffer);
+            let mut reads = RunReader::new(&read, itemsize, out, &mut scratch.items, Put::Replace);
+            for (first, to) in firsts.into_iter().zip(to) {
+                let run = |&(place, n): &PlacedTuple| ItemRun { from: first + place, to: n * at.len + to, len: 1 };
+                tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
+            }
+            reads.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the tuples of each row of a window that name a place of data in Fortran order, in the order of storage: where the
+    /// first item of each lies, and its number in the window.
+    fn tuples_as_stored(
+        &self,
+        near: &NearPlaces<'_>,
+        at: &WindowBlocks,
+        lead_dims: &[usize],
+    ) -> Result<Vec<PlacedTuple>> {
+        let (row_dims, tuple_dims) = lead_dims.split_at(self.blocks.row_axes);
+        let (all_rows, count) = (row_dims.iter().product::<usize>(), at.tuples.len());
         let mut tuples = memory::of(at.rows.len() * count).with_context(|| self.data.label())?;
-        let (mut of_batch, mut of_rows) = (Vec::new(), Vec::new());
         for rows in self.blocks.batches(at) {
-            self.sort(near, at, rows.start, &mut of_batch);
-            of_batch.iter_mut().for_each(|(place, _)| *place = in_fortran_order(*place, tuple_dims) * all_rows);
+            let first = self.blocks.first_near(at, rows.start);
+            let named = (0..count).map(|n| (near.get(first + n), n)).filter(|&(place, _)| place < self.blocks.dim);
+            let stored = named.map(|(place, n)| (in_fortran_order(place, tuple_dims) * all_rows, n));
+            let mut of_batch: Vec<PlacedTuple> = stored.collect();
             of_batch.sort_unstable();
-            of_rows.clear();
-            of_rows.extend(rows.map(|row| (in_fortran_order(row, row_dims), (row - at.rows.start) * count)));
-            of_rows.sort_unstable();
-            let of_tuple = |&(place, n): &PlacedTuple| of_rows.iter().map(move |&(row, to)| (place + row, to + n));
+            let rows = rows.map(|row| (in_fortran_order(row, row_dims), (row - at.rows.start) * count));
+            let mut rows: Vec<PlacedTuple> = rows.collect();
+            rows.sort_unstable();
+            let of_tuple = |&(place, n): &PlacedTuple| rows.iter().map(move |&(row, to)| (place + row, to + n));
             tuples.extend(of_batch.iter().flat_map(of_tuple));
         }
         // those of one batch are in order, which takes no time to see
         tuples.sort_unstable();
-        // a block without axes is one item
-        let (block, ranges) = match &window.ranges[self.blocks.lead_axes..] {
-            [] => (&[1][..], std::slice::from_ref(&(0..1))),
-            ranges => (block, ranges),
-        };
-        let mut steps = vec![GatherStep { from: places, to: 1 }; block.len()];
-        for axis in 1..block.len() {
-            steps[axis].from = steps[axis - 1].from * block[axis - 1];
-        }
-        for axis in (1..block.len()).rev() {
-            steps[axis - 1].to = steps[axis].to * ranges[axis].len();
-        }
-        // where the tuples take most of what lies side by side, all of that is read, and picked from
-        if places * itemsize <= COLUMNS && places.div_ceil(tuples.len().max(1)) * itemsize <= GAP {
-            let (data, tuples, len, step) = (&self.data, &tuples, at.len, steps[0].to);
-            let mut columns = ColumnReader { data, out, buffer, places, tuples, len, step, rows: Vec::new() };
-            in_storage_order(ranges, &steps, |row| columns.add(row))?;
-            return columns.flush();
-        }
-        let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
-        in_storage_order(ranges, &steps, |row| {
-            (0..row.len).try_for_each(|item| {
-                let (from, to) = (row.from + item * steps[0].from, row.to + item * steps[0].to);
-                let run = |place, n| ItemRun { from: from + place, to: n * at.len + to, len: 1 };
-                tuples.iter().try_for_each(|&(place, n)| reads.add(run(place, n)))
-            })
-        })?;
-        reads.flush()
+        Ok(tuples)
     }
 
     /// Returns whether elements are rather read by boxes than by windows that each sweep through the data for their own. What a
@@ -525,7 +529,7 @@ impl Fill for LinkedGather {
             match (self.data.meta().order, self.data.as_bytes()) {
                 (Order::C, Some(bytes)) => self.blocks.put(&near, &at, ItemSlab { first: 0, bytes, itemsize }, out),
                 (Order::C, None) => self.read(&near, &at, out, &mut scratch.items)?,
-                (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, &mut scratch.items)?,
+                (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, scratch)?,
             }
             Ok(())
         })
