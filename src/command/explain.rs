@@ -1,7 +1,8 @@
 //! What `--explain` prints: the plan of a run, for people or as JSON.
 
 use crate::engine::cost::{Cost, Explanation, OperandReads, Reading};
-use crate::engine::plan::{Cut, Plan};
+use crate::engine::cut::Cut;
+use crate::engine::plan::Plan;
 use crate::info::size;
 use crate::layout::window::Windows;
 use crate::report::json::{Escapes, list, object, or_null, string};
@@ -56,9 +57,9 @@ fn told(operand: &OperandReads, is_remote: bool) -> String {
 fn cut(of: &Explanation, plan: &Plan) -> String {
     let bytes = |windows: &Windows| size((windows.largest() * of.itemsize) as u64);
     match &plan.cut {
-        Cut::Blocks(block) => {
-            let count = of.cost.bytes_written.div_ceil(*block as u64).max(1);
-            format!("runs that fill blocks of {} of the file, {count} of them", size(*block as u64))
+        Cut::Blocks(blocks) => {
+            let count = of.cost.bytes_written.div_ceil(blocks.bytes as u64).max(1);
+            format!("runs that fill blocks of {} of the file, {count} of them", size(blocks.bytes as u64))
         }
         Cut::Windows(windows) if windows.count() == 0 => "nothing, since there are no items".to_owned(),
         Cut::Windows(windows) => {
@@ -114,7 +115,7 @@ pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
 
 fn cut_json(plan: &Plan) -> String {
     let (kind, sides, count) = match &plan.cut {
-        Cut::Blocks(block) => return object([("kind", "\"blocks\"".to_owned()), ("bytes", block.to_string())]),
+        Cut::Blocks(it) => return object([("kind", "\"blocks\"".to_owned()), ("bytes", it.bytes.to_string())]),
         Cut::Windows(windows) => ("\"boxes\"", windows.sides(), windows.count()),
     };
     object([("kind", kind.to_owned()), ("sides", list(sides)), ("count", count.to_string())])

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::plan::{Cut, Plan, Planner, Takes};
+use super::cut::Cut;
+use super::plan::{Plan, Planner, Takes};
 use super::slabs::readings;
 use crate::layout::gather::GAP;
 use crate::layout::tile::WRITES_PER_READ;
@@ -125,7 +126,7 @@ impl Planner<'_> {
     fn cost(&self, plan: &Plan, takes: Takes<'_>) -> (Vec<OperandReads>, Cost) {
         let shape = &self.meta().shape[..];
         let windows = match &plan.cut {
-            Cut::Blocks(bytes) => Windows::new(shape, (bytes / self.meta().dtype.itemsize().max(1)).max(1)),
+            Cut::Blocks(_) => Windows::new(shape, plan.cut.largest().max(1)),
             Cut::Windows(windows) => windows.clone(),
         };
         // what is held is read by its own boxes
@@ -146,7 +147,7 @@ impl Planner<'_> {
             Takes::File { .. } if windows.count() > 0 && !matches!(plan.cut, Cut::Blocks(_)) => {
                 windows.get(0).pieces(shape).count()
             }
-            Takes::File { .. } | Takes::Stream | Takes::Windows { .. } => 1,
+            Takes::File { .. } | Takes::Stream | Takes::Windows(_) => 1,
         };
         cost.writes = (windows.count() as u64).saturating_mul(of_window as u64);
         let bytes = |sides: &[usize]| {

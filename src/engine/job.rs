@@ -13,38 +13,29 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::plan::{Cut, Plan, Planner, Takes};
-use super::sink::{FileSink, StreamSink, Take, WindowSink, failed};
+use super::cut::Cut;
+use super::plan::{Plan, Planner, Takes};
+use super::sink::{FileSink, Take, WindowSink, failed};
 use super::slabs::Blocks;
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
-use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
-use crate::parallel::{share, share_in_order, threads_holding};
+use crate::parallel::{share, share_in_order};
 use crate::storage::chunked::MOST_ROW;
 use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
 
 /// Is called for every window that is done, with the number of its bytes.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Does what is to be done with one window, given by a number, with the buffers of a thread.
-type WindowWork<'a> = dyn Fn(usize, &mut Buffer, &mut Scratch) -> Result<()> + Sync + 'a;
-
 /// An operator that is about to run.
 #[derive(Debug)]
 pub struct Job {
     fill: Box<dyn Fill>,
     limits: Limits,
-    /// How many threads share the work, if no plan says otherwise.
-    threads: usize,
-    /// The bytes of the widest item on the way to the output.
-    widest: usize,
-    /// Whether operands are asked of a server.
-    is_remote: bool,
     /// What messages call the output: its data.
     label: String,
 }
@@ -59,8 +50,7 @@ impl Job {
         let planner = Planner::new(&*fill, limits);
         // rows that are appended may be none
         let label = planner.reads().first().map_or_else(String::new, |data| data.source.label().to_owned());
-        let (threads, widest, is_remote) = (planner.threads, planner.widest(), planner.is_remote);
-        Ok(Self { fill, limits, threads, widest, is_remote, label })
+        Ok(Self { fill, limits, label })
     }
 
     /// Returns the dtype, the shape and the order of the output.
@@ -83,37 +73,15 @@ impl Job {
         Planner::new(&*self.fill, self.limits)
     }
 
-    /// Returns how many threads fill windows of so many items, if each holds one as it is and once packed.
-    fn threads_for(&self, items: usize) -> usize {
-        threads_holding(self.threads, items.saturating_mul(self.widest).saturating_mul(2), self.limits.held())
+    /// Makes `items` the items of a region.
+    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
+        items.resize(region.items() * self.meta().dtype.itemsize(), &self.label)?;
+        self.fill.fill(region, items, scratch)
     }
 
-    /// Calls `work(0..count, items, scratch)` on several threads, each of which keeps its buffers, for windows of so many `items`
-    /// at most. If several calls fail, the error of the lowest number is returned, so that a message does not depend on timing.
-    fn share(&self, items: usize, count: usize, work: &WindowWork<'_>) -> Result<()> {
-        let begin = || (Buffer::default(), Scratch::default());
-        let work = |number, (items, scratch): &mut _| work(number, items, scratch).map(|()| true);
-        share(self.threads_for(items), count, begin, work).map(drop)
-    }
-
-    /// Does what [`share`](Self::share) does, and calls `take` with what `work` has made, one number after the other. Several
-    /// threads work only where they wait for a server.
-    fn share_in_order(
-        &self,
-        items: usize,
-        count: usize,
-        work: &WindowWork<'_>,
-        take: &mut (dyn FnMut(usize, &[u8]) -> Result<()> + Send),
-    ) -> Result<()> {
-        let threads = if self.is_remote { self.threads_for(items) } else { 1 };
-        let begin = || (Buffer::default(), Scratch::default());
-        let work = |number, (items, scratch): &mut _| work(number, items, scratch);
-        share_in_order(threads, count, begin, work, |number, (items, _)| take(number, items).map(|()| true))
-    }
-
-    /// Has what a server would be asked for in many short pieces asked for at once, before all of the output is made.
-    fn bring_near(&self, planner: &Planner<'_>) -> Result<()> {
-        planner.in_short_pieces().try_for_each(|source| source.bring_near(self.limits.threads))
+    /// Returns what makes regions of the output, and tells `progress` of them.
+    fn executor<'a>(&'a self, progress: Progress<'a>) -> Executor<'a> {
+        Executor { job: self, planner: self.planner(), progress }
     }
 
     /// Fills some of these windows, given by their numbers, and hands them to `sink`. Half of the numbers are half of the work.
@@ -128,106 +96,8 @@ impl Job {
         sink: &dyn WindowSink,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let planner = self.planner();
-        let plan = planner.plan(Takes::Windows { windows, in_order: sink.in_order() });
-        if numbers == (0..windows.count()) {
-            self.bring_near(&planner)?;
-        }
-        self.run_windows(windows, plan.hold.map(|sides| (sides, planner.units())), numbers, sink, progress)
-    }
-
-    /// Fills windows as a plan has them: each by itself, or by slabs of these sides, which are read in the units beside them.
-    fn run_windows(
-        &self,
-        windows: &Windows,
-        hold: Option<(Vec<usize>, Windows)>,
-        numbers: Range<usize>,
-        sink: &dyn WindowSink,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let itemsize = self.meta().dtype.itemsize();
-        if let Some((sides, units)) = hold {
-            self.run_by_slabs(&sides, &units, windows, numbers, sink, progress)?;
-        } else if sink.in_order() {
-            let window = |number| windows.get(numbers.start + number);
-            let fill =
-                |number, items: &mut _, scratch: &mut _| self.fill_region(&Region::Box(window(number)), items, scratch);
-            self.share_in_order(windows.largest(), numbers.len(), &fill, &mut |number, items| {
-                sink.put(&window(number), items)?;
-                progress(items.len());
-                Ok(())
-            })?;
-        } else {
-            self.share(windows.largest(), numbers.len(), &|number, items, scratch| {
-                let window = windows.get(numbers.start + number);
-                if !sink.has(&window) && !self.copied(&window, sink)? {
-                    self.fill_region(&Region::Box(window.clone()), items, scratch)?;
-                    sink.put(&window, items)?;
-                }
-                progress(window.items() * itemsize);
-                Ok(())
-            })?;
-        }
-        self.fill.finish()
-    }
-
-    /// Fills windows together by slabs of these sides, each of which is read in units and held.
-    fn run_by_slabs(
-        &self,
-        sides: &[usize],
-        units: &Windows,
-        windows: &Windows,
-        numbers: Range<usize>,
-        sink: &dyn WindowSink,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let (shape, itemsize) = (&self.meta().shape, self.meta().dtype.itemsize());
-        let slabs = Windows::boxes(shape, sides);
-        for slab in slabs.iter() {
-            let mut own = windows.touched_by(&slab.spans().collect::<Vec<_>>())?;
-            own.retain(|number| numbers.contains(number));
-            let own: Vec<Window> = own.into_iter().map(|number| windows.get(number)).collect();
-            let is_left = own.iter().map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
-            self.share(0, own.len(), &|n, _, _| {
-                if !sink.has(&own[n]) && !self.copied(&own[n], sink)? {
-                    is_left[n].store(true, Ordering::Relaxed);
-                } else {
-                    progress(own[n].items() * itemsize);
-                }
-                Ok(())
-            })?;
-            let left = own.into_iter().zip(is_left).filter_map(|(own, is_left)| is_left.into_inner().then_some(own));
-            let left: Vec<Window> = left.collect();
-            let blocks = Blocks::new(shape, itemsize, slab, units, &left)?;
-            self.share(units.largest(), blocks.count(), &|n, _, scratch| {
-                let mut items = Buffer::default();
-                self.fill_region(&Region::Box(blocks.window(n)), &mut items, scratch)?;
-                blocks.put(n, items);
-                Ok(())
-            })?;
-            self.share(windows.largest(), left.len(), &|n, items, _| {
-                blocks.gather(&left[n], items)?;
-                sink.put(&left[n], items)?;
-                progress(items.len());
-                Ok(())
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Has a sink take a window from where it is stored, if both can do that, and returns whether it has.
-    fn copied(&self, window: &Window, sink: &dyn WindowSink) -> Result<bool> {
-        let stored = if sink.copies() { self.fill.stored(window)? } else { None };
-        match stored {
-            Some(stored) => sink.copy(window, &stored),
-            None => Ok(false),
-        }
-    }
-
-    /// Makes `items` the items of a region.
-    fn fill_region(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
-        items.resize(region.items() * self.meta().dtype.itemsize(), &self.label)?;
-        self.fill.fill(region, items, scratch)
+        let executor = self.executor(progress);
+        executor.carry_out(&executor.planner.plan(Takes::Windows(windows)), numbers, sink)
     }
 
     /// Fills some windows, given by their numbers, and hands them to `put`.
@@ -241,70 +111,67 @@ impl Job {
         put: &(dyn Fn(&Window, &[u8]) -> Result<()> + Sync),
         progress: Progress<'_>,
     ) -> Result<()> {
-        self.share(windows.largest(), numbers.len(), &|at, items, scratch| {
-            let window = windows.get(numbers[at]);
-            self.fill_region(&Region::Box(window.clone()), items, scratch)?;
-            put(&window, items)?;
+        let get = |at: usize| Region::Box(windows.get(numbers[at]));
+        let regions = Regions { count: numbers.len(), largest: windows.largest(), get: &get };
+        self.executor(progress).each(&regions, &|_, region, items| {
+            put(region.window(), items)?;
             progress(items.len());
             Ok(())
         })
     }
 
-    /// Writes some bytes of the file of `sink`, as far as items of the output lie there, and no others.
+    /// Writes the items of which bytes lie [within](FileSink::within) the range of a sink, and no others.
     ///
     /// # Errors
     /// Of reading and writing.
-    pub fn write_range(&self, sink: &FileSink<'_>, bytes: Range<u64>, progress: Progress<'_>) -> Result<()> {
-        let (shape, itemsize) = (&self.meta().shape, self.meta().dtype.itemsize());
-        let (base, end) = (sink.position(0), sink.position(self.meta().items()));
-        let bytes = bytes.start.clamp(base, end)..bytes.end.clamp(base, end);
-        if bytes.is_empty() {
+    pub fn write_range(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
+        let own = sink.items_within(self.meta().items());
+        if own.is_empty() {
             return Ok(());
         }
-        let first = usize::try_from(bytes.start - base)? / itemsize;
-        let last = usize::try_from(bytes.end - base)?.div_ceil(itemsize);
-        let (windows, mut numbers) = (self.planner().windows(), Vec::new());
-        windows.of_run(first, last - 1, |range| {
+        let executor = self.executor(progress);
+        let (windows, mut numbers) = (executor.planner.windows(), Vec::new());
+        windows.of_run(own.start, own.end - 1, |range| {
             memory::reserve(&mut numbers, range.len())?;
             numbers.extend(range);
             Ok(())
         })?;
         numbers.sort_unstable();
         numbers.dedup();
-        self.share(windows.largest(), numbers.len(), &|at, items, scratch| {
+        let get = |at: usize| {
             let window = windows.get(numbers[at]);
-            let parts = match window.is_contiguous(shape) {
-                true => boxes_of_run(shape, window.start.max(first), (window.start + window.items()).min(last)),
-                false => vec![window],
-            };
-            for part in parts {
-                self.fill_region(&Region::Box(part.clone()), items, scratch)?;
-                for (piece, run) in part.split(shape, items) {
-                    let at = sink.position(piece.start);
-                    let here = bytes.start.clamp(at, at + run.len() as u64)..bytes.end.clamp(at, at + run.len() as u64);
-                    let clipped = &run[(here.start - at) as usize..(here.end - at) as usize];
-                    sink.put_bytes(clipped, here.start)?;
-                    progress(clipped.len());
-                }
+            match window.is_contiguous(&self.meta().shape) {
+                true => Region::Run(window.start.max(own.start)..(window.start + window.items()).min(own.end)),
+                false => Region::Box(window),
             }
+        };
+        let regions = Regions { count: numbers.len(), largest: windows.largest(), get: &get };
+        executor.each(&regions, &|_, region, items| {
+            sink.put(region, items)?;
+            progress(items.len());
             Ok(())
         })
     }
 
-    /// Hands all windows in order to `take`.
+    /// Hands all items in order to `take`.
     ///
     /// # Errors
     /// Those of [`run`](Self::run) and of `take`.
-    pub fn stream<'a>(&self, progress: Progress<'_>, take: &'a mut Take<'a>) -> Result<()> {
-        let planner = self.planner();
-        let plan = planner.plan(Takes::Stream);
+    pub fn stream(&self, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
+        let executor = self.executor(progress);
+        let plan = executor.planner.plan(Takes::Stream);
         if !plan.is_spooled {
-            let Cut::Windows(windows) = &plan.cut else { unreachable!("a stream is planned by windows") };
-            self.bring_near(&planner)?;
-            return self.run_windows(windows, None, 0..windows.count(), &StreamSink(Mutex::new(take)), progress);
+            executor.bring_near()?;
+            let regions = Regions { count: plan.cut.count(), largest: plan.cut.largest(), get: &|n| plan.cut.get(n) };
+            executor.in_order(&regions, &mut |items| {
+                take(items)?;
+                progress(items.len());
+                Ok(())
+            })?;
+            return self.fill.finish();
         }
         let file = unnamed_file().with_context(|| format!("{}: cannot be kept in a temporary file", self.label))?;
-        self.carry_out(&plan, &planner, &FileSink::new(&file, 0, self.meta(), &self.label), progress)?;
+        executor.carry_out(&plan, 0..plan.cut.count(), &FileSink::new(&file, 0, self.meta(), &self.label))?;
         let mut items = vec![0; MOST_ROW.min(self.meta().bytes())];
         let (mut at, end) = (0, self.meta().bytes());
         while at < end {
@@ -328,8 +195,9 @@ impl Job {
         progress: Progress<'_>,
         take: &mut Take<'_>,
     ) -> Result<()> {
-        let fill = |number, items: &mut _, scratch: &mut _| self.fill_region(&Region::Run(get(number)), items, scratch);
-        self.share_in_order(self.planner().windows().largest(), runs, &fill, &mut |_, items| take(items))?;
+        let executor = self.executor(progress);
+        let largest = executor.planner.windows().largest();
+        executor.in_order(&Regions { count: runs, largest, get: &|n| Region::Run(get(n)) }, take)?;
         self.fill.finish()?;
         progress(self.meta().bytes());
         Ok(())
@@ -358,46 +226,9 @@ impl Job {
     /// # Errors
     /// Those of [`run`](Self::run).
     pub fn write_items(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        let planner = self.planner();
-        let plan = planner.plan(Takes::File { begins_items_at: &|block| sink.begins_items_at(block) });
-        self.carry_out(&plan, &planner, sink, progress)
-    }
-
-    /// Writes the items of the output to a file, as a plan has it.
-    fn carry_out(&self, plan: &Plan, planner: &Planner<'_>, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        self.bring_near(planner)?;
-        match &plan.cut {
-            Cut::Blocks(block) => self.run_by_blocks(*block, sink, progress),
-            Cut::Windows(windows) => {
-                let hold = plan.hold.clone().map(|sides| (sides, planner.units()));
-                self.run_windows(windows, hold, 0..windows.count(), sink, progress)
-            }
-        }
-    }
-
-    /// Fills the items that begin in each block of a file, and writes them by one call.
-    ///
-    /// The pages that a call writes are kept in pieces as large as the call, but a piece begins at a multiple of its own size.
-    /// So calls that begin anywhere make many small pieces: where nothing was done but writing, 96 MiB took 14 to 17 ms by calls
-    /// of 512 KiB from anywhere on, and 11 ms by such blocks.
-    fn run_by_blocks(&self, block: usize, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        let itemsize = self.meta().dtype.itemsize();
-        let (base, end, block) = (sink.position(0), sink.position(self.meta().items()), block as u64);
-        let blocks = base / block..end.div_ceil(block);
-        let first_in = |number: u64| {
-            let bytes = (number * block).clamp(base, end) - base;
-            (bytes as usize).div_ceil(itemsize)
-        };
-        let count = usize::try_from(blocks.end - blocks.start)?;
-        self.share(block as usize / itemsize.max(1), count, &|number, items, scratch| {
-            let number = blocks.start + number as u64;
-            let (first, behind) = (first_in(number), first_in(number + 1));
-            self.fill_region(&Region::Run(first..behind), items, scratch)?;
-            sink.put_items(items, first)?;
-            progress(items.len());
-            Ok(())
-        })?;
-        self.fill.finish()
+        let executor = self.executor(progress);
+        let plan = executor.planner.plan(Takes::File { base: sink.base() });
+        executor.carry_out(&plan, 0..plan.cut.count(), sink)
     }
 
     /// Writes the windows that change to the data's own file or an exact copy of it, in which items lie in C order of the
@@ -450,10 +281,131 @@ impl Job {
     }
 }
 
+/// Regions of an output, by numbers from 0.
+struct Regions<'a> {
+    count: usize,
+    /// The number of items of the largest.
+    largest: usize,
+    get: &'a (dyn Fn(usize) -> Region + Sync),
+}
+
+/// Does what is to be done with one of several regions, given by a number, with the buffers of a thread.
+type RegionWork<'a> = dyn Fn(usize, &mut Buffer, &mut Scratch) -> Result<()> + Sync + 'a;
+
+/// What makes regions of the output of a job: whole plans, or a few regions.
+struct Executor<'a> {
+    job: &'a Job,
+    planner: Planner<'a>,
+    progress: Progress<'a>,
+}
+
+impl Executor<'_> {
+    /// Makes the regions of a plan that have these numbers, and hands them to `sink`. Where the plan holds slabs, one of them after
+    /// the other is read, and regions are put together from it.
+    fn carry_out(&self, plan: &Plan, numbers: Range<usize>, sink: &dyn WindowSink) -> Result<()> {
+        let (count, Meta { dtype, shape, .. }) = (numbers.len(), self.job.meta());
+        if count == plan.cut.count() {
+            self.bring_near()?;
+        }
+        if let (Some(sides), Cut::Windows(windows)) = (&plan.hold, &plan.cut) {
+            for slab in Windows::boxes(shape, sides).iter() {
+                let mut own = windows.touched_by(&slab.spans().collect::<Vec<_>>())?;
+                own.retain(|number| numbers.contains(number));
+                self.carry_out_slab(slab, own.into_iter().map(|number| windows.get(number)).collect(), sink)?;
+            }
+            return self.job.fill.finish();
+        }
+        self.share(plan.cut.largest(), count, &|number, items, scratch| {
+            let region = plan.cut.get(numbers.start + number);
+            if !self.is_taken(&region, sink)? {
+                self.job.make(&region, items, scratch)?;
+                sink.put(&region, items)?;
+            }
+            (self.progress)(region.items() * dtype.itemsize());
+            Ok(())
+        })?;
+        self.job.fill.finish()
+    }
+
+    /// Makes windows of a slab, which is read in units and held, and hands them to `sink`.
+    fn carry_out_slab(&self, slab: Window, windows: Vec<Window>, sink: &dyn WindowSink) -> Result<()> {
+        let Meta { dtype, shape, .. } = self.job.meta();
+        let own: Vec<_> = windows.into_iter().map(|window| (Region::Box(window), AtomicBool::new(false))).collect();
+        self.share(0, own.len(), &|n, _, _| {
+            let (region, is_left) = &own[n];
+            match self.is_taken(region, sink)? {
+                true => (self.progress)(region.items() * dtype.itemsize()),
+                false => is_left.store(true, Ordering::Relaxed),
+            }
+            Ok(())
+        })?;
+        let left = own.into_iter().filter_map(|(region, is_left)| is_left.into_inner().then_some(region));
+        let left: Vec<Region> = left.collect();
+        let units = self.planner.units();
+        let blocks = Blocks::new(shape, dtype.itemsize(), slab, &units, left.iter().map(Region::window))?;
+        let get = |n| Region::Box(blocks.window(n));
+        self.each(&Regions { count: blocks.count(), largest: units.largest(), get: &get }, &|n, _, items| {
+            blocks.put(n, std::mem::take(items));
+            Ok(())
+        })?;
+        let largest = left.iter().map(Region::items).max().unwrap_or(0);
+        self.share(largest, left.len(), &|n, items, _| {
+            blocks.gather(left[n].window(), items)?;
+            sink.put(&left[n], items)?;
+            (self.progress)(items.len());
+            Ok(())
+        })
+    }
+
+    /// Returns whether a sink has a region already, or has taken it from where it is stored, if both can do that.
+    fn is_taken(&self, region: &Region, sink: &dyn WindowSink) -> Result<bool> {
+        let Region::Box(window) = region else { return Ok(false) };
+        if sink.has(window) {
+            return Ok(true);
+        }
+        let stored = if sink.copies() { self.job.fill.stored(window)? } else { None };
+        stored.map_or(Ok(false), |stored| sink.copy(window, &stored))
+    }
+
+    /// Makes regions by several threads, and hands each with its number to `put`, in any order.
+    fn each(
+        &self,
+        regions: &Regions<'_>,
+        put: &(dyn Fn(usize, &Region, &mut Buffer) -> Result<()> + Sync),
+    ) -> Result<()> {
+        self.share(regions.largest, regions.count, &|number, items, scratch| {
+            let region = (regions.get)(number);
+            self.job.make(&region, items, scratch)?;
+            put(number, &region, items)
+        })
+    }
+
+    /// Makes regions and hands them to `take`, one after the other. Several threads work only where they wait for a server.
+    fn in_order(&self, regions: &Regions<'_>, take: &mut Take<'_>) -> Result<()> {
+        let threads = if self.planner.is_remote { self.planner.threads_for(regions.largest) } else { 1 };
+        let begin = || (Buffer::default(), Scratch::default());
+        let make = |number, (items, scratch): &mut _| self.job.make(&(regions.get)(number), items, scratch);
+        share_in_order(threads, regions.count, begin, make, |_, (items, _)| take(items).map(|()| true))
+    }
+
+    /// Calls `work(0..count, items, scratch)` on several threads, each of which keeps its buffers, for regions of at most `largest`
+    /// items. If several calls fail, the error of the lowest number is returned, so that a message does not depend on timing.
+    fn share(&self, largest: usize, count: usize, work: &RegionWork<'_>) -> Result<()> {
+        let begin = || (Buffer::default(), Scratch::default());
+        let work = |number, (items, scratch): &mut _| work(number, items, scratch).map(|()| true);
+        share(self.planner.threads_for(largest), count, begin, work).map(drop)
+    }
+
+    /// Has what a server would be asked for in many short pieces asked for at once, before all of the output is made.
+    fn bring_near(&self) -> Result<()> {
+        self.planner.in_short_pieces().try_for_each(|source| source.bring_near(self.job.limits.threads))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::error::malformed;
@@ -481,8 +433,8 @@ mod tests {
     struct Seen(Mutex<Vec<(usize, Vec<u8>)>>);
 
     impl WindowSink for Seen {
-        fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
-            self.0.lock().unwrap().push((window.start, items.to_vec()));
+        fn put(&self, region: &Region, items: &[u8]) -> Result<()> {
+            self.0.lock().unwrap().push((region.window().start, items.to_vec()));
             Ok(())
         }
     }
@@ -559,8 +511,8 @@ mod tests {
     fn the_error_of_the_first_window_is_returned() {
         struct Refuses;
         impl WindowSink for Refuses {
-            fn put(&self, window: &Window, _: &[u8]) -> Result<()> {
-                Err(malformed!("window at {}", window.start))
+            fn put(&self, region: &Region, _: &[u8]) -> Result<()> {
+                Err(malformed!("window at {}", region.window().start))
             }
         }
         let job = Job::new(reversed(), limits(4, 3)).unwrap();
@@ -601,7 +553,7 @@ mod tests {
             for (name, fill) in rows {
                 let (file, bytes) = (tempfile::tempfile().unwrap(), fill.meta().bytes());
                 let job = Job::new(fill, limits).unwrap();
-                let plan = job.planner().plan(Takes::File { begins_items_at: &|_| true });
+                let plan = job.planner().plan(Takes::File { base: Some(0) });
                 assert!(!matches!(plan.cut, Cut::Blocks(_)), "{name} {plan:?}");
                 let (told, mut expected) = (Mutex::new(0), Vec::new());
                 job.stream(&|_| (), &mut |items| {
@@ -718,9 +670,9 @@ mod tests {
         for (make, window, base, expected) in rows {
             let job = Job::new(make(), limits(1, window)).unwrap();
             let sink = FileSink::new(&file, base, job.meta(), "OUT");
-            let plan = job.planner().plan(Takes::File { begins_items_at: &|block| sink.begins_items_at(block) });
+            let plan = job.planner().plan(Takes::File { base: sink.base() });
             let block = match plan.cut {
-                Cut::Blocks(block) => Some(block),
+                Cut::Blocks(blocks) => Some(blocks.bytes),
                 Cut::Windows(_) => None,
             };
             assert_eq!(block, expected, "{window} {base}");

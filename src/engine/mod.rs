@@ -2,6 +2,7 @@
 
 mod brackets;
 pub mod cost;
+pub mod cut;
 pub mod job;
 pub mod moves;
 pub mod plan;

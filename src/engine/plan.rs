@@ -3,6 +3,7 @@
 //! A [`Plan`] is a pure function of what an operator [states](crate::ops::access) of its operands, of what takes the output, and of
 //! limits. The [`Job`](super::job::Job) carries it out. So each choice stands in this file, and is tested here without a file.
 
+use super::cut::{Cut, FileBlocks};
 use super::slabs::{DIRECT, SlabSides, Strips, readings, sides_of_slabs, strips};
 use crate::item::meta::Meta;
 use crate::layout::gather::LONG_PIECE;
@@ -53,32 +54,18 @@ pub struct Plan {
     pub threads: usize,
 }
 
-/// What a sink gets at a time.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cut {
-    /// The items that begin in each block of a file of so many bytes, a power of two.
-    Blocks(usize),
-    /// Windows: contiguous in C order, or boxes.
-    Windows(Windows),
-}
-
 /// What takes an output, as far as a plan depends on it.
 #[derive(Clone, Copy)]
 pub enum Takes<'a> {
     /// A file that takes items anywhere.
     File {
-        /// Whether an item begins at each multiple of so many bytes, a power of two.
-        begins_items_at: &'a dyn Fn(usize) -> bool,
+        /// Where the first item lies in the file, in bytes; `None` if items share bytes.
+        base: Option<u64>,
     },
     /// A stream, which takes items in order.
     Stream,
     /// What wants these windows.
-    Windows {
-        /// The windows.
-        windows: &'a Windows,
-        /// Whether they must come in order.
-        in_order: bool,
-    },
+    Windows(&'a Windows),
 }
 
 /// What a plan is made of: the statements of an operator, and the limits of a run.
@@ -132,38 +119,38 @@ impl<'a> Planner<'a> {
 
     /// Plans an output for what takes it.
     pub fn plan(&self, takes: Takes<'_>) -> Plan {
-        let whole = Plan { cut: Cut::Blocks(1), hold: None, is_spooled: false, threads: self.threads };
         match takes {
-            Takes::File { begins_items_at } => self.plan_file(begins_items_at, whole),
-            Takes::Stream => self.plan_stream(whole),
-            Takes::Windows { windows, in_order } => self.plan_windows(windows.clone(), in_order, whole),
+            Takes::File { base } => self.plan_file(base),
+            Takes::Stream => self.plan_stream(),
+            Takes::Windows(windows) => self.plan_windows(windows.clone(), self.slabs(windows).map(|slabs| slabs.sides)),
         }
     }
 
-    fn plan_file(&self, begins_items_at: &dyn Fn(usize) -> bool, whole: Plan) -> Plan {
+    fn plan_file(&self, base: Option<u64>) -> Plan {
         // a file takes boxes, too; but a stream comes in C order
         let any_order = self.grid().is_none() && !self.reads.iter().any(|access| access.source.is_stream());
         let sides = if any_order && self.meta.bytes() > 0 { self.suited_tile() } else { None };
         let boxes = sides.map(|sides| Windows::boxes(&self.meta.shape, &sides));
         if let Some(Strips { slab, windows }) = self.strips() {
-            return Plan { cut: Cut::Windows(windows), hold: Some(slab), ..whole };
+            return self.plan_windows(windows, Some(slab));
         }
         if let Some(boxes) = &boxes
             && self.fits_memory()
             && self.piece(boxes.sides()) >= LEAST_PIECE
         {
-            return Plan { cut: Cut::Windows(boxes.clone()), ..whole };
+            return self.plan_windows(boxes.clone(), None);
         }
         if boxes.is_none()
-            && let Some(block) = self.block_of_file(begins_items_at)
+            && let Some(blocks) = self.blocks_of_file(base)
         {
-            return Plan { cut: Cut::Blocks(block), ..whole };
+            return Plan { cut: Cut::Blocks(blocks), hold: None, is_spooled: false, threads: self.threads };
         }
         let windows = boxes.unwrap_or_else(|| self.windows_of(self.items_of_file_window()));
-        self.plan_windows(windows, false, whole)
+        let slabs = self.slabs(&windows);
+        self.plan_windows(windows, slabs.map(|slabs| slabs.sides))
     }
 
-    fn plan_stream(&self, whole: Plan) -> Plan {
+    fn plan_stream(&self) -> Plan {
         // whole rows of chunks are contiguous in C order
         let items = self.items_within(self.limits.machine.window);
         let of_row = if self.is_remote { 1 } else { items };
@@ -174,16 +161,19 @@ impl<'a> Planner<'a> {
             !few && windows.largest().saturating_mul(itemsize) <= MOST_ROW
         };
         if self.grid().as_ref().is_none_or(is_by_rows) {
-            return self.plan_windows(windows, true, whole);
+            return self.plan_windows(windows, None);
         }
-        // Chunks would be read again and again, or one by one. The items of a file begin anywhere at multiples of their size.
-        let begins = |block: usize| block.is_multiple_of(self.meta.dtype.itemsize().max(1));
-        Plan { is_spooled: true, ..self.plan_file(&begins, whole) }
+        // chunks would be read again and again, or one by one
+        Plan { is_spooled: true, ..self.plan_file(Some(0)) }
     }
 
-    fn plan_windows(&self, windows: Windows, in_order: bool, whole: Plan) -> Plan {
-        let hold = if in_order { None } else { self.slabs(&windows).map(|slabs| slabs.sides) };
-        Plan { cut: Cut::Windows(windows), hold, ..whole }
+    fn plan_windows(&self, windows: Windows, hold: Option<Vec<usize>>) -> Plan {
+        Plan { cut: Cut::Windows(windows), hold, is_spooled: false, threads: self.threads }
+    }
+
+    /// Returns how many threads fill regions of so many items, if each holds one as it is and once packed.
+    pub fn threads_for(&self, items: usize) -> usize {
+        threads_holding(self.threads, items.saturating_mul(self.widest()).saturating_mul(2), self.limits.held())
     }
 
     /// Returns windows that suit what is read: boxes where that lies in chunks, else windows that are contiguous in C order. An
@@ -430,18 +420,19 @@ impl<'a> Planner<'a> {
         Windows::boxes(&self.meta.shape, &self.suited(grain))
     }
 
-    /// Returns the bytes of the blocks of a file by which an output is written, a power of two. `None` where it is written by
+    /// Returns the blocks of a file by which an output is written. `None` where it is written by
     /// windows: if it is made from chunks; if what is read asks for windows of some size; if no item begins with a block; if
     /// operands are asked of a server, since parts of rows would be requests of their own.
-    fn block_of_file(&self, begins_items_at: &dyn Fn(usize) -> bool) -> Option<usize> {
-        let items = self.items_of_file_window();
-        let bytes = items.saturating_mul(self.meta.dtype.itemsize());
+    fn blocks_of_file(&self, base: Option<u64>) -> Option<FileBlocks> {
+        let (items, itemsize) = (self.items_of_file_window(), self.meta.dtype.itemsize());
+        let bytes = items.saturating_mul(itemsize);
         let is_apart = self.is_remote || self.slabs(&self.windows_of(items)).is_some();
         if self.window.is_some() || is_apart || bytes == 0 {
             return None;
         }
-        let block = 1 << bytes.ilog2();
-        (self.grid().is_none() && begins_items_at(block)).then_some(block)
+        let bytes: usize = 1 << bytes.ilog2();
+        let base = base.filter(|base| bytes.is_multiple_of(itemsize) && base.is_multiple_of(itemsize as u64))?;
+        self.grid().is_none().then_some(FileBlocks::new(bytes, base, self.meta))
     }
 
     /// Returns the slabs in which windows are filled together, if each by itself would read the same again.

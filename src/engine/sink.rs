@@ -1,29 +1,25 @@
 //! Where windows go when they are filled: a file, a stream, or what else implements [`WindowSink`].
 
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
 use crate::ops::access::StoredWindow;
+use crate::ops::fill::Region;
 use crate::parallel::locked;
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::read_at::PackedFile;
 
-/// Takes the windows of an output. What it does with them, and in which order it wants them, is its own affair.
+/// Takes the regions of an output in any order, from several threads. What it does with them is its own affair.
 pub trait WindowSink: Sync {
-    /// Takes the items of a window.
+    /// Takes the items of a region: of a box, unless it is a file.
     ///
     /// # Errors
     /// Of writing.
-    fn put(&self, window: &Window, items: &[u8]) -> Result<()>;
-
-    /// Returns whether windows must come one after the other, from the first to the last. Such a sink takes all of them, and
-    /// copies none.
-    fn in_order(&self) -> bool {
-        false
-    }
+    fn put(&self, region: &Region, items: &[u8]) -> Result<()>;
 
     /// Returns whether the sink has a window already, which need not be filled then.
     fn has(&self, _window: &Window) -> bool {
@@ -55,12 +51,8 @@ pub struct FileSink<'a> {
     label: &'a str,
     /// How items share bytes, if they do.
     packing: Option<Packing>,
-}
-
-/// Returns whether an item begins at each multiple of so many bytes of a file, if the first begins at byte `base`.
-pub fn begins_items_at(base: u64, itemsize: usize, block: usize) -> bool {
-    let (block, itemsize) = (block as u64, itemsize as u64);
-    block.is_multiple_of(itemsize) && base.is_multiple_of(itemsize)
+    /// The bytes of the file that are written.
+    within: Range<u64>,
 }
 
 /// How items share the bytes of a file.
@@ -75,7 +67,7 @@ impl<'a> FileSink<'a> {
     /// Begins with the items of an output at byte `base` of a file, which messages call `label`.
     pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
         let itemsize = meta.dtype.itemsize();
-        Self { file, base, itemsize, shape: meta.shape.clone(), label, packing: None }
+        Self { file, base, itemsize, shape: meta.shape.clone(), label, packing: None, within: 0..u64::MAX }
     }
 
     /// Begins with the items of an output that share the bytes of a file, which messages call `label`.
@@ -84,9 +76,22 @@ impl<'a> FileSink<'a> {
         Self { packing: Some(packing), ..Self::new(to.file, to.start, meta, label) }
     }
 
-    /// Returns whether an item begins at each multiple of so many bytes of the file, as far as there are items.
-    pub fn begins_items_at(&self, block: usize) -> bool {
-        self.packing.is_none() && begins_items_at(self.base, self.itemsize, block)
+    /// Writes only these bytes of the file.
+    #[must_use]
+    pub fn within(self, bytes: Range<u64>) -> Self {
+        Self { within: bytes, ..self }
+    }
+
+    /// Returns which of so many items have bytes that are written.
+    pub fn items_within(&self, items: usize) -> Range<usize> {
+        let (itemsize, end) = (self.itemsize.max(1) as u64, self.position(items));
+        let Range { start, end } = self.within.start.clamp(self.base, end)..self.within.end.clamp(self.base, end);
+        ((start - self.base) / itemsize) as usize..(end - self.base).div_ceil(itemsize) as usize
+    }
+
+    /// Returns where the first item lies, in bytes; `None` if items share bytes.
+    pub fn base(&self) -> Option<u64> {
+        self.packing.is_none().then_some(self.base)
     }
 
     /// Returns where an item lies in the file, in bytes.
@@ -115,44 +120,30 @@ impl<'a> FileSink<'a> {
         Ok(())
     }
 
-    /// Writes the items of a box of a tensor of that shape, which counts items as the output does.
-    ///
-    /// # Errors
-    /// Those of [`put_items`](Self::put_items).
-    pub fn put_box(&self, window: &Window, shape: &[usize], items: &[u8]) -> Result<()> {
-        window.split(shape, items).try_for_each(|(piece, run)| self.put_items(run, piece.start))
-    }
-
-    /// Writes bytes from byte `at` of the file on.
+    /// Writes bytes from byte `at` of the file on, as far as they are [within](Self::within) its range.
     ///
     /// # Errors
     /// Of writing.
     pub fn put_bytes(&self, bytes: &[u8], at: u64) -> Result<()> {
-        write_at(self.file, bytes, at).with_context(|| failed(self.label))
+        let [start, end] = [self.within.start, self.within.end].map(|byte| byte.clamp(at, at + bytes.len() as u64));
+        let own = &bytes[(start - at) as usize..(end - at) as usize];
+        write_at(self.file, own, start).with_context(|| failed(self.label))
     }
 }
 
 impl WindowSink for FileSink<'_> {
-    fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
-        self.put_box(window, &self.shape, items)
+    fn put(&self, region: &Region, items: &[u8]) -> Result<()> {
+        match region {
+            Region::Run(run) => self.put_items(items, run.start),
+            Region::Box(window) => {
+                window.split(&self.shape, items).try_for_each(|(piece, run)| self.put_items(run, piece.start))
+            }
+        }
     }
 }
 
-/// Takes items as they come.
+/// Takes items as they come, from front to back: a pipe, a packer, a buffer.
 pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
-
-/// A sink that wants items from front to back: a pipe, a packer, a buffer.
-pub struct StreamSink<'a>(pub Mutex<&'a mut Take<'a>>);
-
-impl WindowSink for StreamSink<'_> {
-    fn put(&self, _: &Window, items: &[u8]) -> Result<()> {
-        locked(&self.0)(items)
-    }
-
-    fn in_order(&self) -> bool {
-        true
-    }
-}
 
 /// Returns the message for an output that could not be written.
 pub fn failed(label: &str) -> String {

@@ -202,7 +202,7 @@ impl<'a> Blocks<'a> {
         itemsize: usize,
         slab: Window,
         grid: &'a Windows,
-        windows: &[Window],
+        windows: impl Iterator<Item = &'a Window>,
     ) -> Result<Self> {
         let mut numbers = BTreeSet::new();
         for window in windows {
@@ -341,12 +341,12 @@ mod tests {
             for slab in Windows::boxes(&shape, &slab).iter() {
                 let numbers = windows.touched_by(&slab.spans().collect::<Vec<_>>()).unwrap();
                 let own: Vec<Window> = numbers.into_iter().map(|number| windows.get(number)).collect();
-                let blocks = Blocks::new(&shape, 1, slab, &grid, &own).unwrap();
+                let blocks = Blocks::new(&shape, 1, slab, &grid, own.iter()).unwrap();
                 (0..blocks.count()).for_each(|n| blocks.put(n, items(&blocks.window(n))));
-                for window in own {
+                for window in &own {
                     let mut out = Buffer::default();
-                    blocks.gather(&window, &mut out).unwrap();
-                    assert_eq!(out[..], items(&window)[..], "{window:?} from {block:?}");
+                    blocks.gather(window, &mut out).unwrap();
+                    assert_eq!(out[..], items(window)[..], "{window:?} from {block:?}");
                 }
             }
         }

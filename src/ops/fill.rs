@@ -66,6 +66,17 @@ impl Region {
         }
     }
 
+    /// Returns the box.
+    ///
+    /// # Panics
+    /// If it is a run, which only a plan for a file has.
+    pub fn window(&self) -> &Window {
+        match self {
+            Self::Run(_) => panic!("a sink of windows is given no runs"),
+            Self::Box(window) => window,
+        }
+    }
+
     /// Returns the index of item number `item` of the region in an output of that shape.
     pub fn index_of(&self, item: usize, shape: &[usize]) -> Vec<usize> {
         match self {

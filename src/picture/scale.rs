@@ -10,7 +10,7 @@ use crate::engine::sink::WindowSink;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::print::{float, write_item};
-use crate::layout::window::Window;
+use crate::ops::fill::Region;
 use crate::parallel::{locked, unlocked};
 
 /// The range of numbers that the colours stand for.
@@ -123,7 +123,7 @@ struct Extremes<'a> {
 }
 
 impl WindowSink for Extremes<'_> {
-    fn put(&self, _: &Window, items: &[u8]) -> Result<()> {
+    fn put(&self, _: &Region, items: &[u8]) -> Result<()> {
         let size = self.dtype.itemsize();
         let mut numbers = Vec::new();
         (self.read)(items, &mut numbers);

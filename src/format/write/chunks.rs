@@ -5,7 +5,7 @@ use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
 use crate::layout::window::{Window, Windows};
 use crate::ops::access::StoredWindow;
-use crate::ops::fill::Fill;
+use crate::ops::fill::{Fill, Region};
 use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
@@ -41,7 +41,8 @@ impl MadeBoxes<'_> {
 }
 
 impl WindowSink for ChunkSink<'_> {
-    fn put(&self, window: &Window, items: &[u8]) -> Result<()> {
+    fn put(&self, region: &Region, items: &[u8]) -> Result<()> {
+        let window = region.window();
         let key = self.chunks.key(self.n, window);
         let packed = self.chunks.pack(self.n, window, items, &|chunk| self.is_in_data(chunk));
         match packed.with_context(|| format!("{}: chunk {key}", self.failed))? {

@@ -3,7 +3,6 @@
 use super::plan::{Plan, Planned};
 use crate::engine::cost::Explanation;
 use crate::engine::plan::Takes;
-use crate::engine::sink::begins_items_at;
 use crate::format::interface::Layout;
 
 impl Plan {
@@ -17,11 +16,9 @@ impl Plan {
             let planner = job.planner();
             let explanation = match &self.layout {
                 Layout::Places(places) if !in_order && places.tensors[n].packed.is_none() => {
-                    let (start, itemsize) = (places.tensors[n].start, job.meta().dtype.itemsize());
-                    let begins = |block| begins_items_at(start, itemsize, block);
-                    planner.explain(Takes::File { begins_items_at: &begins })
+                    planner.explain(Takes::File { base: Some(places.tensors[n].start) })
                 }
-                Layout::Chunks(_) => planner.explain(Takes::Windows { windows: &windows[n], in_order: false }),
+                Layout::Chunks(_) => planner.explain(Takes::Windows(&windows[n])),
                 Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_) => planner.explain(Takes::Stream),
             };
             (name.as_str(), explanation)

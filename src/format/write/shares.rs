@@ -209,8 +209,8 @@ impl Shares<'_> {
                     if bytes.start < start {
                         write_at(&file, &places.header, 0).with_context(failed)?;
                     }
-                    let sink = FileSink::new(&file, start, output.job.meta(), &plan.label);
-                    output.job.write_range(&sink, bytes, progress)?;
+                    let sink = FileSink::new(&file, start, output.job.meta(), &plan.label).within(bytes);
+                    output.job.write_range(&sink, progress)?;
                     // units that are noted as done must survive a loss of power
                     file.sync_data().with_context(failed)?;
                     next = end;
