@@ -24,7 +24,7 @@ mod sealed {
 /// ```
 pub trait Element: Copy + Debug + PartialEq + Send + Sync + sealed::Sealed + 'static {
     /// One item as bytes: an array of [`SIZE`](Self::SIZE).
-    type Bytes: Copy + AsRef<[u8]> + Debug + Send + Sync;
+    type Bytes: Copy + AsRef<[u8]> + AsMut<[u8]> + Debug + Send + Sync;
     /// The type of the parts of a complex number; for all other types the type itself.
     type Part: Element;
     /// The bytes of one item.

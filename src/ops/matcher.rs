@@ -308,73 +308,45 @@ impl Matcher {
         Ok(Self { itemsize, big, rule })
     }
 
-    /// Returns for how many of some items the condition holds.
-    pub fn count(&self, items: &[u8]) -> usize {
+    /// Puts `item` in the place of those of some items for which the condition holds, and returns how many they are.
+    pub fn replace(&self, items: &mut [u8], item: &[u8]) -> usize {
         match &self.rule {
             Rule::Nothing => 0,
             Rule::Number { size, is_float, keys } => {
                 by_width!(*size, W => by_key!(W, *is_float, self.big, |key| {
                     let keys = keys.of::<W>();
-                    count(W::chunks(items), |word| key(word).is_in(keys))
+                    replace(W::chunks_mut(items), W::chunks(item)[0], |word| key(word).is_in(keys))
                 }))
             }
             Rule::Complex { part, keys } => by_width!(*part, W => by_key!(W, true, self.big, |key| {
-                let keys = keys.of::<W>();
-                count(W::chunks(items).as_chunks::<2>().0, |[re, im]| keys.hold(key(re), key(im)))
-            })),
-            Rule::Byte(table) => items.iter().filter(|&&byte| table[usize::from(byte)]).count(),
-            // items of no bytes are never shown
-            Rule::Text { item, is_equal } => {
-                let found = items.chunks_exact(self.itemsize.max(1)).filter(|&one| (one == item) == *is_equal);
-                found.count()
-            }
-        }
-    }
-
-    /// Puts `item` in the place of those of some items for which the condition holds.
-    pub fn replace(&self, items: &mut [u8], item: &[u8]) {
-        match &self.rule {
-            Rule::Nothing => {}
-            Rule::Number { size, is_float, keys } => {
-                by_width!(*size, W => by_key!(W, *is_float, self.big, |key| {
-                    let keys = keys.of::<W>();
-                    replace(W::chunks_mut(items), W::chunks(item)[0], |word| key(word).is_in(keys));
-                }));
-            }
-            Rule::Complex { part, keys } => by_width!(*part, W => by_key!(W, true, self.big, |key| {
                 let (keys, new) = (keys.of::<W>(), W::chunks(item).as_chunks::<2>().0[0]);
-                replace(W::chunks_mut(items).as_chunks_mut::<2>().0, new, |[re, im]| keys.hold(key(re), key(im)));
+                replace(W::chunks_mut(items).as_chunks_mut::<2>().0, new, |[re, im]| keys.hold(key(re), key(im)))
             })),
             Rule::Byte(table) => replace(items, item[0], |byte| table[usize::from(byte)]),
+            // items of no bytes are never shown
             Rule::Text { item: text, is_equal } => {
-                for one in items.chunks_exact_mut(self.itemsize.max(1)).filter(|one| (*one == text) == *is_equal) {
-                    one.copy_from_slice(item);
-                }
+                let found = items.chunks_exact_mut(self.itemsize.max(1)).filter(|one| (*one == text) == *is_equal);
+                found.map(|one| one.copy_from_slice(item)).count()
             }
         }
     }
 }
 
-/// Counts the items for which `test` holds, without a branch for any of them.
+/// Replaces the items for which `test` holds, and counts them. All items are written, since a loop that skips some is not
+/// vectorised.
 #[inline(always)]
-fn count<T: Copy>(items: &[T], test: impl Fn(T) -> bool) -> usize {
+fn replace<T: Copy>(items: &mut [T], new: T, test: impl Fn(T) -> bool) -> usize {
     let mut all = 0;
-    for block in items.chunks(BLOCK) {
+    for block in items.chunks_mut(BLOCK) {
         let mut found = 0_u32;
-        for &item in block {
-            found += u32::from(test(item));
+        for item in block {
+            let holds = test(*item);
+            found += u32::from(holds);
+            *item = if holds { new } else { *item };
         }
         all += found as usize;
     }
     all
-}
-
-/// Replaces the items for which `test` holds. All items are written, since a loop that skips some is not vectorised.
-#[inline(always)]
-fn replace<T: Copy>(items: &mut [T], new: T, test: impl Fn(T) -> bool) {
-    for item in items {
-        *item = if test(*item) { new } else { *item };
-    }
 }
 
 #[cfg(test)]
@@ -434,9 +406,8 @@ mod tests {
                 let matches: Vec<_> = (0..items.len() / size).map(|n| expected(n, &numbered)).collect();
                 let count = matches.iter().filter(|&&one| one).count();
                 let name = || format!("{dtype} {condition:?}");
-                assert_eq!(matcher.count(&items), count, "{}", name());
                 let (mut replaced, new) = (items.clone(), vec![0x55; size]);
-                matcher.replace(&mut replaced, &new);
+                assert_eq!(matcher.replace(&mut replaced, &new), count, "{}", name());
                 for (n, one) in replaced.chunks_exact(size).enumerate() {
                     let old = &items[n * size..][..size];
                     assert_eq!(one, if matches[n] { &new } else { old }, "{} of {old:?}", name());
@@ -554,11 +525,11 @@ mod tests {
         let matcher = |dtype: &str, condition| Matcher::new(&DType::parse(dtype).unwrap(), &condition);
         let equal = matcher("S2", Condition::Equal(b"a\0".to_vec())).unwrap();
         let unequal = matcher("S2", Condition::NotEqual(b"a\0".to_vec())).unwrap();
-        assert_eq!((equal.count(b"a\0aba\0\0\0"), unequal.count(b"a\0aba\0\0\0")), (2, 2));
-        let mut items = b"a\0aba\0\0\0".to_vec();
-        unequal.replace(&mut items, b"zz");
-        assert_eq!(items, b"a\0zza\0zz");
-        assert_eq!(matcher("S0", Condition::Equal(vec![])).unwrap().count(b""), 0);
+        for (matcher, expected) in [(unequal, b"a\0zza\0zz"), (equal, b"zzabzz\0\0")] {
+            let mut items = *b"a\0aba\0\0\0";
+            assert_eq!((matcher.replace(&mut items, b"zz"), &items), (2, expected));
+        }
+        assert_eq!(matcher("S0", Condition::Equal(vec![])).unwrap().replace(&mut [], b""), 0);
     }
 
     #[test]

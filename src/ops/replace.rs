@@ -73,40 +73,21 @@ impl LinkedReplace {
         Ok(self.matching(&windows, 0..windows.count())?.into_iter().map(|(_, items)| items).sum())
     }
 
-    /// Calls `look` with the items of a window that are in the slice, in C order, and returns what it returns. What it
-    /// changes of them goes back into the window.
-    fn look<T>(
-        &self,
-        window: &Window,
-        out: &mut [u8],
-        items: &mut Buffer,
-        look: impl FnOnce(&mut [u8]) -> T,
-    ) -> Result<Option<T>> {
-        let Some((_, place)) = self.places.part(window) else { return Ok(None) };
-        let (itemsize, bytes) = (self.meta().dtype.itemsize(), place.items() * self.meta().dtype.itemsize());
-        if let Some(first) = place.as_run() {
-            return Ok(Some(look(&mut out[first * itemsize..][..bytes])));
-        }
-        items.resize(bytes, self.base.source().label())?;
-        let together = View::c_order(&place.shape());
-        copy_bytes(out, &place, items, &together, itemsize);
-        let found = look(items);
-        copy_bytes(items, &together, out, &place, itemsize);
-        Ok(Some(found))
-    }
-
-    /// Makes `out` the items of a box.
-    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    /// Makes `out` the items of a box, and returns how many of them were replaced.
+    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
         self.base.fill(&Region::Box(window.clone()), out, scratch)?;
+        let Some((_, place)) = self.places.part(window) else { return Ok(0) };
         let Replacement { matcher, item } = &self.replacement;
-        self.look(window, out, &mut scratch.items, |items| {
-            let found = matcher.count(items);
-            if found > 0 {
-                matcher.replace(items, item);
-                self.replaced.fetch_add(found, Ordering::Relaxed);
-            }
-        })?;
-        Ok(())
+        let (itemsize, bytes) = (item.len(), place.items() * item.len());
+        if let Some(first) = place.as_run() {
+            return Ok(matcher.replace(&mut out[first * itemsize..][..bytes], item));
+        }
+        let (items, together) = (&mut scratch.items, View::c_order(&place.shape()));
+        items.resize(bytes, self.base.source().label())?;
+        copy_bytes(out, &place, items, &together, itemsize);
+        let replaced = matcher.replace(items, item);
+        copy_bytes(items, &together, out, &place, itemsize);
+        Ok(replaced)
     }
 
     /// Returns the numbers of those windows `among` all in which something matches, and how many items of each do. Several
@@ -122,10 +103,9 @@ impl LinkedReplace {
         let found = share(threads, numbers.len(), begin, |at, (out, scratch, found)| {
             let window = windows.get(numbers[at]);
             out.resize(window.items() * itemsize, label)?;
-            self.base.fill(&Region::Box(window.clone()), out, scratch)?;
-            let count = |items: &mut [u8]| self.replacement.matcher.count(items);
-            if let Some(items @ 1..) = self.look(&window, out, &mut scratch.items, count)? {
-                memory::push(found, (numbers[at], items))?;
+            match self.fill_box(&window, out, scratch)? {
+                0 => {}
+                items => memory::push(found, (numbers[at], items))?,
             }
             Ok::<_, Error>(true)
         })?;
@@ -150,7 +130,10 @@ impl Fill for LinkedReplace {
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let (shape, itemsize) = (&self.meta().shape, self.meta().dtype.itemsize());
-        fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| {
+            self.replaced.fetch_add(self.fill_box(window, out, scratch)?, Ordering::Relaxed);
+            Ok(())
+        })
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
@@ -204,8 +187,12 @@ pub fn replace_where<T: Element, D: Dimension>(
     let places = SliceScatter::resolve(data.shape(), args, None)?;
     let bytes = |item: &T| item.to_little().as_ref().to_vec();
     let matcher = Matcher::new(&T::dtype(), &condition.map(bytes))?;
-    let replaced = |item: T| if matcher.count(item.to_little().as_ref()) > 0 { value } else { item };
-    let mut out = standard(data);
+    let (mut out, new) = (standard(data), bytes(&value));
+    let replaced = |item: T| {
+        let mut item = item.to_little();
+        matcher.replace(item.as_mut(), &new);
+        T::from_little(item)
+    };
     out.slice_each_axis_mut(|of| slice_of(places.spans()[of.axis.index()])).mapv_inplace(replaced);
     Ok(out)
 }
