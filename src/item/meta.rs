@@ -14,6 +14,16 @@ pub enum Order {
     Fortran,
 }
 
+impl Order {
+    /// Returns where the items of a whole tensor of that shape lie in this order.
+    pub(crate) fn view(self, shape: &[usize]) -> View {
+        match self {
+            Self::C => View::c_order(shape),
+            Self::Fortran => View::fortran_order(shape),
+        }
+    }
+}
+
 /// Everything known of a tensor but its items: element type, dims and order of storage.
 ///
 /// Formats read it from their headers, operators give it for their outputs, and writers say whether they can hold it,
@@ -57,10 +67,7 @@ impl Meta {
 
     /// Returns where the items lie in storage.
     pub(crate) fn view(&self) -> View {
-        match self.order {
-            Order::C => View::c_order(&self.shape),
-            Order::Fortran => View::fortran_order(&self.shape),
-        }
+        self.order.view(&self.shape)
     }
 
     /// Returns the same storage as a tensor in C order: the axes of one in Fortran order are reversed.

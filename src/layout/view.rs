@@ -196,6 +196,11 @@ impl View {
         Some((places.into_iter().zip(at).map(span).collect(), along))
     }
 
+    /// Returns for each axis how many items neighbours are apart.
+    pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> {
+        self.axes.iter().map(|&(_, stride)| stride)
+    }
+
     /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.axes.iter().map(|&(dim, _)| dim).product()

@@ -54,12 +54,7 @@ impl ElementBoxes {
         }
         let (mut sides, shape) = (vec![1; data.len()], &data[inner.clone()]);
         match order {
-            Order::C => {
-                for axis in inner.rev() {
-                    let taken = sides.iter().product::<usize>();
-                    sides[axis] = (row / taken).clamp(1, data[axis]);
-                }
-            }
+            Order::C => sides[inner].copy_from_slice(&Windows::contiguous(shape, row)),
             // places of an axis before it would lie between those of this one
             Order::Fortran if data[..axis].iter().any(|&dim| dim > 1) => return None,
             Order::Fortran => {
@@ -104,12 +99,10 @@ impl ElementBoxes {
         let mut shape = vec![self.dim];
         shape.extend(inner.iter().map(ExactSizeIterator::len));
         let row = shape[1..].iter().product();
-        let (held, stride) = match self.order {
-            Order::C => (View::c_order(&shape), row),
-            Order::Fortran => (View::fortran_order(&shape), 1),
-        };
+        let held = self.order.view(&shape);
         shape[0] = 1;
-        BoxLayout { columns: held.part(&Window::whole(&shape).ranges).places(), stride }
+        let columns = held.part(&Window::whole(&shape).ranges).places();
+        BoxLayout { columns, stride: if self.order == Order::C { row } else { 1 } }
     }
 
     /// Makes `out` the items of a window of the output, box by box.

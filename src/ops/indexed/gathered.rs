@@ -321,12 +321,7 @@ impl LinkedGather {
         for rows in self.blocks.batches(at) {
             let first = self.blocks.first_near(at, rows.start);
             let own = first..first + at.tuples.len();
-            match near {
-                NearPlaces::OnlyPlace => groups.set(own.map(|_| 0)),
-                NearPlaces::Small(places) => groups.set(places[own].iter().map(|&place| place as usize)),
-                NearPlaces::Large(places) => groups.set(places[own].iter().map(|&place| place as usize)),
-            }
-            .with_context(|| self.data.label())?;
+            groups.set(own.map(|n| near.get(n))).with_context(|| self.data.label())?;
             for row in rows {
                 let from = row * pitch + at.inside;
                 let to = (row - at.rows.start) * at.row_items();

@@ -96,43 +96,26 @@ pub(super) struct BlockArrangement {
 
 impl BlockArrangement {
     pub(super) fn new(shapes: &Shapes, order: Order) -> Self {
-        let Shapes { data, axes, tuples, updates, is_implied, .. } = shapes;
+        let Shapes { data, axes, tuples, updates, is_implied, counts_from_end, .. } = shapes;
+        let product = |dims: &[usize]| dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim));
         if *is_implied {
-            let implied = ImpliedPlaces::new(data, tuples, axes.start, order);
-            let places = data.iter().fold(1, |places: usize, &dim| places.saturating_mul(dim));
-            let axes = vec![PlaceAxis::new(data[axes.start], 1, shapes.counts_from_end)];
-            return Self { outer: 1, block: 1, places, axes, implied: Some(implied), updates_axes: None };
+            let implied = Some(ImpliedPlaces::new(data, tuples, axes.start, order));
+            let axes = vec![PlaceAxis::new(data[axes.start], 1, *counts_from_end)];
+            return Self { outer: 1, block: 1, places: product(data), axes, implied, updates_axes: None };
         }
-        let (before, after) = (&data[..axes.start], &data[axes.end..]);
-        let mut stride = 1;
-        let mut place_axis = |&dim: &usize| {
-            let axis = PlaceAxis::new(dim, stride, shapes.counts_from_end);
-            stride = stride.saturating_mul(dim);
-            axis
-        };
-        let indexed = &data[axes.clone()];
-        let places = indexed.iter().fold(1, |places: usize, &dim| places.saturating_mul(dim));
-        let implied = None;
-        match order {
-            Order::C => {
-                let mut axes: Vec<_> = indexed.iter().rev().map(&mut place_axis).collect();
-                axes.reverse();
-                let (outer, block) = (before.iter().product(), after.iter().product());
-                Self { outer, block, places, axes, implied, updates_axes: None }
-            }
+        let (before, indexed, after) = (&data[..axes.start], &data[axes.clone()], &data[axes.end..]);
+        let indexed_view = order.view(indexed);
+        let place_axis = |(&dim, stride)| PlaceAxis::new(dim, stride as usize, *counts_from_end);
+        let place_axes: Vec<_> = indexed.iter().zip(indexed_view.strides()).map(place_axis).collect();
+        let (first, last, rank) = (axes.start, axes.start + tuples.len(), updates.len());
+        let (outer, block, updates_axes) = match order {
+            Order::C => (before, after, None),
             Order::Fortran => {
-                let (first, rank) = (axes.start, updates.len());
-                let last = first + tuples.len();
-                Self {
-                    outer: after.iter().product(),
-                    block: before.iter().product(),
-                    places,
-                    implied,
-                    axes: indexed.iter().map(&mut place_axis).collect(),
-                    updates_axes: Some((last..rank).rev().chain(first..last).chain((0..first).rev()).collect()),
-                }
+                (after, before, Some((last..rank).rev().chain(first..last).chain((0..first).rev()).collect()))
             }
-        }
+        };
+        let (outer, block, places) = (product(outer), product(block), product(indexed));
+        Self { outer, block, places, axes: place_axes, implied: None, updates_axes }
     }
 }
 
@@ -280,16 +263,7 @@ struct ImpliedPlaces {
 impl ImpliedPlaces {
     /// Describes `data` that is stored in that order, with an index tensor whose numbers are places of `axis`.
     fn new(data: &[usize], indices: &[usize], axis: usize, order: Order) -> Self {
-        let mut strides = vec![0; data.len()];
-        let mut stride = 1_usize;
-        let mut next = |axis: usize| {
-            strides[axis] = stride;
-            stride = stride.saturating_mul(data[axis]);
-        };
-        match order {
-            Order::C => (0..data.len()).rev().for_each(&mut next),
-            Order::Fortran => (0..data.len()).for_each(&mut next),
-        }
+        let mut strides: Vec<usize> = order.view(data).strides().map(isize::unsigned_abs).collect();
         let stride = std::mem::take(&mut strides[axis]) as u64;
         let of_numbers = ItemNumbers::new(0, indices.iter().copied().zip(strides));
         Self { stride, of_numbers, goes_by_rows: axis > 0 && order == Order::C }

@@ -186,11 +186,9 @@ impl Scatter {
 
     /// Returns the part of `updates` in which all runs of a window lie: its first item and the number of its items.
     pub fn slab(&self, window: &Window) -> (usize, usize) {
-        let place = self.dim * self.block;
-        let (start, end) = (window.start, window.start + window.items());
-        let outers = start / place..end.div_ceil(place);
-        let items = self.count.saturating_mul(self.block);
-        (outers.start.saturating_mul(items), outers.len().saturating_mul(items))
+        let mut outers = self.outers(window);
+        let (count, items) = (outers.len(), self.count.saturating_mul(self.block));
+        (outers.next().map_or(0, |part| part.outer).saturating_mul(items), count.saturating_mul(items))
     }
 
     /// Calls `each(first, last)` with the numbers of the first and last item of every block that changes.
