@@ -30,6 +30,7 @@
 //! Index tensors that fit the memory for them (almost all) are read by one pass, in one sweep.
 
 mod arrays;
+mod blocks;
 mod buckets;
 mod columns;
 mod element_boxes;
