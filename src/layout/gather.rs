@@ -5,16 +5,16 @@ use super::walk::{CopyWalk, Step, copy_bytes};
 use crate::memory::{Buffer, OutOfMemory};
 use std::cmp::Reverse;
 
-/// A gap of at most so many bytes is read through, which costs less than another system call and looking up another page of the
+/// A gap of at most this many bytes is read through, which costs less than another system call and looking up another page of the
 /// file. Pieces of 64 bytes to 4 KiB between gaps of 4 KiB took 0.55 to 0.8 of the time so, and break even at about 7 KiB.
 pub(crate) const GAP: usize = 4096;
 
-/// Where gaps are [wanted](Gaps::Wanted), pieces of so many bytes are joined only where the gap is no more than [`SHORT_GAP`] or
-/// a sixteenth of the piece, since what is read again and again adds up.
+/// Pieces of this many bytes or more are joined only over gaps of up to [`SHORT_GAP`], or a sixteenth of their own length, if
+/// gaps are [wanted](Gaps::Wanted), since other windows read these gaps, too.
 pub(crate) const LONG_PIECE: usize = 256;
 
-/// To copy so many bytes more costs less than another system call, and than to look up a page of the file once more, however
-/// long the pieces are: rows of 312 bytes with gaps of 36 took twice as long one by one, and rows of 536 with gaps of 552 did.
+/// To read a gap of this many bytes costs less than another system call and another look-up of a page, however long the pieces
+/// are: rows of 312 bytes with gaps of 36, and rows of 536 with gaps of 552, took twice as long one by one.
 const SHORT_GAP: usize = 1024;
 
 /// How storage is read when items are gathered from it.
@@ -57,12 +57,12 @@ impl GapRun {
 }
 
 impl Reads<'_> {
-    /// Reads of at most so many bytes, through gaps whose bytes may be wanted for other windows.
+    /// Reads of at most `most` bytes, through gaps whose bytes may be wanted for other windows.
     pub const fn of(most: usize) -> Self {
         Self { most, gaps: Gaps::Wanted }
     }
 
-    /// Returns whether pieces of `extent` bytes, so many bytes after each other, are read together with the gaps between them.
+    /// Returns whether pieces of `extent` bytes, which begin `stride` bytes apart, are read together with the gaps between them.
     fn are_joined(self, extent: usize, stride: usize) -> bool {
         let most = match (self.gaps, extent) {
             (Gaps::Counted(_), _) => extent / 16,
@@ -138,7 +138,7 @@ pub fn gather<E: From<OutOfMemory>>(
         copy_bytes(scratch, &from, out, &to, itemsize);
         Ok(())
     };
-    // so many places of an axis are read together, from a place on
+    // reads `count` places of an axis together, from place `at` on
     let mut places = |axis: Step, [from, to]: [usize; 2], at: usize, count: usize| {
         let from = from.wrapping_add_signed(axis.from * at as isize);
         let to = to.wrapping_add_signed(axis.to * at as isize);

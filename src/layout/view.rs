@@ -121,9 +121,8 @@ impl View {
         axes
     }
 
-    /// Returns how many items lie in storage from the first to the last of those that follow each other in C order of the view,
-    /// before the next of them lie across: where axes are stored in another order than the view has them. `None` where they are
-    /// stored in that order.
+    /// Returns the length in storage, in items, of the longest run before the order of the axes differs from that of storage.
+    /// `None` if the axes are stored in the order of the view.
     pub fn crossing(&self) -> Option<usize> {
         let is_long = |axis: &usize| self.axes[*axis].0 > 1;
         let (seen, stored) =

@@ -102,7 +102,7 @@ pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
     match walk.steps[..] {
         [] => target[walk.to] = source[walk.from],
         [.., a, b] if is_short::<T>(b) && a.dim > b.dim => {
-            // many short rows are a few long ones the other way, of which so many items stay in the cache
+            // many short rows are a few long ones the other way, which are cut so that their items stay in the cache
             let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
                 for first in (0..a.dim).step_by(SHORT_ROW_ITEMS) {
                     let long = Step { dim: SHORT_ROW_ITEMS.min(a.dim - first), ..a };

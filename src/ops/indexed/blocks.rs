@@ -34,8 +34,8 @@ pub(super) struct GatheredBlocks {
     pub(super) is_flat: bool,
 }
 
-/// What of the output a window has: of some rows the same tuples, and of these tuples' blocks the same items. It has all
-/// tuples where it has several rows, all rows where it has several batches, and a part of the items of one block alone.
+/// The part of the output that a window covers: a range of rows, a range of tuples of each row, and a range of items of each
+/// block. One of the three ranges is cut at most: those before it have one place, and those after it are whole.
 #[derive(Clone, Debug)]
 pub(super) struct WindowBlocks {
     /// The batch of the first row of the window, with whose tuples the places that are near begin.

@@ -84,7 +84,7 @@ pub(super) struct BucketGrid {
 }
 
 impl BucketGrid {
-    /// Cuts a range of places that has so many entries, and of which about `group` neighbours are changed together. There
+    /// Cuts a range of places that has `entries` entries, and of which about `group` neighbours are changed together. There
     /// are not many more buckets than entries: the heads of the buckets would take more memory than the entries.
     pub(super) fn new(places: Range<usize>, entries: usize, group: usize) -> Self {
         let (base, places) = (places.start, places.len());
@@ -103,7 +103,7 @@ impl BucketGrid {
         begin(bucket)..begin(bucket + 1)
     }
 
-    /// Returns how many bytes entries with payloads of so many bytes take, with the segments that are not full.
+    /// Returns how many bytes entries with payloads of `payload` bytes take, with the segments that are not full.
     pub(super) fn bytes(self, entries: usize, payload: usize) -> usize {
         let segment = self.segment(entries);
         let segments = entries / segment + self.count.min(entries);
@@ -134,7 +134,7 @@ impl Segments {
 }
 
 impl Buckets {
-    /// Makes room for so many entries with payloads of so many bytes: 1, 2, 4, 8 or 16.
+    /// Makes room for `entries` entries with payloads of `payload` bytes: 1, 2, 4, 8 or 16.
     ///
     /// # Errors
     /// Not enough memory.

@@ -25,7 +25,7 @@ pub(super) fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
     })
 }
 
-/// Reads so many items from number `first` on.
+/// Reads `items` items from number `first` on.
 pub(super) fn read_items(data: &Source, first: usize, items: usize, buffer: &mut Buffer) -> Result<()> {
     let itemsize = data.dtype().itemsize();
     buffer.resize(items * itemsize, data.label())?;

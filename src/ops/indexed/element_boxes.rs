@@ -37,7 +37,8 @@ impl ElementBoxes {
     /// Returns the boxes of which each takes about `slab` bytes of `data`, which is stored in `order` and whose items have `itemsize`
     /// bytes. `None` where the pieces of these would be short, and where tuples are no elements.
     pub(super) fn new(shapes: &Shapes, order: Order, itemsize: usize, slab: usize) -> Option<Self> {
-        /// A piece of a box is one part of so many of a slab, 2 KiB, where four slabs have room for that, and a quarter at least.
+        /// A piece of a box should have this part of a slab, 2 KiB, for which a box may have up to four slabs. A quarter of that
+        /// is accepted.
         const PIECES: usize = 1 << 9;
         let Shapes { data, axes, updates, is_implied: true, .. } = shapes else { return None };
         let (axis, inner) = (axes.start, axes.end..data.len());
@@ -83,10 +84,10 @@ impl ElementBoxes {
         &self.sides
     }
 
-    /// Returns what it takes to make an output of so many bytes from so many of `data`, as the number of bytes whose copying takes as
-    /// long: that of `piece` bytes takes as long as a read does beside it.
+    /// Returns what it takes to make an output of `out` bytes from `data` bytes, as the number of bytes whose copying takes as
+    /// long. A read takes as long as copying `piece` bytes beside its own.
     pub(super) fn effort(&self, data: usize, out: usize, piece: usize) -> usize {
-        /// A write beside those of other threads takes as long as so many reads: 23,977 of 2 KB took 100 ms of processor time.
+        /// A write beside those of other threads takes as long as this many reads: 23,977 of 2 KB took 100 ms of processor time.
         const WRITE: usize = 4;
         let [read, written] = self.pieces;
         let reads = (data / read).saturating_mul(piece);

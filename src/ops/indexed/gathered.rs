@@ -36,9 +36,9 @@ pub struct LinkedGather {
     meta: Meta,
     /// Whether some tuples may name no place, so that their blocks are zero.
     has_zeros: bool,
-    /// Data of at most so many bytes is kept in memory: about as much as the index tensor takes, which is all read.
+    /// Data of at most this many bytes is kept in memory: about as many as the index tensor takes, which is all read.
     resident: usize,
-    /// So many bytes of data may be read for a window at once.
+    /// How many bytes of data may be read for a window at once.
     slab: usize,
     limits: Limits,
     /// The boxes by which elements are read, where few of them lie side by side.

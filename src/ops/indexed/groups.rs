@@ -30,7 +30,7 @@ pub(super) struct TupleGroups {
 }
 
 impl TupleGroups {
-    /// Makes groups of about so many neighbouring places, or of more where there would be too many groups.
+    /// Makes groups of about `together` neighbouring places, or of more where there would be too many groups.
     pub(super) fn new(named: Range<usize>, together: usize) -> Self {
         let places = together.max(named.len().div_ceil(MOST_GROUPS)).max(1);
         let shift = places.next_power_of_two().ilog2().min(MOST_PLACES);

@@ -95,7 +95,7 @@ impl TuplePlaces {
             return Ok(Self::OnlyPlace);
         }
         let small = u32::try_from(resolver.places()).is_ok();
-        // a window of what belongs to single items is the same window of the index tensor, which costs no sorting to read again
+        // A window of elements has the same window of the index tensor as its indices: they are read again instead of kept.
         let is_read_again = resolver.shapes().is_implied && indices.is_read_by_position();
         if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.machine.entries {
             indices.keep_near(limits.threads)?;

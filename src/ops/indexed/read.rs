@@ -17,7 +17,7 @@ use crate::storage::source::Source;
 const BYTES: usize = 1 << 16;
 
 /// Resolves all tuples of an index tensor in one pass, or those at some places of its first axis. A long one is cut into parts, which go to several threads:
-/// `begin(part, tuples)` makes what collects a part of so many tuples, and `take(collected, first, places)` adds the places of
+/// `begin(part, tuples)` makes what collects the number of tuples of a part, and `take(collected, first, places)` adds the places of
 /// the tuples from number `first` on to it. What was collected is returned in the order of the parts.
 ///
 /// # Errors

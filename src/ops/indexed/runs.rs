@@ -76,7 +76,7 @@ pub(super) struct RunReader<'a> {
 }
 
 impl<'a> RunReader<'a> {
-    /// Puts items of so many bytes into `out`, or reduces them with what is there. They are read by `read` into `buffer`.
+    /// Puts items of `itemsize` bytes into `out`, or reduces them with what is there. They are read by `read` into `buffer`.
     pub(super) fn new(
         read: &'a ReadItems<'a>,
         itemsize: usize,

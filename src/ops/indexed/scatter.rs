@@ -13,7 +13,7 @@ use crate::ops::tally::Put;
 pub(super) enum Payload {
     /// Tuples have no number, so that updates `from..to` are all for the one place there is.
     OnlyPlace { from: usize, to: usize },
-    /// The update, of so many bytes: 1 to 16. It lies at the beginning of the least word of 1, 2, 4, 8 or 16 that holds it.
+    /// The update, which has 1 to 16 bytes. It lies at the beginning of the least word of 1, 2, 4, 8 or 16 bytes that holds it.
     Value { bytes: usize },
     /// The position of the update, in 8 bytes if `wide`, else in 4.
     Position { wide: bool },

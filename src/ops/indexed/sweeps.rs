@@ -6,9 +6,9 @@
 //! is made once, when the first window asks for it, and dropped when they have gone on. A first pass over all of the tensor
 //! has checked every number and counted by then, so nothing is refused once something has been written.
 //!
-//! Where each place of the first axis of the data is named from that place of the index tensor alone, as by tuples that imply
-//! all coordinates but one of another axis, a sweep reads these tuples and no others: then sweeps are many and small, and
-//! take little memory: 23 MiB for 100 million indices along the last axis, where one sweep took 809 MiB and half as long again.
+//! If row `r` of the data is named by row `r` of the index tensor alone, as where elements are scattered along a later axis than
+//! the first, a sweep reads the tuples of a few rows and no others. Then sweeps are many and small: 100 million indices along
+//! the last axis take 23 MiB, where one sweep took 809 MiB and half as long again.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ use crate::ops::updates::Updates;
 use crate::parallel::locked;
 use crate::storage::source::Source;
 
-/// Places are counted in at most so many groups of neighbours, whose counters fit a core's second-level cache.
+/// Places are counted in at most this many groups of neighbours, whose counters fit a core's second-level cache.
 const MOST_SLOTS: usize = 1 << 15;
 
 /// Entries of more bytes are made by rows of the first axis, where that is possible.
@@ -177,8 +177,8 @@ impl Sweeps {
         Ok(scatter)
     }
 
-    /// Checks and counts all of the index tensor, and cuts its places into ranges of at most so many entries: more where
-    /// very many tuples name neighbouring places.
+    /// Checks and counts all of the index tensor, and cuts its places into ranges of at most `most` entries, or more
+    /// where very many tuples name neighbouring places.
     fn planned(&self, most: usize, group: usize) -> Result<Vec<SweepRange>> {
         let places = self.resolver.places();
         let shift = (0..usize::BITS).find(|shift| places >> shift <= MOST_SLOTS).expect("a number has no more bits");
@@ -211,7 +211,7 @@ impl Sweeps {
         Ok(plan.into_iter().map(range).collect())
     }
 
-    /// Checks all of the index tensor, and cuts its rows into ranges of about so many entries.
+    /// Checks all of the index tensor, and cuts its rows into ranges of about `most` entries.
     fn planned_by_rows(&self, most: usize, group: usize) -> Result<Vec<SweepRange>> {
         collect(&self.indices, &self.resolver, None, self.limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
         let shapes = &self.resolver.shapes;
@@ -275,7 +275,7 @@ impl Sweeps {
     }
 }
 
-/// Moves items of so many bytes, which lie at the beginning, apart, so that each begins a word.
+/// Moves the items at the beginning of a buffer apart, so that each begins a word. Both sizes are in bytes.
 fn widen(items: &mut [u8], itemsize: usize, word: usize) {
     if itemsize == word {
         return;
