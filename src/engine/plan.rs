@@ -459,7 +459,7 @@ impl<'a> Planner<'a> {
     fn strips(&self) -> Option<Strips> {
         let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
         // half of what may be held, since the windows that are put together lie beside it
-        let most = [self.limits.machine.page, self.limits.machine.slab, self.limits.held() / 2];
+        let most = [self.limits.machine.short_piece, self.limits.machine.slab, self.limits.held() / 2];
         strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
     }
 
