@@ -121,16 +121,14 @@ fn points<T: Element>(out: &mut [u8], offset: usize, at: &[u32], updates: &[u8],
     }
 }
 
-/// Implements [`Reducible`]: the operations that the type has, those whose bits are another type's, and those that it does
-/// not have.
+/// Implements [`Reducible`]: the operations that the type has, and those that it does not have.
 macro_rules! reducible {
-    ($type:ty: $($reduction:ident $operation:expr),+; $(as $other:ty: $($same:ident $plain:expr),+;)? undefined: $($undefined:ident)*) => {
+    ($type:ty: $($reduction:ident $operation:expr),+; undefined: $($undefined:ident)*) => {
         impl Reducible for $type {
             fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
                 match reduction {
                     Reduction::None => Some(|_, update| update),
                     $(Reduction::$reduction => Some($operation),)+
-                    $($(Reduction::$same => Some($plain),)+)?
                     $(Reduction::$undefined => None,)*
                     Reduction::Mean => None,
                 }
@@ -143,7 +141,6 @@ macro_rules! reducible {
                         blocks: |old, updates| blocks::<$type>(old, updates, $operation),
                         points: |out, offset, at, updates| points::<$type>(out, offset, at, updates, $operation),
                     }),)+
-                    $($(Reduction::$same)|+ => <$other as Reducible>::on_bytes(reduction),)?
                     $(Reduction::$undefined => None,)*
                 }
             }
@@ -168,26 +165,19 @@ macro_rules! floats {
     };
 }
 
-/// Implements the reductions of integers. Sums, differences and products wrap, so their bits do not depend on the sign: a signed type
-/// uses the kernels of the unsigned one.
+/// Implements the reductions of integers: sums, differences and products wrap.
 macro_rules! integers {
-    ($($unsigned:ty, $signed:ty;)+) => {$(
-        reducible!($unsigned:
+    ($($type:ty)+) => {$(
+        reducible!($type:
             Add |old, update| old.wrapping_add(update), Sub |old, update| old.wrapping_sub(update),
             Mul |old, update| old.wrapping_mul(update),
             Max |old, update| if update > old { update } else { old },
             Min |old, update| if update < old { update } else { old };
             undefined:);
-        reducible!($signed:
-            Max |old, update| if update > old { update } else { old },
-            Min |old, update| if update < old { update } else { old };
-            as $unsigned: Add |old, update| old.wrapping_add(update), Sub |old, update| old.wrapping_sub(update),
-            Mul |old, update| old.wrapping_mul(update);
-            undefined:);
     )+};
 }
 
-integers!(u8, i8; u16, i16; u32, i32; u64, i64;);
+integers!(u8 i8 u16 i16 u32 i32 u64 i64);
 floats!(f32; |old, update| old + update, |old, update| old - update, |old, update| old * update, f32::is_nan, |item: f32| item);
 floats!(f64; |old, update| old + update, |old, update| old - update, |old, update| old * update, f64::is_nan, |item: f64| item);
 // float32 has more than twice the digits of the 16-bit floats: what it rounds away cannot change the last rounding.
