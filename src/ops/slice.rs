@@ -380,10 +380,14 @@ impl Tensor {
     /// # Errors
     /// Those of [`SliceArgs::resolve`]; not enough memory for the copy.
     pub fn slice(&self, args: &SliceArgs) -> Result<Self, Error> {
-        let view = View::c_order(self.shape()).select(&args.resolve(self.shape())?);
+        self.viewed(&View::c_order(self.shape()).select(&args.resolve(self.shape())?))
+    }
+
+    /// Copies the items that a view of the tensor shows.
+    pub(super) fn viewed(&self, view: &View) -> Result<Self, Error> {
         let (shape, itemsize) = (view.shape(), self.dtype().itemsize());
         let mut bytes = memory::zeros(view.items() * itemsize)?;
-        copy_bytes(self.bytes(), &view, &mut bytes, &View::c_order(&shape), itemsize);
+        copy_bytes(self.bytes(), view, &mut bytes, &View::c_order(&shape), itemsize);
         Self::new(self.dtype().clone(), shape, bytes)
     }
 }

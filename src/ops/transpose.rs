@@ -10,8 +10,6 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::MAX_RANK;
 use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
-use crate::memory;
 
 /// Checks the axes of a transposition of data of that shape, and returns for each axis of the output the axis of the data
 /// that it is. Without a list, or with an empty one (as Transpose-1 has it), the axes are reversed.
@@ -90,11 +88,7 @@ impl Tensor {
     /// # Errors
     /// Those of [`transpose`](crate::transpose()); not enough memory for the copy.
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
-        let view = View::c_order(self.shape()).with_axes(&check(self.shape(), axes)?);
-        let (shape, itemsize) = (view.shape(), self.dtype().itemsize());
-        let mut bytes = memory::zeros(view.items() * itemsize)?;
-        copy_bytes(self.bytes(), &view, &mut bytes, &View::c_order(&shape), itemsize);
-        Self::new(self.dtype().clone(), shape, bytes)
+        self.viewed(&View::c_order(self.shape()).with_axes(&check(self.shape(), axes)?))
     }
 }
 
