@@ -3,7 +3,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension, RawData, Slice};
 
 use crate::error::{Error, Subject};
-use crate::layout::axis::Span;
+use crate::layout::axis::{Span, resolve_axis};
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
 /// Returns the rank of `shape`, at least 1 and at most [`MAX_RANK`].
@@ -13,6 +13,16 @@ pub(super) fn check_rank(shape: &[usize]) -> Result<usize, Error> {
         rank if rank > MAX_RANK => Err(Error::new(Subject::Data, format!("rank {rank}, expected at most {MAX_RANK}"))),
         rank => Ok(rank),
     }
+}
+
+/// Returns the axis that a number names in data of that shape.
+///
+/// # Errors
+/// Those of [`check_rank`]; an axis outside `[-rank, rank - 1]`.
+pub(super) fn check_axis(shape: &[usize], axis: i64) -> Result<usize, Error> {
+    let rank = check_rank(shape)?;
+    resolve_axis(axis, rank)
+        .ok_or_else(|| Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1)))
 }
 
 /// Checks that `updates` have the shape `expected`, or, where one value stands for all of them, that so many can be counted at

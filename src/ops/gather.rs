@@ -5,11 +5,10 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_output, check_rank};
+use super::arrays::{check_axis, check_output};
 use super::indexed::{Index, OutOfRange, Shapes};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Order;
-use crate::layout::axis::resolve_axis;
 
 /// Checks `axis` and the shapes of `data` and `indices`, whose first `batch_dims` axes are the same. A negative number of
 /// these counts from the rank of `indices`.
@@ -24,10 +23,7 @@ pub fn check(
     batch_dims: i64,
     out_of_range: OutOfRange,
 ) -> Result<Shapes> {
-    let rank = check_rank(shape)?;
-    let axis = resolve_axis(axis, rank).ok_or_else(|| {
-        Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
-    })?;
+    let axis = check_axis(shape, axis)?;
     let (index_rank, most) = (indices.len(), axis.min(indices.len()));
     let counted = if batch_dims < 0 { batch_dims.saturating_add(index_rank as i64) } else { batch_dims };
     let batch = usize::try_from(counted).ok().filter(|&batch| batch <= most).ok_or_else(|| {
@@ -44,19 +40,9 @@ pub fn check(
         let message = format!("batch dims {found:?}, expected {expected:?} (data {shape:?})");
         return Err(Error::new(Subject::Indices, message));
     }
-    let output = [&shape[..axis], &indices[batch..], &shape[axis + 1..]].concat();
-    check_output(&output)?;
-    Ok(Shapes {
-        data: shape.to_vec(),
-        axes: axis..axis + 1,
-        batch_dims: batch,
-        tuples: indices.to_vec(),
-        updates: output,
-        has_tuple_axis: false,
-        counts_from_end: true,
-        is_implied: false,
-        out_of_range,
-    })
+    let shapes = Shapes::new(shape, batch, axis..axis + 1, indices);
+    check_output(&shapes.updates)?;
+    Ok(Shapes { has_tuple_axis: false, out_of_range, ..shapes })
 }
 
 /// Returns the places of `axis` of `data` that `indices` name: `data[…, indices[m, …], …]`. The first `batch_dims` axes of both

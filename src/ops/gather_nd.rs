@@ -5,7 +5,7 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arrays::{check_output, check_rank};
-use super::indexed::{Index, OutOfRange, Shapes};
+use super::indexed::{Index, Shapes};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Order;
@@ -34,20 +34,9 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
         let message = format!("batch dims {:?}, expected {:?} (data {shape:?})", &tuples[..batch], &shape[..batch]);
         return Err(Error::new(Subject::Indices, message));
     }
-    let updates = [tuples, &shape[batch + width..]].concat();
-    check_output(&updates)?;
-    let (data, tuples) = (shape.to_vec(), tuples.to_vec());
-    Ok(Shapes {
-        data,
-        axes: batch..batch + width,
-        batch_dims: batch,
-        tuples,
-        updates,
-        has_tuple_axis: true,
-        counts_from_end: true,
-        is_implied: false,
-        out_of_range: OutOfRange::Error,
-    })
+    let shapes = Shapes::new(shape, batch, batch..batch + width, tuples);
+    check_output(&shapes.updates)?;
+    Ok(shapes)
 }
 
 /// Returns the blocks of `data` that index tuples `indices[i, …, :]` address. A tuple of k numbers addresses a block of shape

@@ -6,15 +6,14 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_extent, check_rank, check_updates};
-use super::indexed::{Index, OutOfRange, Shapes};
+use super::arrays::{check_axis, check_extent, check_updates};
+use super::indexed::{Index, Shapes};
 use super::reduction::{Reducible, Reduction};
 use super::scatter_nd::check_legal;
 use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
-use crate::layout::axis::resolve_axis;
 
 /// Returns the version of ScatterElements that an opset has: the newest not above it. Version 9 was called Scatter.
 pub fn version(opset: u64) -> u64 {
@@ -50,10 +49,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
 /// # Errors
 /// Those of [`check`], but for updates.
 pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<Shapes, Error> {
-    let rank = check_rank(shape)?;
-    let start = resolve_axis(axis, rank).ok_or_else(|| {
-        Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
-    })?;
+    let (start, rank) = (check_axis(shape, axis)?, shape.len());
     let refuse = |message| Err(Error::new(Subject::Indices, message));
     if indices.len() != rank {
         let found = indices.len();
@@ -67,15 +63,10 @@ pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Re
     }
     check_extent(indices, Subject::Indices)?;
     Ok(Shapes {
-        data: shape.to_vec(),
-        axes: start..start + 1,
-        batch_dims: 0,
-        tuples: indices.to_vec(),
         updates: indices.to_vec(),
         has_tuple_axis: false,
-        counts_from_end: true,
-        out_of_range: OutOfRange::Error,
         is_implied: true,
+        ..Shapes::new(shape, 0, start..start + 1, indices)
     })
 }
 

@@ -6,7 +6,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_rank, check_updates};
-use super::indexed::{Index, OutOfRange, Shapes};
+use super::indexed::{Index, Shapes};
 use super::reduction::{Reducible, Reduction};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -63,20 +63,9 @@ pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Re
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<Shapes, Error> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
-    let expected = [tuples, &shape[width..]].concat();
-    check_updates(updates, &expected, shape, || format!("indices {indices:?}"))?;
-    let (data, tuples) = (shape.to_vec(), tuples.to_vec());
-    Ok(Shapes {
-        data,
-        axes: 0..width,
-        batch_dims: 0,
-        tuples,
-        updates: expected,
-        has_tuple_axis: true,
-        counts_from_end: true,
-        out_of_range: OutOfRange::Error,
-        is_implied: false,
-    })
+    let shapes = Shapes::new(shape, 0, 0..width, tuples);
+    check_updates(updates, &shapes.updates, shape, || format!("indices {indices:?}"))?;
+    Ok(shapes)
 }
 
 /// Returns the length of the index tuples of an index tensor, and its other dims.

@@ -3,11 +3,10 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_rank, check_updates};
-use super::indexed::{Index, OutOfRange, Shapes};
-use crate::error::{Error, Subject};
+use super::arrays::{check_axis, check_updates};
+use super::indexed::{Index, Shapes};
+use crate::error::Error;
 use crate::item::meta::Order;
-use crate::layout::axis::resolve_axis;
 
 /// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
 ///
@@ -15,24 +14,10 @@ use crate::layout::axis::resolve_axis;
 /// Rank 0; an axis outside `[-rank, rank - 1]`; updates of another shape than
 /// `data[:axis] ++ indices ++ data[axis + 1:]`.
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<Shapes, Error> {
-    let rank = check_rank(shape)?;
-    let axis = resolve_axis(axis, rank).ok_or_else(|| {
-        Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1))
-    })?;
-    let expected = [&shape[..axis], indices, &shape[axis + 1..]].concat();
-    check_updates(updates, &expected, shape, || format!("indices {indices:?} on axis {axis}"))?;
-    let (data, tuples) = (shape.to_vec(), indices.to_vec());
-    Ok(Shapes {
-        data,
-        axes: axis..axis + 1,
-        batch_dims: 0,
-        tuples,
-        updates: expected,
-        has_tuple_axis: false,
-        counts_from_end: false,
-        out_of_range: OutOfRange::Error,
-        is_implied: false,
-    })
+    let axis = check_axis(shape, axis)?;
+    let shapes = Shapes::new(shape, 0, axis..axis + 1, indices);
+    check_updates(updates, &shapes.updates, shape, || format!("indices {indices:?} on axis {axis}"))?;
+    Ok(Shapes { has_tuple_axis: false, counts_from_end: false, ..shapes })
 }
 
 /// Returns a copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape

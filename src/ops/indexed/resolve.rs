@@ -52,6 +52,22 @@ pub enum OutOfRange {
 }
 
 impl Shapes {
+    /// States that tuples of the dims `tuples` address `axes` of `data`, the first `batch_dims` axes of both being batches, and
+    /// that each lies along an axis of its own. A caller changes what is otherwise.
+    pub(in crate::ops) fn new(data: &[usize], batch_dims: usize, axes: Range<usize>, tuples: &[usize]) -> Self {
+        Self {
+            updates: [&data[..axes.start], &tuples[batch_dims..], &data[axes.end..]].concat(),
+            data: data.to_vec(),
+            axes,
+            batch_dims,
+            tuples: tuples.to_vec(),
+            has_tuple_axis: true,
+            counts_from_end: true,
+            out_of_range: OutOfRange::Error,
+            is_implied: false,
+        }
+    }
+
     /// Returns the shape that `updates` has.
     pub fn updates_shape(&self) -> &[usize] {
         &self.updates
