@@ -250,19 +250,11 @@ fn by_parts(space: &KeySpace, condition: &Condition<Vec<u8>>, part: usize, big: 
 
 /// Returns the rule for items of one byte with these values.
 fn by_byte(condition: &Condition<Vec<u8>>, value: impl Fn(u8) -> f64) -> Rule {
-    let condition = condition.map(|item| value(item[0]));
-    let test = |found: f64| match condition {
-        Condition::Nan => found.is_nan(),
-        Condition::Inf => found.is_infinite(),
-        Condition::Finite => found.is_finite(),
-        Condition::Equal(value) => found == value,
-        Condition::NotEqual(value) => !found.is_nan() && found != value,
-        Condition::Less(value) => found < value,
-        Condition::AtMost(value) => found <= value,
-        Condition::Greater(value) => found > value,
-        Condition::AtLeast(value) => found >= value,
-    };
-    Rule::Byte(Box::new(std::array::from_fn(|byte| test(value(byte as u8)))))
+    let space = KeySpace::floats(8, &f64::INFINITY.to_be_bytes());
+    let keys = space.keys(&condition.map(|item| float_key(&value(item[0]).to_be_bytes(), true)));
+    keys.map_or(Rule::Nothing, |keys| {
+        Rule::Byte(Box::new(std::array::from_fn(|byte| value(byte as u8).to_bits().float_key().is_in(keys))))
+    })
 }
 
 impl Matcher {
