@@ -8,10 +8,18 @@ use crate::layout::shape::{MAX_RANK, bytes_of};
 
 /// Returns the rank of `shape`, at least 1 and at most [`MAX_RANK`].
 pub(super) fn check_rank(shape: &[usize]) -> Result<usize, Error> {
+    if shape.is_empty() {
+        return Err(Error::new(Subject::Data, "rank 0, expected at least 1 axis"));
+    }
+    check_most_axes(shape, Subject::Data)?;
+    Ok(shape.len())
+}
+
+/// Checks that an operand or an output of that shape has no more axes than a tensor may have.
+pub(super) fn check_most_axes(shape: &[usize], subject: Subject) -> Result<(), Error> {
     match shape.len() {
-        0 => Err(Error::new(Subject::Data, "rank 0, expected at least 1 axis")),
-        rank if rank > MAX_RANK => Err(Error::new(Subject::Data, format!("rank {rank}, expected at most {MAX_RANK}"))),
-        rank => Ok(rank),
+        rank if rank > MAX_RANK => Err(Error::new(subject, format!("rank {rank}, expected at most {MAX_RANK}"))),
+        _ => Ok(()),
     }
 }
 
@@ -48,12 +56,11 @@ pub(super) fn check_extent(shape: &[usize], subject: Subject) -> Result<(), Erro
     bytes_of(shape, 1).map(drop).ok_or_else(|| Error::new(subject, message()))
 }
 
-/// Checks that an output of that shape has no more axes than a tensor may have, and that its items can be counted at all.
-pub(super) fn check_output(shape: &[usize]) -> Result<(), Error> {
-    if shape.len() > MAX_RANK {
-        return Err(Error::new(Subject::Output, format!("rank {}, expected at most {MAX_RANK}", shape.len())));
-    }
-    check_extent(shape, Subject::Output)
+/// Checks that an operand or an output of that shape has no more axes than a tensor may have, and that its items can be counted
+/// at all.
+pub(super) fn check_shape(shape: &[usize], subject: Subject) -> Result<(), Error> {
+    check_most_axes(shape, subject)?;
+    check_extent(shape, subject)
 }
 
 /// Returns the items of an array in C order: borrowed if they lie so, otherwise copied.

@@ -5,7 +5,7 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_axis, check_output};
+use super::arrays::{check_axis, check_shape};
 use super::indexed::{Index, OutOfRange, Shapes};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Order;
@@ -41,7 +41,7 @@ pub fn check(
         return Err(Error::new(Subject::Indices, message));
     }
     let shapes = Shapes::new(shape, batch, axis..axis + 1, indices);
-    check_output(&shapes.updates)?;
+    check_shape(&shapes.updates, Subject::Output)?;
     Ok(Shapes { has_tuple_axis: false, out_of_range, ..shapes })
 }
 

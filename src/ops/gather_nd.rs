@@ -4,7 +4,7 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_output, check_rank};
+use super::arrays::{check_rank, check_shape};
 use super::indexed::{Index, Shapes};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
@@ -35,7 +35,7 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
         return Err(Error::new(Subject::Indices, message));
     }
     let shapes = Shapes::new(shape, batch, batch..batch + width, tuples);
-    check_output(&shapes.updates)?;
+    check_shape(&shapes.updates, Subject::Output)?;
     Ok(shapes)
 }
 

@@ -4,12 +4,10 @@
 //! [Reshape-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/shape/reshape-1.html),
 //! whose `special_zero` is the opposite of ONNX's `allowzero`; Squeeze and Unsqueeze of both; Flatten of ONNX.
 
-use std::borrow::Cow;
-
-use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Pattern, StoredWindow};
-use super::arrays::{check_extent, items};
+use super::arrays::{check_most_axes, check_shape, standard};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
@@ -46,8 +44,7 @@ impl NewShape {
     /// named twice. Flatten: an axis outside `[-rank, rank]`. They are about the [`Subject::Argument`] `shape`,
     /// `squeeze`, `unsqueeze` or `flatten`.
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<usize>, Error> {
-        check_rank_of(shape, Subject::Data)?;
-        check_extent(shape, Subject::Data)?;
+        check_shape(shape, Subject::Data)?;
         match self {
             Self::Dims(dims) => resolve_dims(dims, shape, false),
             Self::DimsWithZero(dims) => resolve_dims(dims, shape, true),
@@ -55,14 +52,6 @@ impl NewShape {
             Self::Unsqueeze(axes) => unsqueezed(axes, shape),
             Self::Flatten(axis) => flattened(*axis, shape),
         }
-    }
-}
-
-/// Refuses a tensor of more axes than there may be.
-fn check_rank_of(shape: &[usize], subject: Subject) -> Result<(), Error> {
-    match shape.len() {
-        rank if rank > MAX_RANK => Err(Error::new(subject, format!("rank {rank}, expected at most {MAX_RANK}"))),
-        _ => Ok(()),
     }
 }
 
@@ -92,7 +81,7 @@ fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Ve
             (_, Err(_)) => return refuse(format!("{dim} at position {position}, expected -1, 0 or more")),
         });
     }
-    check_rank_of(&dims, SUBJECT)?;
+    check_most_axes(&dims, SUBJECT)?;
     let Some(count) = bytes_of(&dims, 1) else {
         // what -1 stands for makes it no smaller
         return refuse(format!("{typed:?} has more items than can be counted, expected {items}"));
@@ -194,11 +183,7 @@ pub fn reshape<T: Clone, D: Dimension>(
     shape: &NewShape,
 ) -> Result<ArrayD<T>, Error> {
     let shape = shape.resolve(data.shape())?;
-    let items = match items(data) {
-        Cow::Borrowed(items) => items.to_vec(),
-        Cow::Owned(items) => items,
-    };
-    Ok(ArrayD::from_shape_vec(IxDyn(&shape), items).expect("as many items as data has"))
+    Ok(standard(data).into_shape_with_order(shape).expect("as many items as data has"))
 }
 
 impl Tensor {
@@ -274,7 +259,7 @@ impl Fill for Reshaped {
 
     fn prepare(&mut self) -> Result<()> {
         if self.same_axes.is_none() {
-            self.data.flatten(self.limits.threads)?;
+            self.data.source_mut().flatten(self.limits.threads)?;
         }
         self.data.prepare()
     }

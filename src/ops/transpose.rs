@@ -4,11 +4,10 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_extent, standard};
+use super::arrays::{check_shape, standard};
 use crate::error::{Error, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
-use crate::layout::shape::MAX_RANK;
 use crate::layout::view::View;
 
 /// Checks the axes of a transposition of data of that shape, and returns for each axis of the output the axis of the data
@@ -18,10 +17,7 @@ use crate::layout::view::View;
 /// Data of more than 64 axes; a list that does not name each axis once, counted from the last one if it is negative.
 pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error> {
     let rank = shape.len();
-    if rank > MAX_RANK {
-        return Err(Error::new(Subject::Data, format!("rank {rank}, expected at most {MAX_RANK}")));
-    }
-    check_extent(shape, Subject::Data)?;
+    check_shape(shape, Subject::Data)?;
     let Some(axes) = axes.filter(|axes| !axes.is_empty()) else { return Ok((0..rank).rev().collect()) };
     let refuse = |message: String| Err(Error::new(Subject::Axes, format!("{message} (data {shape:?})")));
     let mut position_of = vec![None; rank];
@@ -97,6 +93,7 @@ mod tests {
     use ndarray::{ArrayD, IxDyn};
 
     use super::*;
+    use crate::layout::shape::MAX_RANK;
 
     /// Takes every item of the result from where the axes say that it was.
     fn plain(data: &ArrayD<i32>, order: &[usize]) -> ArrayD<i32> {
