@@ -14,6 +14,7 @@ use super::access::{Access, Feeds, StoredWindow};
 use super::fill::{Fill, Region, Scratch, fill_each};
 use super::machine::Machine;
 use super::selection::Selection;
+use super::updates::read_to;
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
@@ -21,7 +22,6 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
 use crate::layout::window::Window;
 use crate::memory;
 use crate::storage::conversion::Conversion;
@@ -250,19 +250,10 @@ impl Concat {
 
     /// Makes `out` the items of a window, from each operand what it has of it.
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let itemsize = self.meta.dtype.itemsize();
         let whole = View::c_order(&window.shape());
         for Piece { operand: ConcatOperand { selection, conversion, .. }, places, inside } in self.pieces(window) {
-            let (view, to) = (selection.view().part(&places.ranges), whole.part(&inside));
-            let bytes = places.items() * itemsize;
-            if let Some(first) = to.as_run() {
-                let items = &mut out[first * itemsize..][..bytes];
-                conversion.read(selection.source(), &view, items, &mut scratch.gathered)?;
-                continue;
-            }
-            scratch.items.resize(bytes, selection.source().label())?;
-            conversion.read(selection.source(), &view, &mut scratch.items, &mut scratch.gathered)?;
-            copy_bytes(&scratch.items, &View::c_order(&to.shape()), out, &to, itemsize);
+            let part = selection.view().part(&places.ranges);
+            read_to(conversion, (selection.source(), &part), &whole.part(&inside), out, scratch)?;
         }
         Ok(())
     }
@@ -294,7 +285,7 @@ impl Fill for Concat {
         let in_boxes = self.operands.iter().any(|operand| operand.selection.source().as_chunks().is_some());
         for ConcatOperand { selection, .. } in &mut self.operands {
             if in_boxes {
-                selection.settle()?;
+                selection.source_mut().settle()?;
             }
             selection.prepare()?;
         }

@@ -67,7 +67,7 @@ impl LinkedReplace {
     /// # Errors
     /// Of reading; not enough memory.
     pub fn count(&mut self) -> Result<usize> {
-        self.base.settle()?;
+        self.base.source_mut().settle()?;
         let window = self.limits.machine.window / self.meta().dtype.itemsize().max(1);
         let windows = Windows::new(&self.meta().shape, window);
         Ok(self.matching(&windows, 0..windows.count())?.into_iter().map(|(_, items)| items).sum())

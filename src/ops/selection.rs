@@ -12,7 +12,6 @@ use crate::layout::axis::Span;
 use crate::layout::gather::Gaps;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
-use crate::parallel::Threads;
 use crate::storage::source::Source;
 
 /// Items of a source, seen through a view of its storage.
@@ -89,12 +88,9 @@ impl Selection {
         &self.view
     }
 
-    /// Makes a stream readable in any order, for windows that do not come in that of its items.
-    ///
-    /// # Errors
-    /// Those of [`Source::settle`].
-    pub fn settle(&mut self) -> Result<()> {
-        self.source.settle()
+    /// Returns the source, so that it can be made readable in another order than it comes.
+    pub fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
     }
 
     /// Returns the axes of the source in the order in which the output has them.
@@ -110,14 +106,6 @@ impl Selection {
     /// Returns whether the source is changed in place.
     pub fn is_in_place(&self) -> bool {
         self.in_place
-    }
-
-    /// Makes chunks in long rows readable in C order, as [`Source::flatten`] does. The output must be in C order.
-    ///
-    /// # Errors
-    /// Those of [`Source::flatten`].
-    pub fn flatten(&mut self, threads: Threads) -> Result<()> {
-        self.source.flatten(threads)
     }
 
     /// States how the items are taken: through the view.

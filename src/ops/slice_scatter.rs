@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 
 /// A SliceScatter with its places on each axis of `data` in range.
@@ -110,19 +109,6 @@ impl LinkedSliceScatter {
         };
         Access { source, feeds: Feeds::Slice(self.places.spans.clone()), pattern }
     }
-
-    /// Puts a box of the updates into the places of a window that they take.
-    fn put(&self, part: &[Range<usize>], place: &View, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let (part, itemsize) = (self.updates.view().part(part), self.meta().dtype.itemsize());
-        let Scratch { gathered, items, .. } = scratch;
-        if let Some(first) = place.as_run() {
-            return self.updates.read(&part, &mut out[first * itemsize..][..part.items() * itemsize], gathered);
-        }
-        items.resize(part.items() * itemsize, self.updates.source().label())?;
-        self.updates.read(&part, items, gathered)?;
-        copy_bytes(items, &View::c_order(&part.shape()), out, place, itemsize);
-        Ok(())
-    }
 }
 
 impl Fill for LinkedSliceScatter {
@@ -165,7 +151,8 @@ impl Fill for LinkedSliceScatter {
             if by_boxes && !covers(&part, window) {
                 self.base.fill(&Region::Box(window.clone()), out, scratch)?;
             }
-            part.map_or(Ok(()), |(part, place)| self.put(&part, &place, out, scratch))
+            let Some((part, place)) = part else { return Ok(()) };
+            self.updates.read_to(&self.updates.view().part(&part), &place, out, scratch)
         })
     }
 

@@ -1,10 +1,11 @@
 //! The updates of a scatter: a source, and how its items become items of the data.
 
-use super::fill::Limits;
+use super::fill::{Limits, Scratch};
 use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
 use crate::storage::conversion::Conversion;
@@ -119,6 +120,14 @@ impl Updates {
         self.conversion.read(&self.source, view, out, gathered)
     }
 
+    /// Reads the updates that a part of their view shows into the places of `out` that `place` shows.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read); not enough memory.
+    pub(super) fn read_to(&self, part: &View, place: &View, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        read_to(&self.conversion, (&self.source, part), place, out, scratch)
+    }
+
     /// Fills `out` with items from item `first` on, where [`in_runs`](Self::in_runs) allows it.
     ///
     /// # Errors
@@ -134,4 +143,27 @@ impl Updates {
         let as_they_are = self.source.as_bytes().is_none() || self.conversion.is_identity();
         self.source.is_one_item() || as_they_are && self.conversion.keeps_width() && self.view.is_c_order()
     }
+}
+
+/// Reads the items that a view of a source shows, converts them, and puts them into the places of `out` that `place` shows.
+/// These are as many in the same order, and may have one axis more.
+///
+/// # Errors
+/// Those of [`Source::read`]; not enough memory.
+pub(super) fn read_to(
+    conversion: &Conversion,
+    (source, part): (&Source, &View),
+    place: &View,
+    out: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let (Scratch { gathered, items, .. }, itemsize) = (scratch, conversion.itemsize());
+    let bytes = part.items() * itemsize;
+    if let Some(first) = place.as_run() {
+        return conversion.read(source, part, &mut out[first * itemsize..][..bytes], gathered);
+    }
+    items.resize(bytes, source.label())?;
+    conversion.read(source, part, items, gathered)?;
+    copy_bytes(items, &View::c_order(&place.shape()), out, place, itemsize);
+    Ok(())
 }
