@@ -32,6 +32,11 @@ pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
     file_number(a) == file_number(b)
 }
 
+/// Returns whether what is open is what was found under a path.
+pub fn is_open_as(open: &File, found: io::Result<Metadata>) -> bool {
+    open.metadata().is_ok_and(|open| found.is_ok_and(|found| same_file(&open, &found)))
+}
+
 /// Replaces the system's message on an unexpected end of a file by one that names the cause.
 fn explain_end(error: io::Error) -> io::Error {
     match error.kind() {

@@ -14,7 +14,7 @@ use tempfile::TempPath;
 
 use super::key_store::{Commit, WritableStore};
 use super::named_target::NamedTarget;
-use super::platform::{copy_mode, exchange, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
+use super::platform::{copy_mode, exchange, is_open_as, open_any, open_to_lock, same_file, sync_all_of, tempfile_in};
 use super::signals;
 use crate::error::{Context, Result, bail};
 use crate::parallel::locked;
@@ -142,22 +142,9 @@ impl Stage {
         self.path.join(STORE)
     }
 
-    /// Returns whether a file is there; then it was whole when it got its name.
-    fn has(&self, key: &str) -> bool {
-        self.size_of(key).is_some()
-    }
-
-    /// Returns the bytes of a file; `None` if it is not there.
+    /// Returns the bytes of a file, which was whole when it got its name; `None` if it is not there.
     pub(super) fn size_of(&self, key: &str) -> Option<u64> {
         fs::metadata(self.store().join(key)).ok().filter(Metadata::is_file).map(|found| found.len())
-    }
-
-    /// Removes a file, if it is there.
-    ///
-    /// # Errors
-    /// The file cannot be removed.
-    pub(super) fn remove_file(&self, key: &str) -> io::Result<()> {
-        remove_file(&self.store().join(key))
     }
 
     /// Turns the stage into a writer of values into a folder, which are written in the stage before they have their names
@@ -186,14 +173,11 @@ impl Stage {
     /// # Errors
     /// The file cannot be written or renamed.
     pub(super) fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        match self.prepare(self.store(), key, write)?.take_name() {
-            // Windows refuses the name while another process gives it to a file. That file is the same chunk, since the
-            // stage is shared.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.lock.is_none() && self.has(key) => {
-                Ok(())
-            }
-            done => done,
-        }
+        let done = self.prepare(self.store(), key, write)?.take_name();
+        let is_refused = done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+        // Windows refuses the name while another process gives it to a file. That file is the same chunk, since the stage is
+        // shared.
+        if is_refused && self.lock.is_none() && self.size_of(key).is_some() { Ok(()) } else { done }
     }
 
     /// Gives the folder the name of its target, in place of what is there now. That may be what another run has put there
@@ -272,8 +256,7 @@ impl OwnFolder {
                 continue;
             }
             let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&name)?;
-            let same = |found: Metadata| lock.metadata().is_ok_and(|own| same_file(&own, &found));
-            if lock.try_lock().is_err() || !fs::metadata(&name).is_ok_and(same) {
+            if lock.try_lock().is_err() || !is_open_as(&lock, fs::metadata(&name)) {
                 continue;
             }
             remove(&path);
@@ -424,7 +407,10 @@ fn hash_of(name: &Path, numbers: &[u64]) -> u64 {
 }
 
 /// Removes a file, if it is there.
-fn remove_file(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// The file cannot be removed.
+pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
@@ -443,8 +429,7 @@ pub fn remove(path: &Path) {
 
 /// Returns whether what is open is what a path leads to now.
 fn is_at(open: &File, path: &Path) -> bool {
-    let of_path = if cfg!(windows) { fs::metadata(path.join("lock")) } else { fs::symlink_metadata(path) };
-    open.metadata().is_ok_and(|open| of_path.is_ok_and(|found| same_file(&open, &found)))
+    is_open_as(open, if cfg!(windows) { fs::metadata(path.join("lock")) } else { fs::symlink_metadata(path) })
 }
 
 /// Removes a stage whose process has ended, and its lock with it.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::platform::{copy_range, is_full};
 use super::read_at::{ReadAt, Section};
-use super::stage::Stage;
+use super::stage::{Stage, remove_file};
 
 /// A store that is being made, by one process or by several. Nobody takes it for a store before it has its
 /// [seals](Self::seal).
@@ -77,7 +77,7 @@ impl StoreDraft for Stage {
     }
 
     fn remove(&self, key: &str) -> io::Result<()> {
-        self.remove_file(key)
+        remove_file(&self.store().join(key))
     }
 
     // the folder takes its name as a whole, so that its files may come in any order

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 use super::links::{follow, refuse_hashed};
 use super::named_target::{NamedTarget, has_mark};
-use super::platform::{copy_mode, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed};
+use super::platform::{
+    copy_mode, is_open_as, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed,
+};
 use super::read_at::Identity;
 #[cfg(feature = "remote")]
 use super::remote::{Address, BucketOutput, BucketTarget};
@@ -376,11 +378,8 @@ impl Draft {
             let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
             // Another process may have taken the file for stale before it was locked.
             let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-            let there = |found: &Metadata| file.metadata().is_ok_and(|own| same_file(&own, found));
-            match fs::symlink_metadata(name) {
-                Ok(found) if !taken && there(&found) => Ok(file),
-                _ => Err(io::ErrorKind::AlreadyExists.into()),
-            }
+            let is_own = !taken && is_open_as(&file, fs::symlink_metadata(name));
+            if is_own { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
         })?;
         let left = name.clone();
         signals::call_when_ended(move || drop(fs::remove_file(&left)));
