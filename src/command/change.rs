@@ -18,11 +18,11 @@ use crate::format::values;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::ops::condition::Condition;
+use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits};
-use crate::ops::indexed::{ScatterOperands, ScatterRule, Shapes, each_window};
+use crate::ops::indexed::{IndexSpec, ScatterOperands, ScatterRule, each_window};
 use crate::ops::matcher::Matcher;
 use crate::ops::selection::Selection;
-use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -143,7 +143,7 @@ impl<'a> OpenChange<'a> {
             source.settle()?;
             check_widths(&source, &conversion, data.dtype())?;
         }
-        let mut updates = Updates::new(source, conversion);
+        let mut updates = Converted::new(source, conversion);
         let base = match destination.is_in_place() {
             true => {
                 updates.keep_from(&data)?;
@@ -161,7 +161,7 @@ impl<'a> OpenChange<'a> {
     pub(super) fn by_indices(
         self,
         indices: &Operand<'_>,
-        check: impl FnOnce(ScatterShapes<'_>) -> Result<Shapes, Error>,
+        check: impl FnOnce(ScatterShapes<'_>) -> Result<IndexSpec, Error>,
     ) -> Result<IndexedChange<'a>> {
         let source = self.change.reader.integers(indices)?;
         let shapes = ScatterShapes { data: self.data.shape(), indices: source.shape(), updates: self.updates_shape() };
@@ -184,7 +184,7 @@ pub(super) struct ScatterShapes<'a> {
 pub(super) struct LinkedChange<'a> {
     /// A copy of DATA, or DATA in place.
     pub base: Selection,
-    pub updates: Updates,
+    pub updates: Converted,
     pub destination: Destination<'a>,
     pub limits: Limits,
 }
@@ -193,7 +193,7 @@ pub(super) struct LinkedChange<'a> {
 pub(super) struct IndexedChange<'a> {
     pub linked: LinkedChange<'a>,
     pub indices: Source,
-    pub shapes: Shapes,
+    pub shapes: IndexSpec,
 }
 
 impl<'a> IndexedChange<'a> {

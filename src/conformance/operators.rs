@@ -14,11 +14,12 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::Clamping;
 use crate::memory;
 use crate::ops::concat::{self, Joining};
+use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::gather;
 use crate::ops::gather_elements;
 use crate::ops::gather_nd;
-use crate::ops::indexed::{LinkedGather, OutOfRange, ScatterOperands, ScatterRule, Shapes};
+use crate::ops::indexed::{IndexSpec, LinkedGather, OutOfRange, ScatterOperands, ScatterRule};
 use crate::ops::reduction::{Reduction, Repeats};
 use crate::ops::reshape::{NewShape, Reshaped};
 use crate::ops::scatter_elements;
@@ -29,7 +30,6 @@ use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
 use crate::ops::tally::Application;
 use crate::ops::transpose;
-use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -390,7 +390,7 @@ impl Scattered {
     }
 
     /// Links the scatter.
-    fn link(self, shapes: Shapes, reduction: Reduction, has_initial: bool) -> Made<Box<dyn Fill>> {
+    fn link(self, shapes: IndexSpec, reduction: Reduction, has_initial: bool) -> Made<Box<dyn Fill>> {
         let Self { data, indices, updates } = self;
         let updates = updates_of(updates, data.dtype())?;
         let application = Application::new(data.dtype(), reduction, has_initial)?;
@@ -401,16 +401,16 @@ impl Scattered {
 }
 
 /// Makes updates of a tensor, whose items must be those of data of that dtype.
-fn updates_of(updates: Source, dtype: &DType) -> Result<Updates> {
+fn updates_of(updates: Source, dtype: &DType) -> Result<Converted> {
     let conversion = Conversion::new(updates.dtype(), dtype).ok_or_else(|| {
         let message = format!("dtype {}, expected {} as in data", updates.dtype().name(), dtype.name());
         Error::new(Subject::Updates, message)
     })?;
-    Ok(Updates::new(updates, conversion))
+    Ok(Converted::new(updates, conversion))
 }
 
 /// Links a gather by indices.
-fn gathered(shapes: Shapes, data: Source, indices: Source) -> Made<Box<dyn Fill>> {
+fn gathered(shapes: IndexSpec, data: Source, indices: Source) -> Made<Box<dyn Fill>> {
     Ok(Box::new(LinkedGather::new(data, shapes, indices, Limits::default())?))
 }
 

@@ -415,6 +415,7 @@ mod tests {
     use crate::layout::axis::Span;
     use crate::ops::cast::CastFill;
     use crate::ops::concat::{self, Joining};
+    use crate::ops::converted::Converted;
     use crate::ops::indexed::{ScatterOperands, ScatterRule};
     use crate::ops::machine::Machine;
     use crate::ops::reduction::{Reduction, Repeats};
@@ -423,7 +424,6 @@ mod tests {
     use crate::ops::selection::Selection;
     use crate::ops::slice_scatter::SliceScatter;
     use crate::ops::tally::Application;
-    use crate::ops::updates::Updates;
     use crate::parallel::Threads;
     use crate::storage::conversion::Conversion;
     use crate::storage::source::Source;
@@ -538,7 +538,7 @@ mod tests {
         let args = ":, ::2, ::-1".parse().unwrap();
         let places = SliceScatter::resolve(&[3, 4, 5], &args, Some(&[3, 2, 5])).unwrap();
         let same = Conversion::identity(&DType::parse("uint8").unwrap());
-        Box::new(places.link(Selection::whole(sixty()), Updates::new(across(&[3, 2, 5], 100), same)))
+        Box::new(places.link(Selection::whole(sixty()), Converted::new(across(&[3, 2, 5], 100), same)))
     }
 
     #[test]
@@ -589,7 +589,7 @@ mod tests {
         let items = vec![200; dims.iter().product::<usize>() * data.dtype().itemsize()];
         let updates = Tensor::new(data.dtype().clone(), dims.into(), items).unwrap();
         let same = Conversion::identity(data.dtype());
-        let updates = Updates::new(Source::memory(updates, "UPDATES".to_owned()), same);
+        let updates = Converted::new(Source::memory(updates, "UPDATES".to_owned()), same);
         Box::new(places.link(Selection::whole(data), updates))
     }
 
@@ -603,7 +603,8 @@ mod tests {
         let indices = Source::memory(Tensor::from(&ndarray::array![4_u8, 3, 49]), "INDICES".to_owned());
         let application = Application::new(&dtype, reduction, true).unwrap();
         let repeats = if reduction == Reduction::None { Repeats::LastWins } else { Repeats::Combined };
-        let operands = ScatterOperands { base, indices, updates: Updates::new(updates, Conversion::identity(&dtype)) };
+        let operands =
+            ScatterOperands { base, indices, updates: Converted::new(updates, Conversion::identity(&dtype)) };
         Box::new(shapes.link(operands, ScatterRule { repeats, application }, limits).unwrap())
     }
 

@@ -18,11 +18,11 @@ use crate::item::name_filter::NameFilter;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::memory;
+use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
-use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
@@ -134,7 +134,7 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
     }
     let updates = updates.cast(data.dtype()).with_context(place)?;
     let as_they_are = Conversion::new(data.dtype(), data.dtype()).expect("a dtype is of the same kind as itself");
-    let updates = Updates::new(Source::memory(updates, "updates".to_owned()), as_they_are);
+    let updates = Converted::new(Source::memory(updates, "updates".to_owned()), as_they_are);
     let fill = places.link(Selection::in_place(data), updates);
     write::edit(Work::new(Box::new(fill), Limits::default()), None, &|_| {}, &|_| {})
 }

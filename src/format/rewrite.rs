@@ -21,11 +21,11 @@ use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
 use crate::memory;
+use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
-use crate::ops::updates::Updates;
 use crate::parallel::{locked, unlocked};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
@@ -225,7 +225,7 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
         let old = input.source(n)?;
         let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).context(&*label)?;
         let conversion = Conversion::new(new.dtype(), old.dtype()).expect("both have the same dtype");
-        let mut updates = Updates::new(new, conversion);
+        let mut updates = Converted::new(new, conversion);
         updates.keep_from(&old)?;
         Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
     };

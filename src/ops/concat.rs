@@ -11,10 +11,10 @@ use std::ops::Range;
 use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::access::{Access, Feeds, StoredWindow};
+use super::converted::read_to;
 use super::fill::{Fill, Region, Scratch, fill_each};
 use super::machine::Machine;
 use super::selection::Selection;
-use super::updates::read_to;
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};

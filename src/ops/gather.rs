@@ -6,7 +6,7 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arrays::{check_axis, check_shape};
-use super::indexed::{Index, OutOfRange, Shapes};
+use super::indexed::{Index, IndexSpec, OutOfRange};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Order;
 
@@ -22,7 +22,7 @@ pub fn check(
     axis: i64,
     batch_dims: i64,
     out_of_range: OutOfRange,
-) -> Result<Shapes> {
+) -> Result<IndexSpec> {
     let axis = check_axis(shape, axis)?;
     let (index_rank, most) = (indices.len(), axis.min(indices.len()));
     let counted = if batch_dims < 0 { batch_dims.saturating_add(index_rank as i64) } else { batch_dims };
@@ -40,9 +40,9 @@ pub fn check(
         let message = format!("batch dims {found:?}, expected {expected:?} (data {shape:?})");
         return Err(Error::new(Subject::Indices, message));
     }
-    let shapes = Shapes::new(shape, batch, axis..axis + 1, indices);
+    let shapes = IndexSpec::new(shape, batch, axis..axis + 1, indices);
     check_shape(&shapes.updates, Subject::Output)?;
-    Ok(Shapes { has_tuple_axis: false, out_of_range, ..shapes })
+    Ok(IndexSpec { has_tuple_axis: false, out_of_range, ..shapes })
 }
 
 /// Returns the places of `axis` of `data` that `indices` name: `data[…, indices[m, …], …]`. The first `batch_dims` axes of both

@@ -5,7 +5,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, IndexSpec};
 use super::scatter_elements::check_indices;
 use crate::error::Result;
 use crate::item::meta::Order;
@@ -14,7 +14,7 @@ use crate::item::meta::Order;
 ///
 /// # Errors
 /// Rank 0; an axis outside `[-rank, rank - 1]`; indices of another rank, or longer than `data` on another axis.
-pub fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<Shapes> {
+pub fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec> {
     check_indices(shape, indices, axis)
 }
 

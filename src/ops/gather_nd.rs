@@ -5,7 +5,7 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arrays::{check_rank, check_shape};
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, IndexSpec};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Order;
@@ -15,7 +15,7 @@ use crate::item::meta::Order;
 /// # Errors
 /// Rank 0; a negative number of batch dims, or not fewer than either has axes; batch dims that differ; index tuples longer
 /// than the axes of `data` after them; an output beyond what can be counted.
-pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shapes> {
+pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<IndexSpec> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
     let most = rank.min(indices.len()) - 1;
@@ -34,7 +34,7 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Shap
         let message = format!("batch dims {:?}, expected {:?} (data {shape:?})", &tuples[..batch], &shape[..batch]);
         return Err(Error::new(Subject::Indices, message));
     }
-    let shapes = Shapes::new(shape, batch, batch..batch + width, tuples);
+    let shapes = IndexSpec::new(shape, batch, batch..batch + width, tuples);
     check_shape(&shapes.updates, Subject::Output)?;
     Ok(shapes)
 }

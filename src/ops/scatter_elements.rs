@@ -7,7 +7,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_axis, check_extent, check_updates};
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, IndexSpec};
 use super::reduction::{Reducible, Reduction};
 use super::scatter_nd::check_legal;
 use super::tally::Application;
@@ -38,7 +38,7 @@ pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<()
 /// # Errors
 /// Rank 0; an axis outside `[-rank, rank - 1]`; indices of another rank, or longer than `data` on another axis; updates of
 /// another shape than the indices.
-pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<Shapes, Error> {
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
     let shapes = check_indices(shape, indices, axis)?;
     check_updates(updates, indices, shape, || format!("indices {indices:?}"))?;
     Ok(shapes)
@@ -48,7 +48,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
 ///
 /// # Errors
 /// Those of [`check`], but for updates.
-pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<Shapes, Error> {
+pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec, Error> {
     let (start, rank) = (check_axis(shape, axis)?, shape.len());
     let refuse = |message| Err(Error::new(Subject::Indices, message));
     if indices.len() != rank {
@@ -62,11 +62,11 @@ pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Re
         return refuse(message);
     }
     check_extent(indices, Subject::Indices)?;
-    Ok(Shapes {
+    Ok(IndexSpec {
         updates: indices.to_vec(),
         has_tuple_axis: false,
         is_implied: true,
-        ..Shapes::new(shape, 0, start..start + 1, indices)
+        ..IndexSpec::new(shape, 0, start..start + 1, indices)
     })
 }
 

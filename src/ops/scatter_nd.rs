@@ -6,7 +6,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_rank, check_updates};
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, IndexSpec};
 use super::reduction::{Reducible, Reduction};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -60,10 +60,10 @@ pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Re
 /// # Errors
 /// Rank 0 of `data` or `indices`; index tuples longer than `data`'s rank; updates of another shape than
 /// `indices.shape[:-1] ++ data.shape[k:]`, k being the length of a tuple.
-pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<Shapes, Error> {
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<IndexSpec, Error> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
-    let shapes = Shapes::new(shape, 0, 0..width, tuples);
+    let shapes = IndexSpec::new(shape, 0, 0..width, tuples);
     check_updates(updates, &shapes.updates, shape, || format!("indices {indices:?}"))?;
     Ok(shapes)
 }

@@ -4,7 +4,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_axis, check_updates};
-use super::indexed::{Index, Shapes};
+use super::indexed::{Index, IndexSpec};
 use crate::error::Error;
 use crate::item::meta::Order;
 
@@ -13,11 +13,11 @@ use crate::item::meta::Order;
 /// # Errors
 /// Rank 0; an axis outside `[-rank, rank - 1]`; updates of another shape than
 /// `data[:axis] ++ indices ++ data[axis + 1:]`.
-pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<Shapes, Error> {
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
     let axis = check_axis(shape, axis)?;
-    let shapes = Shapes::new(shape, 0, axis..axis + 1, indices);
+    let shapes = IndexSpec::new(shape, 0, axis..axis + 1, indices);
     check_updates(updates, &shapes.updates, shape, || format!("indices {indices:?} on axis {axis}"))?;
-    Ok(Shapes { has_tuple_axis: false, counts_from_end: false, ..shapes })
+    Ok(IndexSpec { has_tuple_axis: false, counts_from_end: false, ..shapes })
 }
 
 /// Returns a copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape

@@ -7,11 +7,11 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, slice_of, standard};
+use super::converted::Converted;
 use super::fill::{Fill, Patch, PatchBase, Region, Scratch, fill_each};
 use super::machine::Machine;
 use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
-use super::updates::Updates;
 use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
@@ -51,7 +51,7 @@ impl SliceScatter {
     }
 
     /// Links the operator to what it reads. `updates` has the shape that was checked.
-    pub fn link(self, base: Selection, updates: Updates) -> LinkedSliceScatter {
+    pub fn link(self, base: Selection, updates: Converted) -> LinkedSliceScatter {
         let updates = updates.with_axes(base.axes());
         LinkedSliceScatter { places: self.in_order_of(&base), base, updates }
     }
@@ -96,7 +96,7 @@ const FEW: usize = 8;
 pub struct LinkedSliceScatter {
     base: Selection,
     places: SliceScatter,
-    updates: Updates,
+    updates: Converted,
 }
 
 impl LinkedSliceScatter {

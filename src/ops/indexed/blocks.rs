@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::groups::GroupedTuple;
 use super::places::NearPlaces;
-use super::resolve::Shapes;
+use super::resolve::IndexSpec;
 use super::runs::{ItemRun, ItemSlab};
 use crate::item::meta::Order;
 use crate::layout::walk::with_word;
@@ -58,8 +58,8 @@ impl WindowBlocks {
 }
 
 impl GatheredBlocks {
-    pub(super) fn new(shapes: &Shapes, order: Order) -> Self {
-        let Shapes { data, axes, batch_dims, tuples, .. } = shapes;
+    pub(super) fn new(shapes: &IndexSpec, order: Order) -> Self {
+        let IndexSpec { data, axes, batch_dims, tuples, .. } = shapes;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
         if shapes.name_items() {
             let dim = product(data);

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::places::PlacesOnDemand;
-use super::resolve::Shapes;
+use super::resolve::IndexSpec;
 use crate::error::{Context, Result};
 use crate::item::meta::Order;
 use crate::layout::tile::tile;
@@ -36,11 +36,11 @@ pub(super) struct ElementBoxes {
 impl ElementBoxes {
     /// Returns the boxes of which each takes about `slab` bytes of `data`, which is stored in `order` and whose items have `itemsize`
     /// bytes. `None` where the pieces of these would be short, and where tuples are no elements.
-    pub(super) fn new(shapes: &Shapes, order: Order, itemsize: usize, slab: usize) -> Option<Self> {
+    pub(super) fn new(shapes: &IndexSpec, order: Order, itemsize: usize, slab: usize) -> Option<Self> {
         /// A piece of a box should have this part of a slab, 2 KiB, for which a box may have up to four slabs. A quarter of that
         /// is accepted.
         const PIECES: usize = 1 << 9;
-        let Shapes { data, axes, updates, is_implied: true, .. } = shapes else { return None };
+        let IndexSpec { data, axes, updates, is_implied: true, .. } = shapes else { return None };
         let (axis, inner) = (axes.start, axes.end..data.len());
         let (dim, count) = (data[axis], updates[axis]);
         if data[inner.clone()] != updates[inner.clone()] || data.contains(&0) || count == 0 || itemsize == 0 {

@@ -7,7 +7,7 @@ use super::columns::{COLUMNS, Columns, MOST_COLUMNS, in_fortran_order, read_item
 use super::element_boxes::ElementBoxes;
 use super::groups::{GroupedTuple, PlacedTuple, TupleGroups};
 use super::places::{NearPlaces, TuplePlaces};
-use super::resolve::{OutOfRange, Shapes};
+use super::resolve::{IndexSpec, OutOfRange};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -50,7 +50,7 @@ impl LinkedGather {
     ///
     /// # Errors
     /// A number that names no place; an output of more bytes than can be addressed; of reading; not enough memory.
-    pub fn new(data: Source, shapes: Shapes, indices: Source, limits: Limits) -> Result<Self> {
+    pub fn new(data: Source, shapes: IndexSpec, indices: Source, limits: Limits) -> Result<Self> {
         let meta = Meta::new(data.dtype().clone(), shapes.updates_shape().to_vec());
         // data without items, and tuples without numbers, take no bytes, however many they are
         if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {

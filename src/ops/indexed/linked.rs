@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::resolve::{BlockArrangement, Shapes};
+use super::resolve::{BlockArrangement, IndexSpec};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use super::scatter::Scatter;
 use super::sweeps::{Grouping, Sweeps};
@@ -14,12 +14,12 @@ use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern, StoredWindow};
+use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
-use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -31,7 +31,7 @@ pub struct ScatterOperands {
     /// The index tensor, of any integer dtype.
     pub indices: Source,
     /// The updates, which have the shape that was checked.
-    pub updates: Updates,
+    pub updates: Converted,
 }
 
 /// What a scatter does with its updates.
@@ -48,7 +48,7 @@ pub struct ScatterRule {
 pub struct LinkedScatter {
     base: Selection,
     sweeps: Sweeps,
-    updates: Updates,
+    updates: Converted,
     application: Application,
     /// What updates are read as: the dtype of the data, in native order for a reduction.
     kernel: DType,
@@ -61,7 +61,7 @@ pub struct LinkedScatter {
     limits: Limits,
 }
 
-impl Shapes {
+impl IndexSpec {
     /// Reads the index tensor and links a scatter to its operands. This is all that is left to do when the shapes have been
     /// checked:
     ///

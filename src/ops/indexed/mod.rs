@@ -5,10 +5,10 @@
 //! `position` goes to the place in `0..dim` that index tuple number `position` names. A *block* is what one tuple addresses.
 //! An *entry* is a place and its payload: the update itself if it is small, else its position.
 //!
-//! The types keep the order of the steps. [`Shapes`] are checked. With the order of storage they make a [`TupleResolver`],
+//! The types keep the order of the steps. An [`IndexSpec`] is checked. With the order of storage it makes a [`TupleResolver`],
 //! which knows what index numbers mean. With the index tensor that makes [`Sweeps`], and each of these a [`Scatter`], in
 //! which every number is in range. With data and updates they are a [`LinkedScatter`], an operator for the engine:
-//! [`Shapes::link`] goes all the way.
+//! [`IndexSpec::link`] goes all the way.
 //!
 //! A gather needs the places in the order of the tuples, not grouped: a [`TupleResolver`] and an index tensor make
 //! [`TuplePlaces`], and with data these are a [`LinkedGather`], which sees `data` as `[batch, row, dim, block]` and its output
@@ -49,7 +49,7 @@ pub use self::gathered::LinkedGather;
 pub use self::linked::{LinkedScatter, ScatterOperands, ScatterRule};
 pub use self::places::{NearPlaces, TuplePlaces};
 pub use self::read::{TakeItems, all_integers, each_window};
-pub use self::resolve::{Index, OutOfRange, Shapes, TupleResolver};
+pub use self::resolve::{Index, IndexSpec, OutOfRange, TupleResolver};
 pub use self::runs::ItemRun;
 pub use self::scatter::Scatter;
 pub use self::sweeps::{Grouping, Sweeps};

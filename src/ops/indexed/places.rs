@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::read::collect;
-use super::resolve::{Index, Shapes, TupleResolver};
+use super::resolve::{Index, IndexSpec, TupleResolver};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::memory::{self, Buffer};
+use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
-use crate::ops::updates::Updates;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -27,7 +27,7 @@ pub enum TuplePlaces {
 /// An index tensor any tuples of which can be read; every number of it has been checked.
 #[derive(Debug)]
 pub struct PlacesOnDemand {
-    indices: Updates,
+    indices: Converted,
     resolver: TupleResolver,
     kind: Kind,
 }
@@ -53,7 +53,7 @@ pub enum NearPlaces<'a> {
 
 impl PlacesOnDemand {
     /// Returns the shapes of the operator.
-    pub(super) fn shapes(&self) -> &Shapes {
+    pub(super) fn shapes(&self) -> &IndexSpec {
         self.resolver.shapes()
     }
 
@@ -100,7 +100,7 @@ impl TuplePlaces {
         if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.machine.entries {
             indices.keep_near(limits.threads)?;
             let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
-            let mut indices = Updates::new(indices, conversion);
+            let mut indices = Converted::new(indices, conversion);
             indices.make_runs(&native, limits)?;
             // every number is checked before anything is written, and after it has been brought into the order of its use
             collect(indices.source(), resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;

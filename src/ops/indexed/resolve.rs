@@ -17,7 +17,7 @@ use crate::layout::shape::coordinates;
 
 /// The checked shapes of an operator by indices: the axes of `data` that index tuples address, and where the tuples lie.
 #[derive(Clone, Debug)]
-pub struct Shapes {
+pub struct IndexSpec {
     /// The dims of `data`.
     pub(in crate::ops) data: Vec<usize>,
     /// The axes of `data` that a tuple addresses, one number each.
@@ -51,7 +51,7 @@ pub enum OutOfRange {
     Zero,
 }
 
-impl Shapes {
+impl IndexSpec {
     /// States that tuples of the dims `tuples` address `axes` of `data`, the first `batch_dims` axes of both being batches, and
     /// that each lies along an axis of its own. A caller changes what is otherwise.
     pub(in crate::ops) fn new(data: &[usize], batch_dims: usize, axes: Range<usize>, tuples: &[usize]) -> Self {
@@ -111,8 +111,8 @@ pub(super) struct BlockArrangement {
 }
 
 impl BlockArrangement {
-    pub(super) fn new(shapes: &Shapes, order: Order) -> Self {
-        let Shapes { data, axes, tuples, updates, is_implied, counts_from_end, .. } = shapes;
+    pub(super) fn new(shapes: &IndexSpec, order: Order) -> Self {
+        let IndexSpec { data, axes, tuples, updates, is_implied, counts_from_end, .. } = shapes;
         let product = |dims: &[usize]| dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim));
         if *is_implied {
             let implied = Some(ImpliedPlaces::new(data, tuples, axes.start, order));
@@ -304,11 +304,11 @@ impl ImpliedPlaces {
 /// What the numbers of an index tensor of checked shapes mean for tensors in one order of storage.
 #[derive(Clone, Debug)]
 pub struct TupleResolver {
-    pub(super) shapes: Shapes,
+    pub(super) shapes: IndexSpec,
     pub(super) arrangement: BlockArrangement,
 }
 
-impl Shapes {
+impl IndexSpec {
     /// Returns the resolver of index tuples for data that is stored, and changed, in that order.
     pub fn in_order(self, order: Order) -> TupleResolver {
         let arrangement = BlockArrangement::new(&self, order);
@@ -318,7 +318,7 @@ impl Shapes {
 
 impl TupleResolver {
     /// Returns the shapes of the operator.
-    pub fn shapes(&self) -> &Shapes {
+    pub fn shapes(&self) -> &IndexSpec {
         &self.shapes
     }
 
@@ -411,7 +411,7 @@ impl TupleResolver {
 
     /// Returns the error for a number that is out of range, by its number among all in the index tensor.
     fn out_of_range(&self, number: usize, value: &dyn fmt::Display) -> Error {
-        let Shapes { data, axes, tuples, has_tuple_axis, counts_from_end, .. } = &self.shapes;
+        let IndexSpec { data, axes, tuples, has_tuple_axis, counts_from_end, .. } = &self.shapes;
         let component = number % axes.len();
         let mut at = coordinates(number / axes.len(), tuples);
         if *has_tuple_axis {

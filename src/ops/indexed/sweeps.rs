@@ -21,9 +21,9 @@ use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
+use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
-use crate::ops::updates::Updates;
 use crate::parallel::locked;
 use crate::storage::source::Source;
 
@@ -81,7 +81,7 @@ impl Sweeps {
     pub fn new(
         resolver: TupleResolver,
         indices: Source,
-        updates: Option<&Updates>,
+        updates: Option<&Converted>,
         grouping: Grouping,
         limits: Limits,
     ) -> Result<Self> {
@@ -162,7 +162,7 @@ impl Sweeps {
     ///
     /// # Panics
     /// If there are no `updates`, but they are carried along.
-    pub fn get(&self, number: usize, updates: Option<&Updates>) -> Result<Arc<Scatter>> {
+    pub fn get(&self, number: usize, updates: Option<&Converted>) -> Result<Arc<Scatter>> {
         // The lock is kept while a sweep is made: other threads need this same sweep next, so that blocking them is
         // cheaper than making it twice.
         let mut made = locked(&self.made);
@@ -228,7 +228,7 @@ impl Sweeps {
         Ok((0..named.max(1)).step_by(together).map(range).collect())
     }
 
-    fn make(&self, sweep: &SweepRange, updates: Option<&Updates>) -> Result<Scatter> {
+    fn make(&self, sweep: &SweepRange, updates: Option<&Converted>) -> Result<Scatter> {
         let BlockArrangement { outer, block, .. } = self.resolver.arrangement;
         let bytes = self.payload.bytes();
         let begin = |part, tuples| {
@@ -290,7 +290,7 @@ fn widen(items: &mut [u8], itemsize: usize, word: usize) {
 /// read in it. They may take two and a half times the memory of the index tensor, and 48 MiB in any case.
 fn carries(
     resolver: &TupleResolver,
-    updates: &Updates,
+    updates: &Converted,
     grid: BucketGrid,
     Grouping { repeats, group }: Grouping,
     indices: &Source,

@@ -7,11 +7,11 @@ use crate::item::dtype::DType;
 use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::window::{Window, Windows};
+use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::ops::machine::Machine;
 use crate::ops::reduction::{self, Combine, Reduction, Repeats};
 use crate::ops::tally::Put;
-use crate::ops::updates::Updates;
 use crate::ops::{scatter_nd, scatter_update};
 use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
@@ -31,17 +31,17 @@ fn source<T: crate::item::element::Element>(shape: &[usize], items: Vec<T>) -> S
 }
 
 /// Updates of int16, numbered from 1.
-fn updates(shape: &[usize]) -> Updates {
+fn updates(shape: &[usize]) -> Converted {
     let dtype = DType::parse("int16").unwrap();
     let items = (1..=shape.iter().product::<usize>() as i16).collect();
-    Updates::new(source(shape, items), Conversion::new(&dtype, &dtype).unwrap())
+    Converted::new(source(shape, items), Conversion::new(&dtype, &dtype).unwrap())
 }
 
 /// What a scatter makes of zeros, window by window.
 fn applied(
     sweeps: &Sweeps,
-    given: Option<&Updates>,
-    updates: &Updates,
+    given: Option<&Converted>,
+    updates: &Converted,
     (shape, items): (&[usize], usize),
     add: Option<Combine>,
 ) -> Vec<i16> {

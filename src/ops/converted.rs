@@ -1,4 +1,4 @@
-//! The updates of a scatter: a source, and how its items become items of the data.
+//! Sources whose items are converted while they are read: updates, which become items of the data, and index tensors.
 
 use super::fill::{Limits, Scratch};
 use crate::error::Result;
@@ -11,48 +11,49 @@ use crate::memory::Buffer;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Keep, Source};
 
-/// The updates of a scatter: where they come from, and how their items become items of the data.
+/// A source, in any order of its axes, with the conversion of its items. Updates are converted to items of the data, and the
+/// numbers of index tensors to native ones.
 #[derive(Debug)]
-pub struct Updates {
+pub struct Converted {
     source: Source,
     view: View,
     conversion: Conversion,
 }
 
-impl Updates {
-    /// Makes updates of a source, with the conversion that [`Conversion::new`] has given for its dtype and that of the data.
+impl Converted {
+    /// Combines a source with the conversion that [`Conversion::new`] has given for its dtype and the dtype that is wanted.
     pub fn new(source: Source, conversion: Conversion) -> Self {
         Self { view: source.view(), source, conversion }
     }
 
-    /// Returns the updates as items of another dtype of the same kind, such as the native one.
+    /// Returns the same items as those of another dtype of the same kind, such as the native one.
     #[must_use]
     pub fn converted_to(self, dtype: &DType) -> Self {
-        let conversion = Conversion::new(self.source.dtype(), dtype).expect("updates are of the kind of the data");
+        let conversion = Conversion::new(self.source.dtype(), dtype).expect("another dtype of the same kind");
         Self { conversion, ..self }
     }
 
-    /// Returns the source of the updates.
+    /// Returns the source.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Returns where they lie in the storage of the source.
+    /// Returns where the items lie in the storage of the source.
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// Returns the bytes of one of their items as an item of the data.
+    /// Returns the bytes of an item when it has been converted.
     pub fn itemsize(&self) -> usize {
         self.conversion.itemsize()
     }
 
-    /// Returns the bytes of all of them as items of the data.
+    /// Returns the bytes of all items when they have been converted.
     pub fn bytes(&self) -> usize {
         self.view.items().saturating_mul(self.conversion.itemsize())
     }
 
-    /// Returns the updates with their axes in another order.
+    /// Returns the same items with the axes in another order.
     #[must_use]
     pub fn with_axes(self, axes: &[usize]) -> Self {
         Self { view: self.view.with_axes(axes), ..self }
@@ -112,7 +113,7 @@ impl Updates {
         Ok(())
     }
 
-    /// Reads the updates that a part of their view shows, in C order.
+    /// Reads the items that a part of the view shows, in C order.
     ///
     /// # Errors
     /// Those of [`Source::read`].
