@@ -117,16 +117,16 @@ impl Workload<'_> {
                 "codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]}}"#
             );
             write!(self.told, "/{chunk:?}").unwrap();
-            fs::create_dir(self.folder.path(&format!("{name}.zarr"))).unwrap();
-            self.folder.put(&format!("{name}.zarr/zarr.json"), metadata.into_bytes());
+            fs::create_dir(self.folder.path(format!("{name}.zarr"))).unwrap();
+            self.folder.put(format!("{name}.zarr/zarr.json"), metadata.into_bytes());
             self.operands.push(format!("{name}.zarr"));
             return;
         }
         self.told += if in_fortran { "F" } else { "" };
         let head = npy_with_header(&header(descr, in_fortran, shape), &[]);
         let length = head.len() as u64 + bytes;
-        self.folder.put(&format!("{name}.npy"), head);
-        let file = fs::File::options().write(true).open(self.folder.path(&format!("{name}.npy")));
+        self.folder.put(format!("{name}.npy"), head);
+        let file = fs::File::options().write(true).open(self.folder.path(format!("{name}.npy")));
         file.and_then(|file| file.set_len(length)).expect("a sparse file");
         self.operands.push(format!("{name}.npy"));
     }
