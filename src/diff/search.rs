@@ -75,7 +75,7 @@ impl Comparison<'_> {
             return Ok([of_key(0); 4]);
         }
         loop {
-            search.narrow(counts, count);
+            search.narrow(counts, count, zeros);
             if let Some(found) = search.found() {
                 // some may be missing if a file has changed between two passes
                 return Ok(std::array::from_fn(|n| found.get(n).and_then(|&key| of_key(key))));

@@ -1,6 +1,5 @@
 //! The window loop, and what else runs through whole tensors: scans, quantiles.
 
-mod brackets;
 pub mod cost;
 pub mod cut;
 pub mod job;

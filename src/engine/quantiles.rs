@@ -1,14 +1,14 @@
 //! Exact quantiles in bounded memory: the items of given ranks, whatever the number of items, their order and the threads.
 //!
-//! This is a radix select, from the top digit down. Items have *keys*, whole numbers that order as the items do ([`Key`]).
-//! A first pass counts how often each value of the leading digit (16 bits) occurs, which tells the leading digit of each
-//! wanted key. A later pass looks only at keys that begin with one of these: if they are few, it keeps and sorts them; if
-//! not, it counts their next digit. Counts are added up, so neither order nor threads matter. To sort all items would take
-//! the memory of all; a sketch, such as a t-digest, takes little, but returns an approximation that depends on the order.
+//! Items have *keys*, whole numbers that order as the items do ([`Key`]). A first pass counts the keys in buckets of
+//! equal width, which tells the bucket of each wanted key. A later pass looks only at keys in these buckets: if they are
+//! few, it keeps them, and the wanted ones are selected in memory; if not, it divides each bucket into narrower
+//! ones and counts again. Counts are added up, so neither order nor threads matter. To sort all items would take the memory
+//! of all; a sketch, such as a t-digest, takes little, but returns an approximation that depends on the order.
 //!
 //! The first pass can be one that is made anyway. Items of 32 bits need at most two passes, and so do most of 64 bits; no
-//! items need more than four. A [sample](Search::sampled) tells between which keys the wanted ones probably are: if that
-//! is right, the first pass is the last.
+//! items need more than four. A [sample](Search::sampled) tells in which buckets the wanted keys probably are. Then the first
+//! pass keeps the keys in these, too, and is the last if the sample was right; if not, its counts are those of any first pass.
 //!
 //! ```
 //! use tensorop::engine::quantiles::{Fraction, Key, Search};
@@ -19,26 +19,38 @@
 //! while search.found().is_none() {
 //!     let mut counts = search.begin();
 //!     search.count(&mut counts, &keys);
-//!     search.narrow(vec![counts], 4);
+//!     search.narrow(vec![counts], 4, 0);
 //! }
 //! let found: Option<Vec<f64>> = search.found().map(|keys| keys.iter().map(|&key| f64::from_key(key)).collect());
 //! assert_eq!(found, Some(vec![2.0, 8.0]));
 //! ```
 
+use std::ops::RangeInclusive;
+use std::sync::Mutex;
+
 use half::{bf16, f16};
 
-use super::brackets::{BracketCounts, Brackets};
-use super::select::{joined, select};
+use super::select::{Buckets, locate, select, select_within};
 use crate::item::element::inlined;
+use crate::parallel::locked;
 
-/// Bits of a digit. The counters of a thread, 256 KiB, fit the cache beside the items.
-const DIGIT: u32 = 16;
+/// The buckets into which a pass divides a range of keys. Their counters, 512 KiB, are seldom all in use.
+const BUCKETS: usize = 1 << 16;
 
-/// The most keys, of all threads together, that a later pass keeps and sorts instead of counting them: 8 MiB.
-const KEPT: u64 = 1 << 20;
+/// The bits of the number of buckets between the least and the largest guess, whose counters, 64 KiB, are all in use.
+const GUESS_BITS: u32 = 13;
+
+/// The most keys, of all threads together, that a pass keeps in guessed buckets: 32 MiB.
+const GUESSED: usize = 1 << 22;
+
+/// The most keys that a later pass keeps instead of counting them: 8 MiB.
+const KEPT: usize = 1 << 20;
 
 /// The most keys that the first pass keeps: to find the wanted ones among them takes less time than to go through the counters.
 const FEW: usize = 1 << 16;
+
+/// How many standard deviations of a sample's rank lie on either side of a guess.
+const SPREAD: f64 = 5.0;
 
 /// A share of all items, from 0 to 1. It is no float, because 0.1 is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,136 +148,179 @@ keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
 #[derive(Debug)]
 pub struct Search {
     bits: u32,
+    /// Ascending.
     fractions: Vec<Fraction>,
-    /// The most keys that are kept in a later pass.
-    kept: u64,
+    most_kept: usize,
+    /// The keys that the threads of this pass have kept.
+    kept: Mutex<Vec<u64>>,
     pass: Pass,
 }
 
 /// The task of the next pass.
 #[derive(Debug)]
 enum Pass {
-    /// The pass keeps all keys, of which there are at most so many.
-    KeepAll(usize),
-    /// The pass keeps the keys within guesses, and counts the others.
-    Guess(Brackets),
-    /// The pass counts the leading digit of all keys.
-    CountAll,
-    /// The pass keeps the keys that have one of these beginnings.
-    Keep(Beginnings),
-    /// The pass counts the next digit of the keys that have one of these beginnings. Below that digit are so many bits.
-    Count(Beginnings, u32),
+    /// The pass keeps all keys.
+    KeepAll,
+    /// The pass counts all keys in buckets.
+    CountAll(Buckets),
+    /// The pass counts all keys, and keeps those in some buckets.
+    Guess(Guess),
+    /// The pass keeps the keys in some ranges.
+    Keep(Ranges),
+    /// The pass counts the keys of each range in buckets.
+    Count(Ranges),
     /// No pass is needed.
     Found(Vec<u64>),
 }
 
-/// The bits that are known of the wanted keys, from the top.
-#[derive(Clone, Debug)]
-struct Beginnings {
-    /// The number of bits that are not known.
-    below: u32,
-    /// The known bits of the wanted keys, ascending and without duplicates.
-    known: Vec<u64>,
-    /// For each fraction the number of its beginning, and its rank, from 0, among the keys with that beginning.
-    wanted: Vec<(usize, u64)>,
-    /// Whether these can be the last 16 known bits of a wanted key, which excludes most keys at once.
-    last: Box<[bool; 1 << DIGIT]>,
+/// The buckets of a first pass, of which some probably have all wanted keys.
+#[derive(Debug)]
+struct Guess {
+    buckets: EndedBuckets,
+    is_kept: Box<[bool; BUCKETS]>,
 }
 
-impl Beginnings {
-    fn new(below: u32, wanted_bits: &[(u64, u64)]) -> Self {
-        let mut known: Vec<u64> = wanted_bits.iter().map(|&(bits, _)| bits).collect();
-        known.sort_unstable();
-        known.dedup();
-        let number = |bits| known.binary_search(&bits).expect("all beginnings are in the list");
-        let wanted = wanted_bits.iter().map(|&(bits, rank)| (number(bits), rank)).collect();
-        let mut last = Box::new([false; 1 << DIGIT]);
-        known.iter().for_each(|&bits| last[usize::from(bits as u16)] = true);
-        Self { below, known, wanted, last }
-    }
+/// Buckets of which the first has all keys below its own, too, and the one of `most` all keys above.
+#[derive(Clone, Copy, Debug)]
+struct EndedBuckets {
+    buckets: Buckets,
+    most: u64,
+}
 
-    /// Returns the bits of a key that are known of wanted keys.
-    #[inline(always)]
-    fn of(&self, key: u64) -> u64 {
-        key >> self.below
-    }
-
-    /// Returns the number of the beginning of a key, if it is one of these.
-    #[inline(always)]
-    fn number(&self, key: u64) -> Option<usize> {
-        let bits = self.of(key);
-        if !self.last[usize::from(bits as u16)] {
-            return None;
-        }
-        self.known.iter().position(|&known| known == bits)
+impl Guess {
+    /// Takes the ends of ranges of keys that are kept, ascending. Of the key 0 nothing is kept, since it may be that of most items.
+    fn new(ranges: &[[u64; 2]]) -> Option<Self> {
+        let ranges = &ranges[ranges.partition_point(|range| range[1] == 0)..];
+        let (least, most) = (ranges.first()?[0], ranges.last()?[1]);
+        let shift = Buckets::between(least, most, GUESS_BITS).shift;
+        let buckets = Buckets { least: least.saturating_sub(1 << shift), shift };
+        let buckets = EndedBuckets { buckets, most: most.saturating_add(1 << shift) };
+        let mut is_kept = Box::new([false; BUCKETS]);
+        // the first bucket may have any number of keys
+        ranges.iter().for_each(|&[low, high]| mark(&mut is_kept, buckets.of(low).max(1)..=buckets.of(high)));
+        Some(Self { buckets, is_kept })
     }
 }
 
-/// A key that is searched, after a pass.
+impl EndedBuckets {
+    /// Returns the bucket of a key.
+    #[inline(always)]
+    fn of(self, key: u64) -> usize {
+        self.buckets.of(key.max(self.buckets.least).min(self.most)) % BUCKETS
+    }
+
+    /// Returns the least and the largest key of a bucket.
+    fn range(self, bucket: usize) -> (u64, u64) {
+        let (least, most) = self.buckets.range(bucket);
+        (if bucket == 0 { 0 } else { least }, if bucket == self.of(self.most) { u64::MAX } else { most })
+    }
+}
+
+/// What is known of a wanted key: its rank, from 0, among the keys from `least` to `most`, of which there are `count`.
 #[derive(Clone, Copy, Debug)]
 struct WantedKey {
-    /// The number of its first counter.
-    first: usize,
-    /// The bits before the digit that was counted.
-    bits: u64,
-    /// The rank, from 0, among the keys with these bits.
+    least: u64,
+    most: u64,
+    count: u64,
     rank: u64,
 }
 
-/// The counters of a thread in a pass, and the keys that it keeps.
+impl WantedKey {
+    /// Takes a key of which nothing else is left to be known.
+    fn known(key: u64) -> Self {
+        Self { least: key, most: key, count: 0, rank: 0 }
+    }
+
+    fn is_known(self) -> bool {
+        self.least == self.most
+    }
+
+    /// Returns what is known if the key is also from `least` to `most`, where there are `count` keys.
+    fn within(self, (least, most): (u64, u64), count: u64, rank: u64) -> Self {
+        let least = least.max(self.least);
+        Self { least, most: most.min(self.most).max(least), count, rank }
+    }
+}
+
+/// Ranges of keys that have wanted ones.
+#[derive(Debug)]
+struct Ranges {
+    /// What is known of each wanted key, ascending.
+    wanted: Vec<WantedKey>,
+    /// The ranges of those that are not known, ascending and apart from one another, each divided into buckets.
+    ranges: Vec<(WantedKey, Buckets)>,
+    /// All ranges divided into buckets, and whether a bucket has keys of a range. A key beyond all ranges is in some bucket, too.
+    outline: Buckets,
+    is_near: Box<[bool; BUCKETS]>,
+}
+
+impl Ranges {
+    /// Returns the number of the range that has a key. Most keys are excluded at once.
+    #[inline(always)]
+    fn of(&self, key: u64) -> Option<usize> {
+        if !self.is_near[self.outline.of(key) % BUCKETS] {
+            return None;
+        }
+        self.ranges.iter().position(|(range, _)| range.least <= key && key <= range.most)
+    }
+}
+
+/// The counters of a thread in a pass.
 #[derive(Clone, Debug)]
 pub struct PassCounts {
-    /// How often each digit occurs, for each beginning. Counters of 32 bits fit the cache.
-    digits: Vec<u32>,
-    /// The counts of before, which were moved here before a counter could overflow.
-    before: Vec<u64>,
-    /// Keys that were counted since then.
-    pending: u32,
-    /// Keys that are kept.
-    kept: Vec<u64>,
-    /// The bits that all counted keys have, and those that any has.
+    /// How many keys each of the [`BUCKETS`] has, for each range.
+    buckets: Vec<u64>,
+    /// The bits that all counted keys have, and those that any has: a lower and an upper bound of all keys.
     all: u64,
     any: u64,
-    guessed: Option<BracketCounts>,
+    /// Keys on their way to those that are kept.
+    scratch: Vec<u64>,
 }
 
 impl PassCounts {
-    /// Empties the counters if one could overflow when so many keys are counted.
-    fn make_room(&mut self, keys: usize) {
-        match self.pending.checked_add(keys as u32) {
-            Some(pending) => self.pending = pending,
-            None => {
-                self.carry();
-                self.pending = keys as u32;
-            }
-        }
-    }
-
-    /// Empties the counters into those of 64 bits.
-    fn carry(&mut self) {
-        self.before.resize(self.digits.len(), 0);
-        self.before.iter_mut().zip(&mut self.digits).for_each(|(sum, count)| *sum += u64::from(std::mem::take(count)));
-        self.pending = 0;
+    /// Adds the counts of another thread.
+    fn add(&mut self, other: &Self) {
+        self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, count)| *sum += count);
+        self.all &= other.all;
+        self.any |= other.any;
     }
 }
 
 impl Search {
-    /// Begins a search among at most `items` keys of so many bits.
+    /// Begins a search among at most `items` keys of so many bits. The fractions ascend.
     pub fn new(bits: u32, fractions: &[Fraction], items: usize) -> Self {
-        let pass = if items <= FEW { Pass::KeepAll(items) } else { Pass::CountAll };
-        Self { bits, fractions: fractions.to_vec(), kept: KEPT, pass }
+        let (pass, kept) = match items <= FEW {
+            true => (Pass::KeepAll, Vec::with_capacity(items)),
+            false => (Pass::CountAll(Buckets::between(0, largest_key(bits), BUCKETS.ilog2())), Vec::new()),
+        };
+        Self { bits, fractions: fractions.to_vec(), most_kept: KEPT, kept: Mutex::new(kept), pass }
     }
 
     /// Begins a search with a sample, in which each key that counts is with the same probability. The better it represents
-    /// all keys, the better is the guess. Reorders the sample.
+    /// all keys, the better is the guess. Too many keys would have to be kept if many items are equal; then there is no guess.
+    /// Reorders the sample.
     #[must_use]
     pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
-        let mut search = Self::new(bits, fractions, items);
-        let shares = fractions.iter().map(|fraction| fraction.value());
-        if let (Pass::CountAll, Some(brackets)) = (&search.pass, Brackets::new(sample, shares, items)) {
-            search.pass = Pass::Guess(brackets);
+        let search = Self::new(bits, fractions, items);
+        let Some(last) = sample.len().checked_sub(1).filter(|_| items > FEW) else { return search };
+        let bounds = |fraction: &Fraction| {
+            let rank = fraction.value() * sample.len() as f64;
+            let spread = SPREAD * (rank * (1.0 - fraction.value())).sqrt() + SPREAD;
+            // a rank below 0 becomes 0
+            [rank - spread, rank + spread].map(|rank| (rank as usize).min(last) as u64)
+        };
+        let mut ranks: Vec<u64> = fractions.iter().flat_map(bounds).collect();
+        // bounds of two fractions overlap if there are few items, and then only the guess may be wrong
+        ranks.sort_unstable();
+        let ends = select(sample, &ranks);
+        let guess = Guess::new(ends.as_chunks().0).filter(|guess| {
+            let kept = sample.iter().filter(|key| guess.is_kept[guess.buckets.of(**key)]).count();
+            (kept as f64 / sample.len() as f64 * items as f64) < 0.75 * GUESSED as f64
+        });
+        match guess {
+            Some(guess) => Self { most_kept: GUESSED, pass: Pass::Guess(guess), ..search },
+            None => search,
         }
-        search
     }
 
     /// Returns the keys of the quantiles, one for each fraction, or none if no item counts; `None` if another pass is
@@ -273,33 +328,27 @@ impl Search {
     pub fn found(&self) -> Option<&[u64]> {
         match &self.pass {
             Pass::Found(keys) => Some(keys),
-            Pass::KeepAll(_) | Pass::Guess(_) | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) => None,
+            Pass::KeepAll | Pass::CountAll(_) | Pass::Guess(_) | Pass::Keep(_) | Pass::Count(_) => None,
         }
     }
 
     /// Returns the counters with which a thread begins a pass.
     pub fn begin(&self) -> PassCounts {
-        let counters = match &self.pass {
-            Pass::CountAll => 1 << self.bits.min(DIGIT),
-            Pass::Count(beginnings, _) => beginnings.known.len() << DIGIT,
-            Pass::KeepAll(_) | Pass::Guess(_) | Pass::Keep(_) | Pass::Found(_) => 0,
+        let ranges = match &self.pass {
+            Pass::CountAll(_) | Pass::Guess(_) => 1,
+            Pass::Count(ranges) => ranges.ranges.len(),
+            Pass::KeepAll | Pass::Keep(_) | Pass::Found(_) => 0,
         };
-        let guessed = match &self.pass {
-            Pass::Guess(brackets) => Some(brackets.begin()),
-            Pass::KeepAll(_) | Pass::CountAll | Pass::Keep(_) | Pass::Count(..) | Pass::Found(_) => None,
-        };
-        let digits = vec![0; counters];
-        PassCounts { digits, before: Vec::new(), pending: 0, kept: Vec::new(), all: u64::MAX, any: 0, guessed }
+        // only where all keys are counted, bounds of them are found
+        let (all, any) = if let Pass::CountAll(_) = self.pass { (u64::MAX, 0) } else { (0, u64::MAX) };
+        PassCounts { buckets: vec![0; ranges * BUCKETS], all, any, scratch: Vec::new() }
     }
 
     /// Counts the keys that `load` appends to a vector, as [`count`](Self::count) does. If the pass keeps all keys, that is the
     /// vector in which it keeps them, else `block`, which is emptied first.
     pub fn count_loaded(&self, counts: &mut PassCounts, block: &mut Vec<u64>, load: impl FnOnce(&mut Vec<u64>)) {
-        if let Pass::KeepAll(items) = self.pass {
-            if counts.kept.is_empty() {
-                counts.kept.reserve_exact(items);
-            }
-            load(&mut counts.kept);
+        if let Pass::KeepAll = self.pass {
+            load(&mut locked(&self.kept));
         } else {
             block.clear();
             load(block);
@@ -307,159 +356,147 @@ impl Search {
         }
     }
 
-    /// Counts some keys, fewer than 2^32. Items that do not count are left out, or have [`Key::LEFT_OUT`].
+    /// Counts some keys. Items that do not count are left out, or have [`Key::LEFT_OUT`].
     pub fn count(&self, counts: &mut PassCounts, keys: &[u64]) {
+        let PassCounts { buckets, all, any, scratch } = counts;
+        let counters = buckets.as_chunks_mut::<BUCKETS>().0;
+        // a counter does not overflow in the time of a run; to check that would take longer than the rest
+        let add_one = |counter: &mut u64| *counter = counter.wrapping_add(1);
         match &self.pass {
             // keys that do not count come last, beyond every rank
-            Pass::KeepAll(_) => counts.kept.extend_from_slice(keys),
-            Pass::Guess(brackets) => {
-                brackets.count(counts.guessed.as_mut().expect("counters of this pass"), keys);
+            Pass::KeepAll => locked(&self.kept).extend_from_slice(keys),
+            Pass::CountAll(buckets) => {
+                (*all, *any) = keys.iter().fold((*all, *any), |(all, any), key| (all & key, any | key));
+                let (buckets, counters) = (*buckets, &mut counters[0]);
+                keys.iter().for_each(|&key| add_one(&mut counters[buckets.of(key) % BUCKETS]));
             }
-            Pass::CountAll => {
-                let (mut all, mut any) = (counts.all, counts.any);
-                for key in keys {
-                    all &= key;
-                    any |= key;
-                }
-                (counts.all, counts.any) = (all, any);
-                counts.make_room(keys.len());
-                let below = self.bits.saturating_sub(DIGIT);
-                for key in keys {
-                    counts.digits[(key >> below) as usize] += 1;
-                }
-            }
-            Pass::Keep(beginnings) => {
+            Pass::Guess(guess) => {
+                let (buckets, is_kept, counters) = (guess.buckets, &*guess.is_kept, &mut counters[0]);
                 for &key in keys {
-                    // there may be more if a file has changed since the last pass
-                    if beginnings.number(key).is_some() && (counts.kept.len() as u64) < self.kept {
-                        counts.kept.push(key);
+                    let bucket = buckets.of(key);
+                    add_one(&mut counters[bucket]);
+                    if is_kept[bucket] {
+                        scratch.push(key);
                     }
                 }
             }
-            Pass::Count(beginnings, below) => {
-                counts.make_room(keys.len());
-                let mask = (1 << (beginnings.below - below)) - 1;
-                for key in keys {
-                    if let Some(number) = beginnings.number(*key) {
-                        counts.digits[number << DIGIT | (key >> below) as usize & mask] += 1;
+            Pass::Keep(ranges) => {
+                for &key in keys {
+                    if ranges.of(key).is_some() {
+                        scratch.push(key);
+                    }
+                }
+            }
+            Pass::Count(ranges) => {
+                for &key in keys {
+                    if let Some(number) = ranges.of(key) {
+                        counters[number][ranges.ranges[number].1.of(key) % BUCKETS] += 1;
                     }
                 }
             }
             Pass::Found(_) => {}
         }
+        if !scratch.is_empty() {
+            let mut kept = locked(&self.kept);
+            let room = self.most_kept - kept.len();
+            kept.extend(scratch.drain(..).take(room));
+        }
     }
 
     /// Ends a pass with the counters of all its threads. `items` is the number of items that count, the same in each pass.
-    pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64) {
+    /// Of these, `zeros` have the key 0, as far as that is known.
+    pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64, zeros: u64) {
         if items == 0 {
             self.pass = Pass::Found(Vec::new());
             return;
         }
         let ranks: Vec<u64> = self.fractions.iter().map(|fraction| fraction.rank(items) - 1).collect();
-        let (all, any) = counts.iter().fold((u64::MAX, 0), |(all, any), one| (all & one.all, any | one.any));
-        self.pass = match &self.pass {
-            Pass::KeepAll(_) => {
-                let mut keys = joined(counts.into_iter().map(|counts| counts.kept));
-                if keys.len() as u64 > items {
+        let mut kept = std::mem::take(&mut *locked(&self.kept));
+        let mut sum = self.begin();
+        counts.iter().for_each(|more| sum.add(more));
+        // what is known of the keys once the first pass has counted all, given the range of each bucket
+        let counted = |range: &dyn Fn(usize) -> (u64, u64)| -> Vec<WantedKey> {
+            let all = WantedKey { least: sum.all, most: sum.any, count: items, rank: 0 };
+            let wanted = |(&rank, (bucket, inner)): (&u64, (usize, u64))| match rank < zeros {
+                true => WantedKey::known(0),
+                false => all.within(range(bucket), sum.buckets[bucket], inner),
+            };
+            ranks.iter().zip(locate(&sum.buckets, &ranks)).map(wanted).collect()
+        };
+        self.pass = match std::mem::replace(&mut self.pass, Pass::KeepAll) {
+            Pass::KeepAll => {
+                if kept.len() as u64 > items {
                     // keys that do not count only widen the range of those that do
-                    let left_out = u64::MAX >> (u64::BITS - self.bits);
-                    keys.retain(|&key| key < left_out);
-                    keys.resize(keys.len().max(items as usize), left_out);
+                    let left_out = largest_key(self.bits);
+                    kept.retain(|&key| key < left_out);
+                    kept.resize(kept.len().max(items as usize), left_out);
                 }
-                Pass::Found(select(&mut keys, ranks.into_iter()))
+                Pass::Found(select(&mut kept, &ranks))
             }
-            Pass::Guess(brackets) => {
-                let seen = counts.into_iter().filter_map(|counts| counts.guessed).collect();
-                brackets.found(seen, &ranks).map_or(Pass::CountAll, Pass::Found)
-            }
-            Pass::Keep(beginnings) => {
-                let mut keys = joined(counts.into_iter().map(|counts| counts.kept));
-                keys.sort_unstable();
-                let key = |&(number, rank): &(usize, u64)| {
-                    let first = keys.partition_point(|&key| beginnings.of(key) < beginnings.known[number]);
-                    usize::try_from(rank).ok().and_then(|rank| keys.get(first.checked_add(rank)?).copied())
-                };
-                Pass::Found(beginnings.wanted.iter().filter_map(key).collect())
-            }
-            Pass::CountAll => {
-                let below = self.bits.saturating_sub(DIGIT);
-                let sums = sums(counts);
-                let wanted: Vec<_> = ranks.into_iter().map(|rank| WantedKey { first: 0, bits: 0, rank }).collect();
-                // bits that all keys have in common, as small numbers of 64 bits do, need not be counted
-                let common = u64::BITS - (all ^ any).leading_zeros();
-                match self.next(&sums, &wanted, below, self.bits - below) {
-                    Pass::Keep(beginnings) | Pass::Count(beginnings, _) if common < beginnings.below => {
-                        let more = beginnings.below - common;
-                        let bits = |bits: u64| bits << more | any >> common & ((1 << more) - 1);
-                        let wanted: Vec<_> =
-                            beginnings.wanted.iter().map(|&(n, rank)| (bits(beginnings.known[n]), rank)).collect();
-                        self.count_below(Beginnings::new(common, &wanted))
-                    }
-                    next => next,
+            Pass::CountAll(buckets) => self.look_within(counted(&|bucket| buckets.range(bucket))),
+            Pass::Guess(guess) => {
+                let wanted = counted(&|bucket| guess.buckets.range(bucket));
+                let in_kept: u64 =
+                    sum.buckets.iter().zip(&*guess.is_kept).map(|(sum, kept)| sum * u64::from(*kept)).sum();
+                let is_kept = |wanted: &WantedKey| wanted.is_known() || guess.is_kept[guess.buckets.of(wanted.least)];
+                self.most_kept = KEPT;
+                match kept.len() as u64 == in_kept && wanted.iter().all(is_kept) {
+                    true => Pass::Found(found(&wanted, &kept)),
+                    false => self.look_within(wanted),
                 }
             }
-            Pass::Count(beginnings, below) => {
-                let sums = sums(counts);
-                let of = |&(number, rank): &(usize, u64)| WantedKey {
-                    first: number << DIGIT,
-                    bits: beginnings.known[number],
-                    rank,
+            Pass::Count(Ranges { wanted, ranges, .. }) => {
+                let counters = sum.buckets.as_chunks::<BUCKETS>().0;
+                let within = |wanted: WantedKey| {
+                    let number = ranges.iter().position(|(range, _)| range.least == wanted.least);
+                    number.map_or(wanted, |number| {
+                        let (bucket, rank) = locate(&counters[number], &[wanted.rank])[0];
+                        wanted.within(ranges[number].1.range(bucket), counters[number][bucket], rank)
+                    })
                 };
-                let wanted: Vec<_> = beginnings.wanted.iter().map(of).collect();
-                self.next(&sums, &wanted, *below, beginnings.below - below)
+                self.look_within(wanted.into_iter().map(within).collect())
             }
-            Pass::Found(keys) => Pass::Found(keys.clone()),
+            Pass::Keep(ranges) => Pass::Found(found(&ranges.wanted, &kept)),
+            Pass::Found(keys) => Pass::Found(keys),
         };
     }
 
-    /// Returns the pass after one that has counted digits of `digit` bits, below which `below` bits are unknown.
-    fn next(&self, sums: &[u64], wanted: &[WantedKey], below: u32, digit: u32) -> Pass {
-        let mut found: Vec<(u64, u64)> = Vec::with_capacity(wanted.len());
-        let mut candidates = Vec::new();
-        for &WantedKey { first, bits, mut rank } in wanted {
-            // empty if a file has become empty since the last pass
-            let counters = sums.get(first..).unwrap_or_default().iter().take(1 << digit);
-            let mut at = 0;
-            for (value, &count) in counters.enumerate() {
-                at = value;
-                if rank < count {
-                    candidates.push((first + value, count));
-                    break;
-                }
-                rank -= count;
-            }
-            found.push((bits << digit | at as u64, rank));
-        }
-        if below == 0 {
-            return Pass::Found(found.into_iter().map(|(bits, _)| bits).collect());
-        }
-        candidates.sort_unstable();
-        candidates.dedup();
-        let beginnings = Beginnings::new(below, &found);
-        match candidates.iter().map(|(_, count)| count).sum::<u64>() <= self.kept {
-            true => Pass::Keep(beginnings),
-            false => self.count_below(beginnings),
-        }
-    }
-
-    /// Returns the pass that counts the next digit, or what is found if no bit is unknown.
-    fn count_below(&self, beginnings: Beginnings) -> Pass {
-        match beginnings.below {
-            0 => Pass::Found(beginnings.wanted.iter().map(|&(number, _)| beginnings.known[number]).collect()),
-            below => Pass::Count(beginnings, below.saturating_sub(DIGIT)),
-        }
+    /// Returns the pass that looks within what is known of the wanted keys.
+    fn look_within(&self, wanted: Vec<WantedKey>) -> Pass {
+        let mut unknown: Vec<WantedKey> = wanted.iter().copied().filter(|wanted| !wanted.is_known()).collect();
+        unknown.dedup_by_key(|wanted| wanted.least);
+        let (Some(first), Some(last)) = (unknown.first(), unknown.last()) else {
+            return Pass::Found(found(&wanted, &[]));
+        };
+        let divided = |least, most| Buckets::between(least, most, BUCKETS.ilog2());
+        let outline = divided(first.least, last.most);
+        let mut is_near = Box::new([false; BUCKETS]);
+        unknown.iter().for_each(|range| mark(&mut is_near, outline.of(range.least)..=outline.of(range.most)));
+        let keys: u64 = unknown.iter().map(|range| range.count).sum();
+        let ranges = unknown.into_iter().map(|range| (range, divided(range.least, range.most))).collect();
+        let ranges = Ranges { wanted, ranges, outline, is_near };
+        if keys <= self.most_kept as u64 { Pass::Keep(ranges) } else { Pass::Count(ranges) }
     }
 }
 
-/// Adds up the counters of all threads.
-fn sums(counts: Vec<PassCounts>) -> Vec<u64> {
-    let mut sums: Vec<u64> = Vec::new();
-    for mut counts in counts {
-        counts.carry();
-        sums.resize(counts.before.len(), 0);
-        sums.iter_mut().zip(&counts.before).for_each(|(sum, count)| *sum += count);
-    }
-    sums
+/// Returns the largest key of so many bits.
+fn largest_key(bits: u32) -> u64 {
+    u64::MAX >> (u64::BITS - bits)
+}
+
+/// Marks some buckets.
+fn mark(marks: &mut [bool; BUCKETS], buckets: RangeInclusive<usize>) {
+    marks.get_mut(buckets).into_iter().flatten().for_each(|mark| *mark = true);
+}
+
+/// Returns the wanted keys, given all keys of the ranges of those that are not known. Some are missing if a file has changed
+/// between two passes.
+fn found(wanted: &[WantedKey], kept: &[u64]) -> Vec<u64> {
+    let key = |one: &WantedKey| match one.is_known() {
+        true => Some(one.least),
+        false => select_within(kept, (one.least, one.most), one.rank),
+    };
+    wanted.iter().filter_map(key).collect()
 }
 
 #[cfg(test)]
@@ -479,7 +516,7 @@ mod tests {
     /// The keys of the quantiles, one for each fraction, found by sorting.
     fn among(keys: &mut [u64], fractions: &[Fraction]) -> Vec<u64> {
         let items = keys.len() as u64;
-        select(keys, fractions.iter().map(|fraction| fraction.rank(items) - 1))
+        select(keys, &fractions.iter().map(|fraction| fraction.rank(items) - 1).collect::<Vec<_>>())
     }
 
     /// Numbers that look random, the same each time.
@@ -492,7 +529,7 @@ mod tests {
     }
 
     /// What a search finds, and how many passes it takes. Each of three threads sees pieces of the keys.
-    fn search(mut search: Search, keys: &[u64], items: u64) -> (Vec<u64>, usize) {
+    fn search(mut search: Search, keys: &[u64], items: u64, zeros: u64) -> (Vec<u64>, usize) {
         for passes in 0.. {
             if let Some(found) = search.found() {
                 return (found.to_vec(), passes);
@@ -501,7 +538,7 @@ mod tests {
             for (n, piece) in keys.chunks(97).enumerate() {
                 search.count(&mut threads[n * n % 3], piece);
             }
-            search.narrow(threads, items);
+            search.narrow(threads, items, zeros);
         }
         unreachable!("passes end")
     }
@@ -517,16 +554,16 @@ mod tests {
             0 => Vec::new(),
             _ => FRACTIONS.iter().map(|fraction| sorted[fraction.rank(count) as usize - 1]).collect(),
         };
-        for (few, kept) in [(0, u64::MAX), (usize::MAX, 0), (usize::MAX, 50), (usize::MAX, KEPT)] {
-            let (found, took) = search(Search { kept, ..Search::new(T::BITS, &FRACTIONS, few) }, &keys, count);
-            assert_eq!(found, expected, "{name}: {few} {kept}");
+        for (few, most_kept) in [(0, KEPT), (usize::MAX, 0), (usize::MAX, 50), (usize::MAX, KEPT)] {
+            let (found, took) = search(Search { most_kept, ..Search::new(T::BITS, &FRACTIONS, few) }, &keys, count, 0);
+            assert_eq!(found, expected, "{name}: {few} {most_kept}");
             assert!(took <= passes, "{name}: {took} passes");
         }
         // from samples that are like all of them, and that are not
         for (sample, of) in [("all", 0..sorted.len()), ("the least", 0..sorted.len() / 10), ("none", 0..0)] {
             let items = keys.len().max(FEW + 1);
             let sampled = Search::sampled(T::BITS, &FRACTIONS, items, &mut sorted[of].to_vec());
-            let (found, took) = search(sampled, &keys, count);
+            let (found, took) = search(sampled, &keys, count, 0);
             assert_eq!(found, expected, "{name}: a sample of {sample}");
             assert!(took <= passes + 1, "{name}: {took} passes with a sample of {sample}");
         }
@@ -577,7 +614,8 @@ mod tests {
             let mut sample: Vec<u64> = keys.iter().copied().step_by(7).collect();
             let mut sorted = keys.clone();
             let expected = among(&mut sorted, &fractions);
-            let (found, took) = search(Search::sampled(64, &fractions, n, &mut sample), &keys, n as u64);
+            let zeros = keys.iter().filter(|key| **key == 0).count() as u64;
+            let (found, took) = search(Search::sampled(64, &fractions, n, &mut sample), &keys, n as u64, zeros);
             assert_eq!((found, took), (expected, passes), "{name}");
         }
     }
@@ -587,8 +625,11 @@ mod tests {
         let keys: Vec<u64> = random().take(100_000).map(|r| if r % 10 < 4 { 0 } else { 1 + r % 9 }).collect();
         let expected = among(&mut keys.clone(), &FRACTIONS);
         for mut sample in [vec![0; 1000], [vec![0; 990], vec![9; 10]].concat()] {
-            let search_for = Search::sampled(64, &FRACTIONS, keys.len(), &mut sample);
-            assert_eq!(search(search_for, &keys, keys.len() as u64).0, expected);
+            let zeros = keys.iter().filter(|key| **key == 0).count() as u64;
+            for zeros in [0, zeros] {
+                let search_for = Search::sampled(64, &FRACTIONS, keys.len(), &mut sample);
+                assert_eq!(search(search_for, &keys, keys.len() as u64, zeros).0, expected);
+            }
         }
     }
 
@@ -629,15 +670,5 @@ mod tests {
         for ((numerator, denominator), items, rank) in rows {
             assert_eq!(Fraction::new(numerator, denominator).rank(items), rank, "{numerator}/{denominator} of {items}");
         }
-    }
-
-    #[test]
-    fn counters_do_not_overflow() {
-        let search = Search::new(16, &FRACTIONS, usize::MAX);
-        let mut counts = search.begin();
-        search.count(&mut counts, &[7, 7]);
-        counts.make_room(u32::MAX as usize);
-        search.count(&mut counts, &[7]);
-        assert_eq!(sums(vec![counts])[7], 3);
     }
 }

@@ -428,7 +428,7 @@ impl ItemPasses<'_> {
         finite: u64,
     ) -> Result<Vec<ItemValue>> {
         loop {
-            search.narrow(passed, finite);
+            search.narrow(passed, finite, 0);
             if let Some(found) = search.found() {
                 return Ok(found.iter().map(|&key| self.value((codec.store)(key))).collect());
             }
