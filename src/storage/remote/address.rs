@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use url::Url;
+use url::{Position, Url};
 
 use crate::error::{Result, ensure, malformed};
 
@@ -89,42 +89,39 @@ impl Address {
     /// Returns the address of what lies below this one, as a file lies in a folder. The query of a URL stays.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
-        let below = |path: &str| match path.trim_end_matches('/') {
-            "" => name.to_owned(),
-            path => format!("{path}/{name}"),
-        };
-        match self {
+        let mut below = self.clone();
+        match &mut below {
             Self::Web(url) => {
-                let mut url = url.clone();
                 if let Ok(mut segments) = url.path_segments_mut() {
                     segments.pop_if_empty().extend(name.split('/'));
                 }
-                Self::Web(url)
             }
-            Self::Bucket { bucket, key } => Self::Bucket { bucket: bucket.clone(), key: below(key) },
-            Self::Hub { kind, repository, revision, path } => {
-                Self::Hub { kind, repository: repository.clone(), revision: revision.clone(), path: below(path) }
+            Self::Bucket { key: path, .. } | Self::Hub { path, .. } => {
+                path.truncate(path.trim_end_matches('/').len());
+                if !path.is_empty() {
+                    path.push('/');
+                }
+                path.push_str(name);
             }
         }
+        below
     }
 
     /// Returns the address of what this one lies in, as a file lies in a folder.
     #[must_use]
     pub fn parent(&self) -> Self {
-        let above = |path: &str| path.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above).to_owned();
-        match self {
+        let mut above = self.clone();
+        match &mut above {
             Self::Web(url) => {
-                let mut url = url.clone();
                 if let Ok(mut segments) = url.path_segments_mut() {
                     segments.pop_if_empty().pop();
                 }
-                Self::Web(url)
             }
-            Self::Bucket { bucket, key } => Self::Bucket { bucket: bucket.clone(), key: above(key) },
-            Self::Hub { kind, repository, revision, path } => {
-                Self::Hub { kind, repository: repository.clone(), revision: revision.clone(), path: above(path) }
+            Self::Bucket { key: path, .. } | Self::Hub { path, .. } => {
+                path.truncate(path.trim_end_matches('/').rfind('/').unwrap_or(0));
             }
         }
+        above
     }
 
     /// Returns the address as it is typed, with what may be secret in it: never for a message.
@@ -155,16 +152,15 @@ impl Address {
     }
 }
 
+/// Returns the name of the host of a URL, with the port if one is given, and nothing that may be secret.
+pub(super) fn host(url: &Url) -> &str {
+    &url[Position::BeforeHost..Position::AfterPort]
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Web(url) => {
-                write!(f, "{}://{}", url.scheme(), url.host_str().unwrap_or_default())?;
-                if let Some(port) = url.port() {
-                    write!(f, ":{port}")?;
-                }
-                f.write_str(url.path())
-            }
+            Self::Web(url) => write!(f, "{}://{}{}", url.scheme(), host(url), url.path()),
             Self::Bucket { bucket, key } => write!(f, "s3://{bucket}/{key}"),
             Self::Hub { kind, repository, revision, path } => {
                 let at = if revision == "main" { String::new() } else { format!("@{}", revision.replace('/', "%2F")) };

@@ -1,15 +1,16 @@
 //! What servers answer: the part that a body is, the version of the object, and what went wrong.
 
 use std::io::{self, Read};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
 use sha2::{Digest, Sha256};
 use ureq::http::{HeaderMap, StatusCode, header};
 use ureq::{Body, Timeout};
 use url::Url;
 
-use super::address::Address;
-use super::http_date;
+use super::address::{Address, host};
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::storage::read_at::Stamp;
 
@@ -26,13 +27,17 @@ pub(super) enum Failure {
 }
 
 impl Failure {
+    fn passing(kind: io::ErrorKind, message: impl Into<String>) -> Self {
+        Self::Passing(Error::of(ErrorKind::Io(kind), message), None)
+    }
+
+    fn lasting(kind: io::ErrorKind, message: impl Into<String>) -> Self {
+        Self::Lasting(Error::of(ErrorKind::Io(kind), message))
+    }
+
     /// Names the server before the text of the error, where the address does not tell it.
     pub(super) fn of_server(self, url: &Url) -> Self {
-        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-        let named = |error: Error| {
-            let message = format!("{}{port}: {}", url.host_str().unwrap_or_default(), error.message());
-            Error::of(error.kind(), message)
-        };
+        let named = |error: Error| Error::of(error.kind(), format!("{}: {}", host(url), error.message()));
         match self {
             Self::Passing(error, after) => Self::Passing(named(error), after),
             Self::Lasting(error) => Self::Lasting(named(error)),
@@ -147,25 +152,17 @@ pub(super) fn size_of_unsatisfied(headers: &HeaderMap) -> Option<u64> {
     text(headers, header::CONTENT_RANGE)?.strip_prefix("bytes */")?.parse().ok()
 }
 
-/// Returns the length of a body, if the answer tells it.
+/// Returns the length of a body, if the answer tells it, and checks that the body holds the bytes of the object as they are.
 ///
 /// # Errors
-/// What it tells is no length.
-pub(super) fn content_length(headers: &HeaderMap) -> Result<Option<u64>> {
+/// What it tells is no length, or the bytes are encoded, which was not asked for.
+pub(super) fn plain_length(headers: &HeaderMap) -> Result<Option<u64>> {
+    let names = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
+    if let Some(name) = names.map(str::trim).find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity")) {
+        return Err(malformed!("the bytes come encoded as {:?}, which was not asked for", printable(name)));
+    }
     let parse = |text: &str| text.parse().map_err(|_| malformed!("answers with the length {:?}", printable(text)));
     text(headers, header::CONTENT_LENGTH).map(parse).transpose()
-}
-
-/// Checks that a body holds the bytes of the object as they are.
-///
-/// # Errors
-/// They are encoded, which was not asked for.
-pub(super) fn check_encoding(headers: &HeaderMap) -> Result<()> {
-    let names = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
-    match names.map(str::trim).find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity")) {
-        None => Ok(()),
-        Some(name) => Err(malformed!("the bytes come encoded as {:?}, which was not asked for", printable(name))),
-    }
 }
 
 /// Returns the text of a header.
@@ -191,18 +188,17 @@ pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) ->
         message.push_str(&format!(" ({code})"));
     }
     let denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let (kind, note) = match (denied, is_signed, address) {
-        (true, false, Address::Bucket { .. }) => {
-            (io::ErrorKind::PermissionDenied, ": no credentials were given; AWS_ACCESS_KEY_ID")
-        }
-        (true, false, Address::Hub { .. }) => (io::ErrorKind::PermissionDenied, ": no token was given; HF_TOKEN"),
-        (true, true, Address::Hub { .. }) => (io::ErrorKind::PermissionDenied, ": HF_TOKEN does not allow it"),
-        (true, true, Address::Bucket { .. }) => {
-            (io::ErrorKind::PermissionDenied, ": the credentials that were given do not allow it")
-        }
-        (true, _, Address::Web(_)) => (io::ErrorKind::PermissionDenied, ""),
-        (false, ..) if status == StatusCode::NOT_FOUND => (io::ErrorKind::NotFound, ""),
-        (false, ..) => (io::ErrorKind::Other, ""),
+    let kind = match status {
+        _ if denied => io::ErrorKind::PermissionDenied,
+        StatusCode::NOT_FOUND => io::ErrorKind::NotFound,
+        _ => io::ErrorKind::Other,
+    };
+    let note = match address {
+        Address::Bucket { .. } if denied && is_signed => ": the credentials that were given do not allow it",
+        Address::Bucket { .. } if denied => ": no credentials were given; AWS_ACCESS_KEY_ID",
+        Address::Hub { .. } if denied && is_signed => ": HF_TOKEN does not allow it",
+        Address::Hub { .. } if denied => ": no token was given; HF_TOKEN",
+        _ => "",
     };
     let error = Error::of(ErrorKind::Io(kind), message + note);
     let error = match address {
@@ -211,19 +207,25 @@ pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) ->
     };
     let passing = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
         || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-    if passing { Failure::Passing(error, retry_after(&headers, SystemTime::now())) } else { Failure::Lasting(error) }
+    if passing { Failure::Passing(error, retry_after(&headers, Timestamp::now())) } else { Failure::Lasting(error) }
 }
 
 /// Returns for how long the server says that nothing is to be asked of it, whether in seconds or by a date. A date counts from
 /// the one that the answer has, where it has one, since the clock of the server need not go as the one here.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text_of_wait = text(headers, header::RETRY_AFTER)?;
     if let Ok(seconds) = text_of_wait.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let begin = text(headers, header::DATE).and_then(http_date::parse).unwrap_or(now);
+    let begin = text(headers, header::DATE).and_then(date).unwrap_or(now);
     // what is past by now is no wait
-    Some(http_date::parse(text_of_wait)?.duration_since(begin).unwrap_or_default())
+    Some(date(text_of_wait)?.duration_since(begin).try_into().unwrap_or_default())
+}
+
+/// Parses a date as servers write it, such as `Sun, 06 Nov 1994 08:49:37 GMT`. The day of the week is not compared with the
+/// date. The two forms that were in use before 1994 are not read.
+fn date(text: &str) -> Option<Timestamp> {
+    DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()
 }
 
 /// Returns the word by which S3 names an error.
@@ -238,38 +240,34 @@ fn error_code(body: Body) -> Option<String> {
 /// Returns the failure of a request that got no answer, or of a body that broke off.
 pub(super) fn broken(error: ureq::Error, timeout: Duration) -> Failure {
     use io::ErrorKind as Kind;
-    let passing = |kind, message: String| Failure::Passing(Error::of(ErrorKind::Io(kind), message), None);
-    let lasting = |kind, message: String| Failure::Lasting(Error::of(ErrorKind::Io(kind), message));
     match error {
         ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            passing(Kind::TimedOut, format!("no connection in {} seconds", timeout.as_secs_f64()))
+            Failure::passing(Kind::TimedOut, format!("no connection in {} seconds", timeout.as_secs_f64()))
         }
         ureq::Error::Timeout(_) => {
-            passing(Kind::TimedOut, format!("no byte came in {} seconds", timeout.as_secs_f64()))
+            Failure::passing(Kind::TimedOut, format!("no byte came in {} seconds", timeout.as_secs_f64()))
         }
         ureq::Error::HostNotFound => unknown_host(),
         ureq::Error::Io(error) => of_connection(error, timeout),
         ureq::Error::Rustls(error) => insecure(Kind::Other, &error.to_string()),
-        ureq::Error::Tls(error) => lasting(Kind::Other, format!("no secure connection: {error}")),
-        ureq::Error::BodyStalled => passing(Kind::UnexpectedEof, "the answer broke off".to_owned()),
+        ureq::Error::Tls(error) => Failure::lasting(Kind::Other, format!("no secure connection: {error}")),
+        ureq::Error::BodyStalled => Failure::passing(Kind::UnexpectedEof, "the answer broke off"),
         // what a proxy is called may have a password in it
-        ureq::Error::InvalidProxyUrl => lasting(Kind::Other, "the address of the proxy is no URL".to_owned()),
-        ureq::Error::ConnectProxyFailed(_) => passing(Kind::Other, "the proxy gives no connection".to_owned()),
-        ureq::Error::ConnectionFailed => passing(Kind::Other, "no connection".to_owned()),
-        ureq::Error::LargeResponseHeader(..) => {
-            lasting(Kind::Other, "the headers of the answer are too long".to_owned())
-        }
+        ureq::Error::InvalidProxyUrl => Failure::lasting(Kind::Other, "the address of the proxy is no URL"),
+        ureq::Error::ConnectProxyFailed(_) => Failure::passing(Kind::Other, "the proxy gives no connection"),
+        ureq::Error::ConnectionFailed => Failure::passing(Kind::Other, "no connection"),
+        ureq::Error::LargeResponseHeader(..) => Failure::lasting(Kind::Other, "the headers of the answer are too long"),
         ureq::Error::Protocol(error) => {
-            passing(Kind::Other, format!("no valid answer: {}", printable(&error.to_string())))
+            Failure::passing(Kind::Other, format!("no valid answer: {}", printable(&error.to_string())))
         }
         // the other errors are not those of requests as they are made here, or may quote what was sent
-        _ => passing(Kind::Other, "the request failed".to_owned()),
+        _ => Failure::passing(Kind::Other, "the request failed"),
     }
 }
 
 /// Returns the failure of asking a host that has no address.
 fn unknown_host() -> Failure {
-    Failure::Lasting(Error::of(ErrorKind::Io(io::ErrorKind::NotFound), "the host is not known"))
+    Failure::lasting(io::ErrorKind::NotFound, "the host is not known")
 }
 
 /// Returns the failure of a connection that cannot be made secure, by what the part of the program says that makes it so.
@@ -283,7 +281,7 @@ fn insecure(kind: io::ErrorKind, told: &str) -> Failure {
         }
         _ => format!("no secure connection: {told}"),
     };
-    Failure::Lasting(Error::of(ErrorKind::Io(kind), message))
+    Failure::lasting(kind, message)
 }
 
 /// Returns the failure of a connection.
@@ -302,7 +300,7 @@ fn of_connection(error: io::Error, timeout: Duration) -> Failure {
     let text = error.to_string();
     if let Some(told) = text.strip_prefix("failed to lookup address information: ") {
         return match told.contains("emporary") {
-            true => Failure::Passing(Error::of(ErrorKind::Io(kind), format!("the host is not found: {told}")), None),
+            true => Failure::passing(kind, format!("the host is not found: {told}")),
             false => unknown_host(),
         };
     }
@@ -312,10 +310,9 @@ fn of_connection(error: io::Error, timeout: Duration) -> Failure {
         Kind::ConnectionRefused => "the connection was refused".to_owned(),
         _ => text,
     };
-    let failed = Error::of(ErrorKind::Io(kind), message);
     let lasting =
         matches!(kind, Kind::ConnectionRefused | Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NotFound);
-    if lasting { Failure::Lasting(failed) } else { Failure::Passing(failed, None) }
+    if lasting { Failure::lasting(kind, message) } else { Failure::passing(kind, message) }
 }
 
 /// Returns the failure of reading a body.
@@ -346,7 +343,7 @@ mod tests {
 
     #[test]
     fn waits_that_servers_ask_for() {
-        let now = http_date::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("a date");
+        let now = Timestamp::from_second(784_111_777).expect("a date");
         let rows = [
             ("7", "", Some(7)),
             ("18446744073709551615", "", Some(u64::MAX)),
@@ -364,6 +361,29 @@ mod tests {
             let given = [(header::RETRY_AFTER, after), (header::DATE, date)];
             let given: Vec<_> = given.into_iter().filter(|(_, value)| !value.is_empty()).collect();
             assert_eq!(retry_after(&headers(&given), now), seconds.map(Duration::from_secs), "{after} {date}");
+        }
+    }
+
+    #[test]
+    fn dates() {
+        let rows = [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(784_111_777)),
+            ("Mon, 06 Nov 1994 08:49:37 GMT", Some(784_111_777)),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
+            ("Thu, 29 Feb 2024 23:59:59 GMT", Some(1_709_251_199)),
+            ("Sun, 29 Feb 2026 00:00:00 GMT", None),
+            ("Sun, 06 Nov 1994 24:00:00 GMT", None),
+            // a zone that RFC 2822 does not name is taken for GMT
+            ("Sun, 06 Nov 1994 08:49:37 CET", Some(784_111_777)),
+            ("Sun, 06 Nov 1994 08:49:37", None),
+            ("Sun, 06 Nov -994 08:49:37 GMT", None),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", None),
+            ("Sun Nov  6 08:49:37 1994", None),
+            ("120", None),
+            ("", None),
+        ];
+        for (text, seconds) in rows {
+            assert_eq!(date(text).map(Timestamp::as_second), seconds, "{text}");
         }
     }
 

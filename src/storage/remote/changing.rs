@@ -141,7 +141,7 @@ impl Client {
                 let list = Some((prefix.clone(), listed == Listed::Folder, next.clone()));
                 let ask = Ask { list, ..Ask::new(Method::GET, &root) };
                 let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;
-                answer::check_encoding(response.headers())?;
+                answer::plain_length(response.headers())?;
                 let mut text = String::new();
                 let read = response.into_body().into_reader().take(MOST_LIST).read_to_string(&mut text);
                 read.map_err(|error| answer::broken_off(error, self.timeout))?;

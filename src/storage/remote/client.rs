@@ -11,7 +11,7 @@ use ureq::http::{Method, Request, StatusCode, header};
 use ureq::tls::TlsConfig;
 use url::Url;
 
-use super::address::Address;
+use super::address::{Address, host};
 use super::answer::{self, Failure, Response};
 use super::credentials::{BucketAccess, HubAccess};
 use super::settings::{certificates, proxy};
@@ -177,7 +177,7 @@ impl Client {
         let (url, is_signed) = (target.url.clone(), target.is_signed);
         // a server that sends requests on does so by an address that is valid for some time
         let known = if ask.reads() { locked(&self.targets).get(url.as_str()).cloned() } else { None };
-        let mut response = match known {
+        let response = match known {
             None => self.send_on(ask, target)?,
             Some(known) => {
                 let response = self.send_on(ask, Target { url: known, token: None, is_signed: false })?;
@@ -202,7 +202,7 @@ impl Client {
                         _ => Ok(None),
                     };
                 }
-                let _ = response.body_mut().with_config().limit(1 << 14).read_to_vec();
+                drain(response);
                 Ok(None)
             }
             _ if status.is_success() || ask.is_told_by(status) => Ok(Some(response)),
@@ -331,19 +331,15 @@ impl Client {
 
     /// Returns the name of the host that is asked for an address, with the port if there is one, and nothing that may be secret.
     fn host(&self, address: &Address) -> String {
-        let of_url = |url: &Url| {
-            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-            format!("{}{port}", url.host_str().unwrap_or_default())
-        };
         match address {
-            Address::Web(url) => of_url(url),
+            Address::Web(url) => host(url).to_owned(),
             Address::Hub { .. } => match self.hub.get() {
-                Some(Ok(hub)) => of_url(&hub.endpoint),
+                Some(Ok(hub)) => host(&hub.endpoint).to_owned(),
                 Some(Err(_)) | None => String::new(),
             },
             Address::Bucket { bucket, .. } => {
                 let asked = self.buckets().and_then(|access| self.bucket(access, bucket));
-                asked.map_or_else(|_| String::new(), |bucket| of_url(bucket.base_url()))
+                asked.map_or_else(|_| String::new(), |bucket| host(bucket.base_url()).to_owned())
             }
         }
     }

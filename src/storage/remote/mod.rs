@@ -13,7 +13,6 @@ mod bucket;
 mod changing;
 mod client;
 mod credentials;
-mod http_date;
 mod object;
 mod reading;
 mod settings;

@@ -11,8 +11,8 @@ use super::answer::{self, ContentRange, Failure, Response, Version};
 use super::client::{Ask, Client, MARK};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::memory;
-use crate::storage::platform::unnamed_file;
-use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
+use crate::storage::platform::{unnamed_file, write_at};
+use crate::storage::read_at::{MemoryBytes, Part, ReadAt, Stamp};
 use crate::storage::requests::{RequestEvent, tell};
 use crate::storage::source::fill_from;
 
@@ -49,7 +49,7 @@ impl Facts {
     }
 
     /// Returns the version.
-    pub fn stamp(&self) -> crate::storage::read_at::Stamp {
+    pub fn stamp(&self) -> Stamp {
         self.version.stamp()
     }
 }
@@ -75,8 +75,7 @@ impl Client {
         self.repeat(address, || {
             let ask = Ask::new(Method::GET, address).with(header::RANGE, range.clone());
             let Some(response) = self.answer(&ask)? else { return Ok(None) };
-            answer::check_encoding(response.headers())?;
-            let length = answer::content_length(response.headers())?;
+            let length = answer::plain_length(response.headers())?;
             match response.status() {
                 StatusCode::PARTIAL_CONTENT => {
                     let found = ContentRange::of(response.headers())?;
@@ -133,7 +132,7 @@ impl Client {
         let mut at = 0;
         bytes.push(next[0]);
         while !bytes.is_empty() {
-            crate::storage::platform::write_at(&file, &bytes, at).with_context(place)?;
+            write_at(&file, &bytes, at).with_context(place)?;
             at += bytes.len() as u64;
             if at > MOST_WHOLE {
                 return Err(too_long(length));
@@ -176,8 +175,7 @@ impl Client {
             ask = ask.with(header::IF_MATCH, tag.to_owned());
         }
         let response = self.answer(&ask)?.ok_or_else(answer::changed)?;
-        answer::check_encoding(response.headers())?;
-        let length = answer::content_length(response.headers())?;
+        let length = answer::plain_length(response.headers())?;
         let rest = &mut out[*filled..];
         match response.status() {
             StatusCode::PARTIAL_CONTENT => {
@@ -246,8 +244,7 @@ impl Client {
             if response.status() != StatusCode::OK {
                 return Err(other_status(response.status()).into());
             }
-            answer::check_encoding(response.headers())?;
-            let (length, headers) = (answer::content_length(response.headers())?, response.headers().clone());
+            let (length, headers) = (answer::plain_length(response.headers())?, response.headers().clone());
             let too_long = |size: u64| Failure::Lasting(malformed!("{size} bytes, at most {most} are read"));
             if let Some(length) = length.filter(|length| *length > most) {
                 return Err(too_long(length));
@@ -284,8 +281,7 @@ impl Client {
     pub(super) fn headers(&self, address: &Address) -> Result<Option<(Option<u64>, header::HeaderMap)>> {
         self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
-            answer::check_encoding(response.headers())?;
-            Ok(Some((answer::content_length(response.headers())?, response.headers().clone())))
+            Ok(Some((answer::plain_length(response.headers())?, response.headers().clone())))
         })
     }
 }

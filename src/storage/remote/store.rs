@@ -13,13 +13,18 @@ use crate::parallel::locked;
 use crate::storage::key_store::{KeyStore, Lock, ReadableStore, WritableStore};
 use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 
+/// The most objects whose versions are kept, which take some 35 MiB. Others are not compared.
+const MOST_VERSIONS: usize = 1 << 20;
+
 /// The objects whose names follow an address, as the files of a folder follow its path. Only a bucket can list them.
 #[derive(Debug)]
 pub struct RemoteStore {
     client: Arc<Client>,
     root: Address,
-    /// The versions in which objects came first, if all of a run has to be of these.
-    first: Option<FirstVersions>,
+    /// The versions in which objects came first, if all of a run has to be of these. A chunk is asked for again where what was
+    /// kept of it had to make room, or where a run goes over all items a second time; a shard, too, and its index is of no use
+    /// for the chunks of another version.
+    first: Option<Mutex<HashMap<u64, Option<u64>>>>,
 }
 
 impl RemoteStore {
@@ -32,7 +37,7 @@ impl RemoteStore {
     /// Takes the objects below an address, each in the version in which it comes first: that it has another one where it is
     /// asked for again is an error.
     pub fn of_one_version(client: &Arc<Client>, root: Address) -> Self {
-        Self { first: Some(FirstVersions::default()), ..Self::new(client, root) }
+        Self { first: Some(Mutex::default()), ..Self::new(client, root) }
     }
 
     fn address(&self, key: &str) -> Address {
@@ -41,33 +46,20 @@ impl RemoteStore {
 
     /// Checks that an object comes in the version in which it came first, or is as absent as it was.
     fn check(&self, key: &str, version: Option<&Version>) -> Result<()> {
-        self.first.as_ref().map_or(Ok(()), |first| first.check(key, version))
+        let Some(first) = &self.first else { return Ok(()) };
+        let (key, found) = (digest(key)[0], version.map(|version| version.digest()[0]));
+        let mut first = locked(first);
+        match first.get(&key) {
+            Some(known) if *known != found => return Err(changed()),
+            None if first.len() < MOST_VERSIONS => drop(first.insert(key, found)),
+            Some(_) | None => {}
+        }
+        Ok(())
     }
 
     fn opened(&self, key: &str, object: Option<RemoteObject>) -> Result<Option<Arc<dyn ReadAt>>> {
         self.check(key, object.as_ref().map(RemoteObject::version))?;
         Ok(object.map(|object| Arc::new(object) as Arc<dyn ReadAt>))
-    }
-}
-
-/// The versions in which objects came first. A chunk is asked for again where what was kept of it had to make room, or where
-/// a run goes over all items a second time; a shard, too, and its index is of no use for the chunks of another version.
-#[derive(Debug, Default)]
-struct FirstVersions(Mutex<HashMap<u64, Option<u64>>>);
-
-impl FirstVersions {
-    /// The most objects whose versions are kept, which take some 35 MiB. Others are not compared.
-    const MOST: usize = 1 << 20;
-
-    fn check(&self, key: &str, version: Option<&Version>) -> Result<()> {
-        let (key, found) = (digest(key)[0], version.map(|version| version.digest()[0]));
-        let mut first = locked(&self.0);
-        match first.get(&key) {
-            Some(known) if *known != found => return Err(changed()),
-            None if first.len() < Self::MOST => drop(first.insert(key, found)),
-            Some(_) | None => {}
-        }
-        Ok(())
     }
 }
 
