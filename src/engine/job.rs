@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::cut::Cut;
 use super::plan::{Plan, Planner, Takes};
 use super::sink::{FileSink, Take, WindowSink, failed};
-use super::slabs::Blocks;
+use super::slabs::HeldUnits;
 use crate::error::{Context, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
@@ -342,7 +342,7 @@ impl Executor<'_> {
         let left = own.into_iter().filter_map(|(region, is_left)| is_left.into_inner().then_some(region));
         let left: Vec<Region> = left.collect();
         let units = self.planner.units();
-        let blocks = Blocks::new(shape, dtype.itemsize(), slab, &units, left.iter().map(Region::window))?;
+        let blocks = HeldUnits::new(shape, dtype.itemsize(), slab, &units, left.iter().map(Region::window))?;
         let get = |n| Region::Box(blocks.window(n));
         self.each(&Regions { count: blocks.count(), largest: units.largest(), get: &get }, &|n, _, items| {
             blocks.put(n, std::mem::take(items));

@@ -45,7 +45,7 @@ impl Planner<'_> {
         self.between(windows, &grain, [held, held / 4], alone)
     }
 
-    /// Returns the chunks of a store between, if so many items are held at once and its chunks have at most so many.
+    /// Returns the chunks of a store between, if `held` items are held at once and its chunks have at most `chunk` items.
     fn between(
         &self,
         windows: &Windows,

@@ -18,8 +18,8 @@ use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
-/// Boxes of operands that fit into memory are read in pieces of so many bytes at least. Shorter pieces would be read with their
-/// gaps, that is, several times.
+/// The least piece in which boxes of operands that fit into memory are read. Shorter pieces would be read with their gaps, that
+/// is, several times.
 const LEAST_PIECE: usize = 1 << 10;
 
 /// The size of boxes of operands that fit into memory, or more where they would be read in pieces of fewer than [`CACHED_PIECE`]
@@ -30,8 +30,7 @@ const CACHED_BOX: usize = 1 << 21;
 /// A piece of so many bytes is worth a read of its own for a box of operands that fit into memory.
 const CACHED_PIECE: usize = 1 << 11;
 
-/// Each thread has at least so many windows of an output in a file, unless windows would be shorter than those of a stream (or
-/// than what takes as long to make).
+/// Each thread has at least this many windows of an output in a file, unless windows would take less work than one of a stream.
 const WINDOWS_EACH: usize = 8;
 
 /// An edit is sparse if it changes less than one byte in this many of the windows that it touches.
@@ -206,8 +205,8 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Returns the operands that are read in so many short pieces that a server had better be asked for all of their items at
-    /// once.
+    /// Returns the operands that are read in short pieces, each of which would be a request: a server is asked for all of their items
+    /// at once instead.
     pub fn in_short_pieces(&self) -> impl Iterator<Item = &'a Source> {
         let short = self.reads.iter().filter(|access| match &access.pattern {
             Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
@@ -373,17 +372,17 @@ impl<'a> Planner<'a> {
         self.items_within((bytes / (WINDOWS_EACH * self.threads)).max(least))
     }
 
-    /// Returns the items of a window that has no more than so many bytes, if any size will do.
+    /// Returns the items of a window of at most `most` bytes, if any size will do.
     fn items_within(&self, most: usize) -> usize {
         (self.window.unwrap_or(most.min(self.limits.machine.file_window)) / self.widest().max(1)).max(1)
     }
 
-    /// Cuts the output into windows of so many items, or into boxes where it is made from chunks.
+    /// Cuts the output into windows of `items` items, or into boxes where it is made from chunks.
     fn windows_of(&self, items: usize) -> Windows {
         self.cut(items, |shape, grid| Windows::boxes(shape, &self.suited(grid)))
     }
 
-    /// Cuts the output into windows of so many items that are contiguous in C order, or by `by_grid` where it is made from chunks.
+    /// Cuts the output into windows of `items` items that are contiguous in C order, or by `by_grid` where it is made from chunks.
     fn cut(&self, items: usize, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
         let shape = &self.meta.shape;
         match (self.meta.bytes(), self.grid()) {

@@ -3,7 +3,7 @@
 //! What is read comes in *grains*: a chunk is unpacked as a whole whatever is wanted of it, and a file is read page by page.
 //! Where windows lie across the grains, as columns lie across chunks that are rows, each grain would be read for every
 //! window that it touches, and the bytes that are moved would grow with the square of the tensor. So neighbouring windows
-//! are filled together: the *blocks* of a slab, which end where grains end, are read by several threads and held, and then
+//! are filled together: the *units* of a slab, which end where grains end, are read by several threads and held, and then
 //! the windows are put together from them. A slab has whole windows, and as many as make each grain a part of few slabs.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const SIDES: usize = 8;
 /// The most slabs of all combinations of sides that are tried.
 const TRIED: usize = 1 << 16;
 
-/// Bytes are read so many times at most before windows are filled together: below that, holding them gains nothing.
+/// Slabs are thought of only if bytes would be read more than 1.05 times without them.
 pub const DIRECT: f64 = 1.05;
 
 /// The sides of slabs, and how often what is read is read with them.
@@ -100,8 +100,8 @@ pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items:
     best
 }
 
-/// Bytes may be read so many times before a store between is worth its cost, which is to write all of it once and to read it
-/// once: then 2.2 times one reading and one writing are enough.
+/// A store between pays only if bytes would be read more than this many times without it. It costs one writing and one reading of
+/// all of them.
 pub const READ_AGAIN: f64 = 3.0;
 
 /// The least share by which the grid of a store between may read more than the best one.
@@ -122,8 +122,8 @@ pub fn grid_between(
         written + sides_of_slabs(shape, window, grid, items).readings
     };
     let volume = |grid: &[usize]| grid.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
-    // What lies in one grain and in one window is read with each, and written with each. Such boxes are small; they grow as
-    // long as that costs nothing.
+    // Start with the intersection of a grain and a window, which both sides handle whole. Such boxes are small; they grow as long as
+    // that costs nothing.
     let least = |axis: usize| window[axis].min(grain[axis]).clamp(1, shape[axis].max(1));
     let mut grid: Vec<usize> = (0..shape.len()).map(least).collect();
     let mut best = cost(&grid);
@@ -144,21 +144,21 @@ pub fn grid_between(
     (best + 1.0 < direct).then_some(grid)
 }
 
-/// The sides of slabs of blocks that lie beside each other in a file, and the windows in which the slabs are written.
+/// The sides of slabs of units that lie beside each other in a file, and the windows in which the slabs are written.
 #[derive(Debug)]
 pub(super) struct Strips {
     pub slab: Vec<usize>,
     pub windows: Windows,
 }
 
-/// Returns slabs of whole blocks, of at most `items` items, whose rows are pieces of about `piece` items that are contiguous
-/// in C order, and windows of about `window` items of them. `None` where the rows of a block are so long already, or where no
-/// two blocks fit.
+/// Returns slabs of whole units, of at most `items` items, whose rows are pieces of about `piece` items that are contiguous
+/// in C order, and windows of about `window` items of them. `None` where the rows of a unit are so long already, or where no
+/// two units fit.
 ///
-/// A block that is as wide as 16 float32 is written to a file in pieces of 64 bytes, a call of the system each.
-pub(super) fn strips(shape: &[usize], block: &[usize], [piece, window, items]: [usize; 3]) -> Option<Strips> {
+/// A unit that is as wide as 16 float32 is written to a file in pieces of 64 bytes, a call of the system each.
+pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [usize; 3]) -> Option<Strips> {
     let volume = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
-    let mut slab: Vec<usize> = block.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
+    let mut slab: Vec<usize> = unit.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
     let first = slab.clone();
     // the items of a piece, and the axis along which it takes a range of places
     let (mut row, mut along) = (1, 0);
@@ -184,8 +184,8 @@ pub(super) fn strips(shape: &[usize], block: &[usize], [piece, window, items]: [
     Some(Strips { slab, windows: Windows::boxes(shape, &sides) })
 }
 
-/// The blocks of a slab, which threads fill.
-pub(super) struct Blocks<'a> {
+/// The units of a slab, which threads fill.
+pub(super) struct HeldUnits<'a> {
     shape: &'a [usize],
     itemsize: usize,
     slab: Window,
@@ -195,8 +195,8 @@ pub(super) struct Blocks<'a> {
     items: Vec<OnceLock<Buffer>>,
 }
 
-impl<'a> Blocks<'a> {
-    /// Returns room for the blocks of a slab in which some windows lie. `grid` is that of all blocks.
+impl<'a> HeldUnits<'a> {
+    /// Returns room for the units of a slab in which some windows lie. `grid` is that of all units.
     pub(super) fn new(
         shape: &'a [usize],
         itemsize: usize,
@@ -212,34 +212,34 @@ impl<'a> Blocks<'a> {
         Ok(Self { shape, itemsize, slab, grid, numbers: numbers.into_iter().collect(), items })
     }
 
-    /// Returns how many blocks there are.
+    /// Returns how many units there are.
     pub(super) fn count(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Returns a block, as far as it lies in the slab.
+    /// Returns a unit, as far as it lies in the slab.
     pub(super) fn window(&self, n: usize) -> Window {
         common(&self.grid.get(self.numbers[n]), &self.slab, self.shape)
     }
 
-    /// Holds the items of a block.
+    /// Holds the items of a unit.
     pub(super) fn put(&self, n: usize, items: Buffer) {
-        self.items[n].set(items).expect("each block is filled once");
+        self.items[n].set(items).expect("each unit is filled once");
     }
 
     /// Makes `out` the items of a window, in C order.
     ///
     /// # Errors
-    /// There is not enough memory for the numbers of the blocks.
+    /// There is not enough memory for the numbers of the units.
     pub(super) fn gather(&self, window: &Window, out: &mut Buffer) -> Result<()> {
         out.resize(window.items() * self.itemsize, "a window")?;
         let to = View::c_order(&window.shape());
         for number in self.grid.touched_by(&window.spans().collect::<Vec<_>>())? {
-            let n = self.numbers.binary_search(&number).expect("the blocks of all windows are held");
-            let block = self.window(n);
-            let part = common(&block, window, self.shape);
-            let items = self.items[n].get().expect("all blocks are filled before a window is put together");
-            let from = View::c_order(&block.shape()).part(&inside(&part, &block));
+            let n = self.numbers.binary_search(&number).expect("the units of all windows are held");
+            let unit = self.window(n);
+            let part = common(&unit, window, self.shape);
+            let items = self.items[n].get().expect("all units are filled before a window is put together");
+            let from = View::c_order(&unit.shape()).part(&inside(&part, &unit));
             copy_bytes(items, &from, out, &to.part(&inside(&part, window)), self.itemsize);
         }
         Ok(())
@@ -290,11 +290,11 @@ mod tests {
     }
 
     #[test]
-    fn strips_of_blocks() {
-        // shape, block, piece, window, items at most; slab, window
+    fn strips_of_units() {
+        // shape, unit, piece, window, items at most; slab, window
         type Row = (&'static [usize], &'static [usize], [usize; 3], Option<[&'static [usize]; 2]>);
         let rows: [Row; 9] = [
-            // rows that are long enough, and blocks of which no two fit
+            // rows that are long enough, and units of which no two fit
             (&[64, 64], &[4, 16], [16, 64, 4096], None),
             (&[64, 64], &[64, 4], [16, 64, 500], None),
             (&[64, 64], &[4, 64], [100, 64, 4096], None),
@@ -307,10 +307,10 @@ mod tests {
             (&[70, 64], &[7, 4], [16, 50, 4096], Some([&[7, 16], &[1, 16]])),
             (&[70, 64], &[70, 4], [16, 50, 4096], Some([&[70, 16], &[3, 16]])),
         ];
-        for (shape, block, most, expected) in rows {
-            let found = strips(shape, block, most);
+        for (shape, unit, most, expected) in rows {
+            let found = strips(shape, unit, most);
             let sides = found.as_ref().map(|found| [&found.slab[..], found.windows.sides()]);
-            assert_eq!(sides, expected, "{shape:?} {block:?} {most:?}");
+            assert_eq!(sides, expected, "{shape:?} {unit:?} {most:?}");
         }
     }
 
@@ -326,27 +326,27 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_put_together_from_blocks() {
+    fn windows_are_put_together_from_units() {
         let shape = [5, 7];
         let all: Vec<u8> = (0..35).collect();
         let items = |window: &Window| {
             let mut out = Buffer::default();
-            out.resize(window.items(), "a block").unwrap();
+            out.resize(window.items(), "a unit").unwrap();
             let view = View::c_order(&shape).part(&window.ranges);
             copy_bytes(&all, &view, &mut out, &View::c_order(&window.shape()), 1);
             out
         };
-        for (block, slab, own) in [([2, 3], [5, 7], [5, 1]), ([1, 7], [4, 4], [2, 2]), ([3, 2], [4, 6], [2, 3])] {
-            let (grid, windows) = (Windows::boxes(&shape, &block), Windows::boxes(&shape, &own));
+        for (unit, slab, own) in [([2, 3], [5, 7], [5, 1]), ([1, 7], [4, 4], [2, 2]), ([3, 2], [4, 6], [2, 3])] {
+            let (grid, windows) = (Windows::boxes(&shape, &unit), Windows::boxes(&shape, &own));
             for slab in Windows::boxes(&shape, &slab).iter() {
                 let numbers = windows.touched_by(&slab.spans().collect::<Vec<_>>()).unwrap();
                 let own: Vec<Window> = numbers.into_iter().map(|number| windows.get(number)).collect();
-                let blocks = Blocks::new(&shape, 1, slab, &grid, own.iter()).unwrap();
-                (0..blocks.count()).for_each(|n| blocks.put(n, items(&blocks.window(n))));
+                let units = HeldUnits::new(&shape, 1, slab, &grid, own.iter()).unwrap();
+                (0..units.count()).for_each(|n| units.put(n, items(&units.window(n))));
                 for window in &own {
                     let mut out = Buffer::default();
-                    blocks.gather(window, &mut out).unwrap();
-                    assert_eq!(out[..], items(window)[..], "{window:?} from {block:?}");
+                    units.gather(window, &mut out).unwrap();
+                    assert_eq!(out[..], items(window)[..], "{window:?} from {unit:?}");
                 }
             }
         }

@@ -41,7 +41,7 @@ pub enum Feeds {
         /// The place of that axis.
         place: usize,
     },
-    /// Blocks that an index tensor names: at most so many items of the output.
+    /// Blocks that an index tensor names.
     Named {
         /// The items of all blocks, those that are named twice counted twice.
         items: usize,
@@ -107,7 +107,7 @@ impl<'a> Access<'a> {
     }
 
     /// Returns whether the order of the output crosses that of storage so soon that what follows each other in both has fewer
-    /// than so many bytes.
+    /// than `bytes` bytes.
     pub fn crosses_within(&self, bytes: usize) -> bool {
         self.view().is_some_and(|view| view.crosses_within(bytes, self.source.dtype().itemsize()))
     }
