@@ -112,6 +112,23 @@
 //!   the work is an argument.
 //! - The order of storage is decided once, in the [`Selection`](ops::selection::Selection) that an operator reads through.
 //!
+//! What words mean in `engine/`, `ops/`, `layout/` and `storage/`:
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | operand | a tensor that an operator takes; its items come from a source |
+//! | source | what gives the items of a tensor: a file, a server, chunks, memory or a stream |
+//! | sink | what takes the windows of an output |
+//! | box | a range of places on each axis of a tensor |
+//! | window | a box of the output that is filled and handed to a sink at a time |
+//! | region | what an operator fills at a time: a window, or a run of items that may begin and end within rows |
+//! | unit | a box that is stored as one value under one key, such as a chunk, or a shard of many chunks |
+//! | grain | the smallest box that can be read: a chunk that is unpacked as a whole, or a page of a file |
+//! | slab | a box of several windows that is held in memory as a whole, so that its grains are read once |
+//! | piece | items or bytes that lie one after the other in storage, and are read or written by one call |
+//! | tile | a box of items that lie in another order in storage, with sides for which pieces are long both where it is read and where it is written |
+//! | sweep | one pass over an index tensor, of which only the entries for a range of places are kept |
+//!
 //! CONTRIBUTING.md lists the files that a new operator, format or option touches.
 
 #![forbid(unsafe_code)]
