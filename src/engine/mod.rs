@@ -7,6 +7,7 @@ pub mod moves;
 pub mod plan;
 pub mod quantiles;
 pub mod scan;
+pub mod scan_plan;
 mod select;
 pub mod sink;
 pub mod slabs;

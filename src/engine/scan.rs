@@ -2,22 +2,23 @@
 //!
 //! A scan shares its windows out to threads. Each thread has a state of its own, which a visitor updates window by
 //! window, and the caller merges the states of all threads at the end. The work is split in two so that little code is
-//! compiled for each visitor: `scan_windows` reads, converts and shares out, and is compiled once; [`scan_parts`] adds
-//! the typed state.
+//! compiled for each visitor: `scan_windows` carries out the [plan](super::scan_plan) of the scan, and is compiled once;
+//! [`scan_parts`] adds the typed state.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::job::Progress;
+use super::plan::Plan;
+use super::scan_plan::{ScannedPart, ShownAs, plan_scan};
 use crate::error::Result;
 use crate::layout::view::View;
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::Window;
 use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::ops::selection::must_settle;
-use crate::parallel::{locked, share, share_in_order, threads_holding, unlocked};
+use crate::parallel::{locked, share, share_in_order, unlocked};
 use crate::storage::conversion::Conversion;
-use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
 /// Returns whether two tensors of one dtype and shape, stored in one order, consist of the same bytes.
@@ -74,7 +75,7 @@ pub fn scan_in_order(
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
     settle(&mut [source], limits)?;
-    let scanning = Scanning { limits, progress, wanted: &|_| true, cut: Windows::new };
+    let scanning = Scanning { limits, progress, wanted: &|_| true, shown: ShownAs::InOrder };
     scan_windows(&[whole(source)], &scanning, Visits::InOrder(&mut |items| each(&items[0])))
 }
 
@@ -99,7 +100,7 @@ pub fn scan_boxes<S: Send, const N: usize>(
     settle(&mut sources, limits)?;
     let parts = sources.map(|source| ScannedPart { view: view(source), source });
     let shape = parts.first().map(|part| part.view.shape()).unwrap_or_default();
-    let scanning = Scanning { limits, progress, wanted: &wanted, cut: boxes_across };
+    let scanning = Scanning { limits, progress, wanted: &wanted, shown: ShownAs::Boxes };
     let visit = |state: &mut S, window: &Window, items: &[Buffer]| {
         each(state, &ScannedBox { window, shape: &shape, items: std::array::from_fn(|i| &*items[i]) })
     };
@@ -151,15 +152,6 @@ fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
     Ok(())
 }
 
-/// The part of a tensor that a view of its storage selects.
-#[derive(Clone, Debug)]
-pub struct ScannedPart<'a> {
-    /// The tensor.
-    pub source: &'a Source,
-    /// The items, in the order in which they are scanned.
-    pub view: View,
-}
-
 /// Scans parts of tensors as [`scan`] scans whole ones, in the order of their views, whose axes may be permuted. What
 /// can be read only once must be viewed from front to back.
 ///
@@ -176,7 +168,7 @@ pub fn scan_parts<S: Send, const N: usize>(
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
-    let scanning = Scanning { limits, progress, wanted: &wanted, cut: Windows::new };
+    let scanning = Scanning { limits, progress, wanted: &wanted, shown: ShownAs::Runs };
     let visit = |state: &mut S, window: &Window, items: &[Buffer]| {
         each(state, window.start, std::array::from_fn(|i| &*items[i]))
     };
@@ -188,8 +180,7 @@ struct Scanning<'a> {
     limits: Limits,
     progress: Progress<'a>,
     wanted: &'a (dyn Fn(usize) -> bool + Sync),
-    /// Cuts a shape into windows of at most so many items if some of the tensors are stored across its order.
-    cut: fn(&[usize], usize) -> Windows,
+    shown: ShownAs,
 }
 
 /// Scans parts of tensors, with a state for each thread.
@@ -206,25 +197,6 @@ fn scan_with<S: Send>(
     };
     scan_windows(parts, scanning, Visits::Shared(&visit))?;
     Ok(unlocked(states))
-}
-
-/// The least number of items of a run, where windows are boxes: as many as metrics sum at once, several times, and enough for
-/// what each run costs.
-const RUN: usize = 2048;
-
-/// Cuts a tensor that is stored across its order into boxes of at most `items` items. The last axes have runs of some thousand
-/// items, and the first axes, along which neighbours are stored side by side, have as many places as there is room for.
-fn boxes_across(shape: &[usize], items: usize) -> Windows {
-    let mut sides = Windows::contiguous(shape, RUN.min(items));
-    let mut room = items / sides.iter().product::<usize>().max(1);
-    for (side, &dim) in sides.iter_mut().zip(shape) {
-        if *side > 1 || room < 2 {
-            break;
-        }
-        *side = dim.min(room);
-        room /= *side;
-    }
-    Windows::boxes(shape, &sides)
 }
 
 /// What a thread calls with each of its windows and the items of each tensor. False ends the scan.
@@ -250,53 +222,14 @@ impl<S> Drop for KeptState<'_, S> {
     }
 }
 
-/// Reads the windows of a scan and shows them.
+/// Plans a scan, reads its windows and shows them.
 fn scan_windows(
     parts: &[ScannedPart<'_>],
-    Scanning { limits, progress, wanted, cut }: &Scanning<'_>,
+    Scanning { limits, progress, wanted, shown }: &Scanning<'_>,
     visits: Visits<'_, '_>,
 ) -> Result<()> {
-    let shape = parts.first().expect("a scan has a tensor").view.shape();
-    let (mut once, mut fortran, mut bytes, mut widest) = (false, false, 0, 1);
-    let mut conversions = Vec::with_capacity(parts.len());
-    for ScannedPart { source, view } in parts {
-        assert_eq!(view.shape(), shape, "parts of one shape");
-        let itemsize = source.dtype().itemsize();
-        once |= source.is_stream();
-        fortran |= !view.is_forward();
-        bytes = view.items().saturating_mul(itemsize).saturating_add(bytes);
-        widest = widest.max(itemsize);
-        conversions.push(Conversion::to_native(source.dtype()));
-    }
-    let asks = parts.iter().any(|part| part.source.costs_requests());
-    let threads = if once { 1 } else { limits.threads.for_requests(asks).for_bytes(bytes) };
-    let window = match fortran {
-        true => (limits.machine.across / threads / parts.len()).max(limits.machine.window),
-        false if asks => request_window(bytes / parts.len(), threads, usize::MAX).min(limits.machine.request),
-        false => limits.machine.window,
-    };
-    // there may be more items of no bytes than can be counted, so they get no window
-    let windows = match shape.contains(&0) || bytes == 0 {
-        true => Windows::new(&[0], 1),
-        false => {
-            let items = (window / widest).max(1);
-            // windows of whole rows of chunks, so that each chunk is read for one window only
-            let grid = parts.iter().find_map(|ScannedPart { source, view }| {
-                let chunks = source.as_chunks()?;
-                (view.is_c_order() && view.shape() == source.shape()).then(|| chunks.grid())
-            });
-            match grid {
-                // each chunk is a request, so that small ones are better shared than joined
-                Some(grid) => Windows::on_grid(&shape, if asks { 1 } else { items }, grid),
-                None if fortran => cut(&shape, items),
-                None => Windows::new(&shape, items),
-            }
-        }
-    };
-    let count = windows.count();
-    // each thread has a window of each part as it is stored, and once packed
-    let each = windows.largest().saturating_mul(2 * widest * parts.len());
-    let threads = threads_holding(threads, each, limits.held());
+    let Plan { cut, threads, .. } = plan_scan(parts, *limits, *shown);
+    let conversions: Vec<_> = parts.iter().map(|part| Conversion::to_native(part.source.dtype())).collect();
     let buffers = || (parts.iter().map(|_| Buffer::default()).collect::<Vec<_>>(), Buffer::default());
     let read = |window: &Window, items: &mut [Buffer], scratch: &mut Buffer| -> Result<()> {
         for ((ScannedPart { source, view }, conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut())
@@ -311,13 +244,14 @@ fn scan_windows(
     match visits {
         Visits::Shared(visit) => {
             let fresh = || (visit(), buffers());
-            share(threads, count, fresh, |number, (visit, (items, scratch))| -> Result<bool> {
-                let window = windows.get(number);
+            share(threads, cut.count(), fresh, |number, (visit, (items, scratch))| -> Result<bool> {
+                let region = cut.get(number);
+                let window = region.window();
                 if !wanted(window.start) {
                     return Ok(true);
                 }
-                read(&window, items, scratch)?;
-                let go_on = visit(&window, items)?;
+                read(window, items, scratch)?;
+                let go_on = visit(window, items)?;
                 if !go_on {
                     whole.store(false, Ordering::Relaxed);
                 }
@@ -325,9 +259,8 @@ fn scan_windows(
             })?;
         }
         Visits::InOrder(visit) => {
-            let threads = if asks { threads } else { 1 };
-            let make = |number, (items, scratch): &mut (Vec<_>, _)| read(&windows.get(number), items, scratch);
-            share_in_order(threads, count, buffers, make, |_, (items, _)| visit(items).map(|()| true))?;
+            let make = |number, (items, scratch): &mut (Vec<_>, _)| read(cut.get(number).window(), items, scratch);
+            share_in_order(threads, cut.count(), buffers, make, |_, (items, _)| visit(items).map(|()| true))?;
         }
     }
     if whole.into_inner() {

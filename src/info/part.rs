@@ -1,7 +1,8 @@
 //! The items that statistics are computed from: a whole tensor, or one place of an axis, in the order of storage.
 
 use crate::engine::job::Progress;
-use crate::engine::scan::{ScannedPart, scan_parts};
+use crate::engine::scan::scan_parts;
+use crate::engine::scan_plan::ScannedPart;
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::numbers::ItemNumbers;
