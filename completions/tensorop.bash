@@ -676,7 +676,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__diff)
-            opts="-q -v -h --atol --rtol --ulp --nan-differs --ignore-dtype --metadata --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --sort --limit --map --heatmap --accept --quiet --summary --verbose --json --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --rename --help"
+            opts="-q -v -h --atol --rtol --ulp --nan-differs --ignore-dtype --metadata --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --sort --limit --map --heatmap --accept --quiet --summary --verbose --json --explain --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --rename --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1692,7 +1692,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --by-axis --histogram --hash --tree --json --members --sort --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
+            opts="-h --stats --explain --by-axis --histogram --hash --tree --json --members --sort --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1220,6 +1220,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l missing -d 'R
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l explain -d 'With --stats: print how the items would be read, and what that costs; read none'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l hash -d 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l tree -d 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group'
@@ -1308,6 +1309,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'Wh
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s v -l verbose -d 'Name the files of folders that were left alone, which the report only counts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l explain -d 'Print how the tensors would be read to be compared, and what that costs; compare nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l only -d 'Take only tests whose id matches' -r -f

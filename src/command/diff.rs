@@ -10,6 +10,7 @@ use clap::{Args, ValueHint};
 
 use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
+use super::diff_plans::{explain_many, explain_two};
 use super::found_side::{find, is_absent};
 use super::io::{Io, Outcome};
 use super::messages::{about_items, complain, counted, told, unless_closed};
@@ -111,6 +112,13 @@ pub(super) struct Diff {
     /// Print one JSON object
     #[arg(long, help_heading = REPORT)]
     pub json: bool,
+    /// Print how the tensors would be read to be compared, and what that costs; compare nothing
+    ///
+    /// For each pair, unless its dtypes or shapes differ: whether each side is read along the windows that are compared or
+    /// across them, in pieces of which size, and how many times; the windows; how many reads that takes (of a server,
+    /// requests), by how many threads and in how much memory. With --json an array with an object for each pair. The status is 0.
+    #[arg(long, conflicts_with_all = ["accept", "map", "heatmap", "worst", "sort", "limit", "summary", "verbose"], help_heading = REPORT)]
+    pub explain: bool,
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
@@ -220,7 +228,7 @@ impl Diff {
 
     /// Returns whether tensors of ACTUAL that do not pass are accepted.
     fn accepts(&self, io: &Io) -> bool {
-        self.accept || io.environment.update_golden
+        self.accept || io.environment.update_golden && !self.explain
     }
 
     /// Adds to the error of an EXPECTED that is not there how it is made, if it can be.
@@ -298,6 +306,9 @@ impl Diff {
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
+        if self.explain {
+            return explain_two(io, [&expected, &actual], &options, limits, self.json);
+        }
         if self.accepts(io) || self.map || self.heatmap.is_some() {
             // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
             for source in [&mut expected, &mut actual] {
@@ -415,6 +426,9 @@ impl Diff {
         }
         self.passing.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         let asked = Asked::new(self.input.dtype.as_ref());
+        if self.explain {
+            return explain_many(io, pairs, &asked, &|name| self.options(name), limits, self.json);
+        }
         let meter = Meter::new(io, Some(pairs.bytes()), self.summary);
         let mut models = Models::new(self.form(io), io.style());
         let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());

@@ -3,8 +3,6 @@
 use std::fmt::Arguments;
 use std::io::Write as _;
 
-use anyhow::Result;
-
 use super::explain;
 use super::io::Io;
 use super::messages::counted;
@@ -60,22 +58,37 @@ impl Report {
 
     /// Adds how each tensor is made, or makes that all of the report, as JSON.
     pub(super) fn plans(&mut self, plans: &[(&str, Explanation)], as_json: bool) {
+        self.plans_or_reasons(plans.iter().map(|(name, plan)| (*name, Ok(plan))), as_json);
+    }
+
+    /// Adds the plan of each tensor, or why nothing of it is read, or makes that all of the report, as JSON.
+    pub(super) fn plans_or_reasons<'a>(
+        &mut self,
+        plans: impl Iterator<Item = (&'a str, Result<&'a Explanation, &'a str>)>,
+        as_json: bool,
+    ) {
         if as_json {
-            let objects = plans
-                .iter()
-                .map(|(name, plan)| explain::json(Some(name).filter(|name| !name.is_empty()).copied(), plan));
+            let objects = plans.map(|(name, plan)| {
+                let name = Some(name).filter(|name| !name.is_empty());
+                plan.map_or_else(|reason| explain::json_of_unread(name, reason), |plan| explain::json(name, plan))
+            });
             self.0 = Some(format!("[{}]\n", objects.collect::<Vec<_>>().join(",\n ")));
             return;
         }
         for (name, plan) in plans {
             let name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
-            self.line(format_args!("plan{name}:"));
-            explain::lines(plan).iter().for_each(|line| self.line(format_args!("  {line}")));
+            match plan {
+                Ok(plan) => {
+                    self.line(format_args!("plan{name}:"));
+                    explain::lines(plan).iter().for_each(|line| self.line(format_args!("  {line}")));
+                }
+                Err(reason) => self.line(format_args!("plan{name}: nothing is read: {reason}")),
+            }
         }
     }
 
     /// Prints the report.
-    pub(super) fn print(self, io: &Io) -> Result<()> {
+    pub(super) fn print(self, io: &Io) -> anyhow::Result<()> {
         Ok(io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?)
     }
 

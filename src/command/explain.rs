@@ -1,6 +1,6 @@
 //! What `--explain` prints: the plan of a run, for people or as JSON.
 
-use crate::engine::cost::{Cost, Explanation, OperandReads, Reading};
+use crate::engine::cost::{Cost, Explanation, OperandReads, Purpose, Reading};
 use crate::engine::cut::Cut;
 use crate::engine::plan::Plan;
 use crate::info::size;
@@ -9,9 +9,9 @@ use crate::report::json::{Escapes, list, object, or_null, string};
 
 use super::messages::counted;
 
-/// Returns the lines that tell how a tensor is made.
+/// Returns the lines that tell how a tensor is made, or how tensors are scanned.
 pub(super) fn lines(of: &Explanation) -> Vec<String> {
-    let mut lines: Vec<String> = of.operands.iter().map(|operand| told(operand, of.is_remote)).collect();
+    let mut lines: Vec<String> = of.operands.iter().map(|operand| told(operand, of)).collect();
     lines.push(format!("cut: {}", cut(of, &of.plan)));
     if let Some(slab) = &of.plan.hold {
         lines.push(format!("held: boxes {}, from which several of these are put together", list(slab)));
@@ -19,25 +19,29 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
     if of.plan.is_spooled {
         lines.push("then read in order from a temporary file".to_owned());
     }
-    lines.push(format!("calls: {}", calls(&of.cost, of.is_remote)));
+    let calls_of =
+        |cost: &Cost| [reads(of, cost), writes(of, cost)].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let calls = calls_of(&of.cost);
+    if !calls.is_empty() {
+        lines.push(format!("calls: {calls}"));
+    }
     let memory = size(of.cost.held);
-    lines.push(format!(
-        "{}, {memory} of memory for what is read and written",
-        counted(of.plan.threads as u64, "thread", "threads")
-    ));
+    let held = if of.purpose == Purpose::Scan { "what is read" } else { "what is read and written" };
+    lines.push(format!("{}, {memory} of memory for {held}", counted(of.plan.threads as u64, "thread", "threads")));
     if let Some((other, cost)) = &of.instead {
         let [own, others] = [of.cost.total(), cost.total()].map(size);
         let other = cut(of, other);
         lines.push(format!(
             "instead of {other}: {}; that costs as much as copying {others}, this {own}",
-            calls(cost, of.is_remote)
+            calls_of(cost)
         ));
     }
+    lines.extend(of.notes.iter().cloned());
     lines
 }
 
 /// Tells how an operand is read.
-fn told(operand: &OperandReads, is_remote: bool) -> String {
+fn told(operand: &OperandReads, of: &Explanation) -> String {
     let OperandReads { label, reading, in_chunks, piece, bytes, times } = operand;
     let piece = piece.map_or_else(String::new, |piece| {
         let what = if *in_chunks { "chunks of" } else { "pieces of" };
@@ -49,11 +53,11 @@ fn told(operand: &OperandReads, is_remote: bool) -> String {
         _ if *times <= 1.0 => ", read once".to_owned(),
         _ => format!(", read {times:.1} times"),
     };
-    let from = if is_remote && !matches!(reading, Reading::InMemory) { ", by requests" } else { "" };
-    format!("{label}: {reading}, {}{piece}{times}{from}", size(*bytes))
+    let from = if of.is_remote && !matches!(reading, Reading::InMemory) { ", by requests" } else { "" };
+    format!("{label}: {}, {}{piece}{times}{from}", reading.told(of.purpose), size(*bytes))
 }
 
-/// Tells how an output is cut.
+/// Tells how an output, or what is scanned, is cut.
 fn cut(of: &Explanation, plan: &Plan) -> String {
     let bytes = |windows: &Windows| size((windows.largest() * of.itemsize) as u64);
     match &plan.cut {
@@ -68,22 +72,31 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
     }
 }
 
-/// Tells how many calls something takes.
-fn calls(cost: &Cost, is_remote: bool) -> String {
-    let reads = if is_remote { ("request", "requests") } else { ("read", "reads") };
-    let writes = format!("{} of {}", counted(cost.writes, "write", "writes"), size(cost.bytes_written));
-    if cost.reads == 0 {
-        return writes;
-    }
-    format!("about {} of {} in all, {writes}", counted(cost.reads, reads.0, reads.1), size(cost.bytes_read))
+/// Tells how many reads something takes, if any.
+fn reads(of: &Explanation, cost: &Cost) -> Option<String> {
+    let (one, many) = if of.is_remote { ("request", "requests") } else { ("read", "reads") };
+    let told = || format!("about {} of {} in all", counted(cost.reads, one, many), size(cost.bytes_read));
+    (cost.reads > 0).then(told)
 }
 
-/// Returns how a tensor is made as an object of JSON.
+/// Tells how many writes something takes, if it writes.
+fn writes(of: &Explanation, cost: &Cost) -> Option<String> {
+    let told = || format!("{} of {}", counted(cost.writes, "write", "writes"), size(cost.bytes_written));
+    (of.purpose == Purpose::Output).then(told)
+}
+
+/// Returns as an object of JSON why nothing of a tensor is read.
+pub(super) fn json_of_unread(name: Option<&str>, reason: &str) -> String {
+    let name = or_null(name, |name| string(name, Escapes::Short));
+    object([("tensor", name), ("unread", string(reason, Escapes::Short))])
+}
+
+/// Returns how a tensor is made, or how tensors are scanned, as an object of JSON.
 pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
     let operands = of.operands.iter().map(|operand| {
         object([
             ("operand", string(&operand.label, Escapes::Short)),
-            ("reading", string(&operand.reading.to_string(), Escapes::Short)),
+            ("reading", string(&operand.reading.told(of.purpose), Escapes::Short)),
             ("chunks", operand.in_chunks.to_string()),
             ("piece", or_null(operand.piece, |piece| piece.to_string())),
             ("bytes", operand.bytes.to_string()),
@@ -91,6 +104,7 @@ pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
         ])
     });
     let operands = format!("[{}]", operands.collect::<Vec<_>>().join(", "));
+    let notes: Vec<_> = of.notes.iter().map(|note| string(note, Escapes::Short)).collect();
     object([
         ("tensor", or_null(name, |name| string(name, Escapes::Short))),
         ("operands", operands),
@@ -110,6 +124,7 @@ pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
                 ])
             }),
         ),
+        ("notes", format!("[{}]", notes.join(", "))),
     ])
 }
 

@@ -6,19 +6,21 @@ use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
+use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::messages::{complain, reason};
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{InputOptions, OperandArg, ThreadOptions, Word, data_help, parse_words, word};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
+use crate::engine::cost::Explanation;
 use crate::format::content::Description;
 use crate::format::open::Input;
 use crate::info::{self, AxisStats, ListOrder, Stats, Unread};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::layout::order::by_numbers;
-use crate::report::printable;
+use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 
 /// Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins
@@ -42,6 +44,13 @@ pub(super) struct Info {
     /// statistics (-, in JSON null), strings only counts of 0.
     #[arg(long)]
     pub stats: bool,
+    /// With --stats: print how the items would be read, and what that costs; read none
+    ///
+    /// For each tensor: whether it is read along the windows that are looked at or across them, in pieces of which size, and how
+    /// many times; the windows; how many reads that takes (of a server, requests), by how many threads and in how much memory.
+    /// With --json an array with an object for each tensor.
+    #[arg(long, requires = "stats", conflicts_with_all = ["by_axis", "histogram", "hash", "sort"])]
+    pub explain: bool,
     /// The statistics of each place of an axis; a negative N counts from the end
     ///
     /// Such as --by-axis 0 for each row of a matrix, --by-axis -1 for each channel of an image [H, W, C]. Indices are
@@ -106,6 +115,8 @@ struct Found {
     infos: Vec<info::Info>,
     /// Tensors of containers that are listed with the reason why they cannot be read.
     unread: Vec<Unread>,
+    /// With `--explain` the name of each tensor, and how its items are read; `None` where these have no statistics.
+    plans: Vec<(String, Option<Explanation>)>,
     /// With `--members` the names of all members, else what is said of files without tensors: lines.
     lines: String,
 }
@@ -166,8 +177,12 @@ impl Info {
             }
         }
         taking.check(&files.iter().map(|file| &*file.label).collect::<Vec<_>>())?;
-        let Found { mut infos, mut unread, lines } = found;
+        let Found { mut infos, mut unread, plans, lines } = found;
         asked.finish()?;
+        if self.explain {
+            self.print_plans(io, &plans, &lines)?;
+            return Ok(outcome);
+        }
         if let Some(order) = self.sort {
             info::sort(&mut infos, &mut unread, order);
         }
@@ -180,6 +195,19 @@ impl Info {
         let printed = printed.and_then(|()| out.write_all(lines.as_bytes()));
         printed.and_then(|()| out.flush()).context("standard output")?;
         Ok(outcome)
+    }
+
+    /// Prints how the items of tensors would be read, and lines about files without tensors.
+    fn print_plans(&self, io: &Io, plans: &[(String, Option<Explanation>)], lines: &str) -> Result<()> {
+        if plans.is_empty() && lines.is_empty() && !self.json {
+            return Ok(());
+        }
+        let mut report = Report::new("info", true);
+        lines.lines().for_each(|line| report.line(format_args!("{line}")));
+        let plans =
+            plans.iter().map(|(label, plan)| (label.as_str(), plan.as_ref().ok_or("its items have no statistics")));
+        report.plans_or_reasons(plans, self.json);
+        report.print(io)
     }
 
     /// Adds the description of a file, or those of all its members. A member that cannot be read stops none of the others:
@@ -215,8 +243,8 @@ impl Info {
         let described = found.infos.len();
         let mut outcome = Outcome::Done;
         let mut unread = Vec::new();
-        // what was asked for by its name is an error; so is what JSON has no place for
-        let listed = |n| input.name(n).filter(|name| !self.json && input.member() != Some(name));
+        // what was asked for by its name is an error; so is what JSON, or a plan, has no place for
+        let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
         for n in selected {
             let tensor = TensorOf::member(&input, n);
             let label = tensor.label.clone();
@@ -229,7 +257,15 @@ impl Info {
             };
             if self.reads_items() {
                 let source = typed_alone(tensor, asked, Reinterpret::Unsigned);
-                if let Err(error) = source.and_then(|source| self.read_items(reader, source, &mut info)) {
+                let read = source.and_then(|source| match self.explain {
+                    true => {
+                        let plan = info::explain_stats(&source, reader.limits);
+                        found.plans.push((full_name(&file, input.name(n)), plan));
+                        Ok(())
+                    }
+                    false => self.read_items(reader, source, &mut info),
+                });
+                if let Err(error) = read {
                     if listed(n).is_none() {
                         unread.push((n, label, error));
                         continue;

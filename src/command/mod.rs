@@ -10,6 +10,7 @@ mod concat;
 mod convert;
 mod destination;
 mod diff;
+mod diff_plans;
 mod dry_run;
 mod explain;
 mod found_side;

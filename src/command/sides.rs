@@ -33,7 +33,7 @@ pub(super) const ACTUAL: OperandRole = OperandRole { name: "ACTUAL", subject: Su
 
 /// Pairs of fewer bytes on both sides together are compared by one thread each: to start others for a tensor of a few
 /// pages takes longer than to compare it, and a checkpoint has thousands of them.
-const SMALL: usize = 8 << 20;
+pub(super) const SMALL: usize = 8 << 20;
 
 /// The number of small pairs whose files are open at the same time.
 const BATCH: usize = 128;

@@ -59,35 +59,9 @@ pub fn compare_sources(
     effort: Effort,
     progress: Progress<'_>,
 ) -> Result<Difference> {
-    let refused = |message: String| Error::of(ErrorKind::Argument, message).advising(Advice::ChangeOption);
-    for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
-        if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
-            return Err(refused(format!("{name} {tolerance}, expected a number that is not negative")));
-        }
-    }
+    let (mut difference, how) = begun(expected, actual, options, effort.of_files)?;
+    let Some(how) = how else { return Ok(difference) };
     let (one, other) = (expected.dtype().native(), actual.dtype().native());
-    if options.ulp.is_some() && options.ignore_dtype && one != other {
-        return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
-    }
-    let mut metadata = differing_of_tensors(expected, actual)?;
-    if effort.of_files {
-        metadata.append(&mut differing_of_files(expected, actual));
-    }
-    let mut difference = Difference {
-        reason: None,
-        expected: Outline::new(&one, expected.shape()),
-        actual: Outline::new(&other, actual.shape()),
-        items: expected.shape().iter().product(),
-        options: options.clone(),
-        metadata: metadata.into_iter().collect(),
-        found: None,
-    };
-    let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
-        return Ok(Difference { reason: Some(Reason::Dtype), ..difference });
-    };
-    if expected.shape() != actual.shape() {
-        return Ok(Difference { reason: Some(Reason::Shape), ..difference });
-    }
     let shape = expected.shape().to_vec();
     let comparison = Comparison {
         rule: Rule {
@@ -118,6 +92,46 @@ pub fn compare_sources(
     let findings = findings(&how, [&one, &other], &shape, overall);
     difference.found = Some(Findings { failures, limits_not_applicable, ..findings });
     Ok(difference)
+}
+
+/// Begins the comparison of two tensors: returns what is known of it before any item is read, and how items are compared, unless
+/// it is known that the tensors differ.
+pub(super) fn begun(
+    expected: &Source,
+    actual: &Source,
+    options: &Options,
+    of_files: bool,
+) -> Result<(Difference, Option<Comparability>)> {
+    let refused = |message: String| Error::of(ErrorKind::Argument, message).advising(Advice::ChangeOption);
+    for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
+        if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
+            return Err(refused(format!("{name} {tolerance}, expected a number that is not negative")));
+        }
+    }
+    let (one, other) = (expected.dtype().native(), actual.dtype().native());
+    if options.ulp.is_some() && options.ignore_dtype && one != other {
+        return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
+    }
+    let mut metadata = differing_of_tensors(expected, actual)?;
+    if of_files {
+        metadata.append(&mut differing_of_files(expected, actual));
+    }
+    let difference = Difference {
+        reason: None,
+        expected: Outline::new(&one, expected.shape()),
+        actual: Outline::new(&other, actual.shape()),
+        items: expected.shape().iter().product(),
+        options: options.clone(),
+        metadata: metadata.into_iter().collect(),
+        found: None,
+    };
+    let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
+        return Ok((Difference { reason: Some(Reason::Dtype), ..difference }, None));
+    };
+    if expected.shape() != actual.shape() {
+        return Ok((Difference { reason: Some(Reason::Shape), ..difference }, None));
+    }
+    Ok((difference, Some(how)))
 }
 
 /// Returns whether the items of a tensor of so many show that it does not pass.
@@ -249,10 +263,7 @@ impl Comparison<'_> {
             self.expected.keep_near(self.effort.limits.threads)?;
             self.actual.keep_near(self.effort.limits.threads)?;
         }
-        // equal windows are summed once any differs, but where they cannot be read again, or only by asking a server again; and
-        // two dtypes have no equal bytes
-        let once = [&*self.expected, self.actual].iter().any(|source| source.is_stream() || source.costs_requests());
-        let any_differs = AtomicBool::new(once || !reading.is_one_dtype);
+        let any_differs = AtomicBool::new(is_read_once([self.expected, self.actual], reading));
         let partial = PartialBlocks::default();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
         let are_equal = self.are_equal_as_stored()?;
@@ -391,11 +402,22 @@ impl Comparison<'_> {
     /// Returns whether both tensors are stored in one order that is not C order, and are the same bytes. To find that out
     /// only reads them; to compare them in C order transposes both.
     fn are_equal_as_stored(&self) -> Result<bool> {
-        let metas = [self.expected.meta(), self.actual.meta()];
-        let across = metas[0] == metas[1] && metas[0].order == Order::Fortran && !metas[0].view().is_forward();
-        let again = [&*self.expected, self.actual].iter().all(|s| s.is_read_by_position() && !s.costs_requests());
-        Ok(across && again && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
+        Ok(may_be_equal_as_stored([self.expected, self.actual])
+            && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
     }
+}
+
+/// Returns whether both tensors are stored in one order that is not C order, and can be read more than once.
+pub(super) fn may_be_equal_as_stored(sources: [&Source; 2]) -> bool {
+    let metas = sources.map(Source::meta);
+    let across = metas[0] == metas[1] && metas[0].order == Order::Fortran && !metas[0].view().is_forward();
+    across && sources.iter().all(|source| source.is_read_by_position() && !source.costs_requests())
+}
+
+/// Returns whether each window is summed when it is first read. Otherwise equal windows are summed once any differs; but some
+/// cannot be read again, or only by asking a server again, and two dtypes have no equal bytes.
+pub(super) fn is_read_once(sources: [&Source; 2], reading: &NumberReading) -> bool {
+    !reading.is_one_dtype || sources.iter().any(|source| source.is_stream() || source.costs_requests())
 }
 
 /// Divides the items of a window into parts that stay in a core's cache when they are converted.

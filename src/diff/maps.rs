@@ -243,7 +243,7 @@ pub(crate) fn density(
         Ok(true)
     };
     let states = if is_across {
-        let part = |source| ScannedPart { source, view: source.meta().as_stored().view() };
+        let part = |source| ScannedPart::new(source, source.meta().as_stored().view());
         scan_parts([part(&*expected), part(&*actual)], limits, progress, |_| true, begin, each)?
     } else {
         scan([expected, actual], limits, progress, |_| true, begin, each)?

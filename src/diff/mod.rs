@@ -42,6 +42,7 @@ pub mod models;
 mod most;
 mod options;
 mod places;
+mod planned;
 mod reading;
 mod report;
 mod rule;
@@ -65,6 +66,8 @@ pub use self::metrics::Metrics;
 pub use self::options::Effort;
 pub use self::options::{Allowed, Failure, MetricLimits, Options};
 pub use self::places::AxisPlaces;
+#[doc(hidden)]
+pub use self::planned::{PlannedComparison, explain_sources};
 #[doc(hidden)]
 pub use self::report::write_json_of_new;
 pub use self::search::QUANTILES;

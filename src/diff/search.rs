@@ -117,7 +117,7 @@ impl Comparison<'_> {
         };
         let states = if self.are_stored_alike() {
             let parts = [&*self.expected, &*self.actual]
-                .map(|source| ScannedPart { source, view: source.meta().as_stored().view() });
+                .map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
             scan_parts(parts, limits, &|_| {}, wanted, begin, look)?
         } else {
             scan([&mut *self.expected, &mut *self.actual], limits, &|_| {}, wanted, begin, look)?

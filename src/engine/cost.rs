@@ -4,11 +4,13 @@ use std::fmt;
 
 use super::cut::Cut;
 use super::plan::{Plan, Planner, Takes};
+use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
 use super::slabs::readings;
 use crate::layout::gather::GAP;
 use crate::layout::tile::WRITES_PER_READ;
 use crate::layout::window::Windows;
 use crate::ops::access::{Access, Feeds, Pattern};
+use crate::ops::fill::Limits;
 
 /// What an output costs that is made as a plan has it. Reads and writes are calls of the system, or requests where an operand is
 /// asked of a server. What an index tensor decides, and the index tensor itself, are not counted.
@@ -27,6 +29,21 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// Returns what it costs to read operands.
+    fn of_reads(operands: &[OperandReads]) -> Self {
+        let mut cost = Self::default();
+        for operand in operands {
+            if let (Some(piece), Reading::Along | Reading::Across | Reading::AsItComes) =
+                (operand.piece, operand.reading)
+            {
+                let bytes = (operand.bytes as f64 * operand.times) as u64;
+                cost.bytes_read += bytes;
+                cost.reads += bytes.div_ceil(piece.max(1));
+            }
+        }
+        cost
+    }
+
     /// Returns the number of bytes whose copying takes as long: each read takes as long as [`GAP`] bytes beside its own, and each
     /// write as several reads.
     pub fn total(&self) -> u64 {
@@ -38,9 +55,9 @@ impl Cost {
 /// How the items of an operand are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// In the order of the output.
+    /// In the order of the output, or of the windows of a scan.
     Along,
-    /// Across the order of the output.
+    /// Across that order.
     Across,
     /// As an index tensor says.
     ByIndices,
@@ -50,15 +67,34 @@ pub enum Reading {
     AsItComes,
 }
 
-impl fmt::Display for Reading {
+/// What the items of operands are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To make an output.
+    Output,
+    /// To be looked at in windows. Nothing is written.
+    Scan,
+}
+
+impl fmt::Display for Purpose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Along => "along the output",
-            Self::Across => "across the output",
-            Self::ByIndices => "by indices",
-            Self::InMemory => "in memory",
-            Self::AsItComes => "as it comes",
+            Self::Output => "the output",
+            Self::Scan => "the windows",
         })
+    }
+}
+
+impl Reading {
+    /// Tells how items are read for a purpose.
+    pub fn told(self, purpose: Purpose) -> String {
+        match self {
+            Self::Along => format!("along {purpose}"),
+            Self::Across => format!("across {purpose}"),
+            Self::ByIndices => "by indices".to_owned(),
+            Self::InMemory => "in memory".to_owned(),
+            Self::AsItComes => "as it comes".to_owned(),
+        }
     }
 }
 
@@ -82,6 +118,8 @@ pub struct OperandReads {
 /// A plan with what it costs.
 #[derive(Clone, Debug)]
 pub struct Explanation {
+    /// What the operands are read for.
+    pub purpose: Purpose,
     /// How each operand is read.
     pub operands: Vec<OperandReads>,
     /// The plan.
@@ -90,10 +128,12 @@ pub struct Explanation {
     pub cost: Cost,
     /// The plan that would be made next, with what that costs, if there is another one.
     pub instead: Option<(Plan, Cost)>,
-    /// The bytes of an item of the output.
+    /// The bytes of an item of the output; of a scan those of the widest item.
     pub itemsize: usize,
     /// Whether operands are asked of a server, so that reads are requests.
     pub is_remote: bool,
+    /// What else is read, which only the items tell, in a sentence without a full stop each.
+    pub notes: Vec<String>,
 }
 
 impl Planner<'_> {
@@ -105,7 +145,9 @@ impl Planner<'_> {
             let (_, cost) = self.cost(&other, takes);
             (other, cost)
         });
-        Explanation { operands, plan, cost, instead, itemsize: self.meta().dtype.itemsize(), is_remote: self.is_remote }
+        let (itemsize, is_remote) = (self.meta().dtype.itemsize(), self.is_remote);
+        let (purpose, notes) = (Purpose::Output, Vec::new());
+        Explanation { purpose, operands, plan, cost, instead, itemsize, is_remote, notes }
     }
 
     /// Returns the plan that would be made if the one that is made could not be.
@@ -132,17 +174,9 @@ impl Planner<'_> {
         // what is held is read by its own boxes
         let read_by = plan.hold.as_ref().map_or_else(|| windows.sides().to_vec(), |_| self.units().sides().to_vec());
         let slab = plan.hold.as_deref().unwrap_or(windows.sides());
-        let mut cost = Cost { bytes_written: self.meta().bytes() as u64, ..Cost::default() };
-        let operands: Vec<_> = self.reads().iter().map(|access| self.reads_of(access, &read_by, slab)).collect();
-        for operand in &operands {
-            if let (Some(piece), Reading::Along | Reading::Across | Reading::AsItComes) =
-                (operand.piece, operand.reading)
-            {
-                let bytes = (operand.bytes as f64 * operand.times) as u64;
-                cost.bytes_read += bytes;
-                cost.reads += bytes.div_ceil(piece.max(1));
-            }
-        }
+        let of_chunks = self.grain().map_or(1.0, |grain| readings(shape, slab, &grain));
+        let operands: Vec<_> = self.reads().iter().map(|access| reads_of(access, &read_by, of_chunks)).collect();
+        let mut cost = Cost { bytes_written: self.meta().bytes() as u64, ..Cost::of_reads(&operands) };
         let of_window = match takes {
             Takes::File { .. } if windows.count() > 0 && !matches!(plan.cut, Cut::Blocks(_)) => {
                 windows.get(0).pieces(shape).count()
@@ -160,49 +194,88 @@ impl Planner<'_> {
         cost.held = held.saturating_add(bytes(windows.sides()).saturating_mul(2 * plan.threads as u64));
         (operands, cost)
     }
+}
 
-    /// Returns how an operand is read by boxes of these sides, of which those in a slab are read together.
-    fn reads_of(&self, access: &Access<'_>, sides: &[usize], slab: &[usize]) -> OperandReads {
-        let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
-        let label = source.label().to_owned();
-        let wanted = match (&access.feeds, access.view()) {
-            (_, Some(view)) => view.items() as u64 * itemsize,
-            (Feeds::Named { items }, None) => (*items as u64).saturating_mul(itemsize),
-            (_, None) => source.bytes() as u64,
+/// Tells the plan of `passes` scans of the same parts of tensors, as far as it is known before the first item is read.
+///
+/// # Panics
+/// As [`plan_scan`].
+pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, passes: usize) -> Explanation {
+    let plan = plan_scan(parts, limits, shown);
+    let sides = match &plan.cut {
+        Cut::Windows(windows) => windows.sides(),
+        Cut::Blocks(_) => unreachable!("only an output is cut into blocks of a file"),
+    };
+    let reads = |part: &ScannedPart<'_>| {
+        let shape = part.view.shape();
+        let access = Access::strided(part.source, &part.view, &(0..shape.len()).collect::<Vec<_>>());
+        // in C order what several windows read of a chunk is kept, since longer rows of chunks are copied first
+        let grid = access.grid().filter(|_| !part.view.is_c_order());
+        let of_chunks = grid.map_or(1.0, |grid| readings(&shape, sides, &grid));
+        let once = match part.is_kept {
+            // what is copied is read as it comes, and scanned where the copy lies
+            true => OperandReads { reading: Reading::AsItComes, piece: None, ..reads_of(&access, sides, 1.0) },
+            false => reads_of(&access, sides, of_chunks),
         };
-        let told = |reading, piece, times| OperandReads {
-            label: label.clone(),
-            reading,
-            in_chunks: source.as_chunks().is_some(),
-            piece,
-            bytes: wanted,
-            times,
-        };
-        if source.is_stream() {
-            return told(Reading::AsItComes, None, 1.0);
-        }
-        if !source.is_read_by_position() && source.as_chunks().is_none() {
-            return told(Reading::InMemory, None, 1.0);
-        }
-        let Some(view) = access.view() else {
-            let by_indices = matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. });
-            return told(if by_indices { Reading::ByIndices } else { Reading::Along }, None, 1.0);
-        };
-        let is_across = view.crossing().is_some();
-        let reading = if is_across { Reading::Across } else { Reading::Along };
-        if let Some(chunks) = source.as_chunks() {
-            let chunk = chunks.grid().iter().fold(itemsize, |all, &side| all.saturating_mul(side as u64));
-            let times = self.grain().map_or(1.0, |grain| readings(&self.meta().shape, slab, &grain));
-            return told(reading, Some(chunk), times);
-        }
-        let mut own = sides.to_vec();
-        if let Feeds::Stacked { axis, .. } = access.feeds {
-            own.remove(axis);
-        }
-        // the sides of an output of other dims are not those of the view
-        let is_of_view = !matches!(access.pattern, Pattern::Counted { .. });
-        let window = sides.iter().product::<usize>();
-        let piece = if is_of_view { view.piece(&own).max(1) } else { view.run().min(window) };
-        told(reading, Some((piece as u64).saturating_mul(itemsize)), 1.0)
+        OperandReads { times: if part.is_kept { 1.0 } else { once.times * passes as f64 }, ..once }
+    };
+    // without windows nothing is read
+    let operands: Vec<_> = if plan.cut.count() == 0 { Vec::new() } else { parts.iter().map(reads).collect() };
+    let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
+    let held = held_by_scan(&plan.cut, itemsize, parts.len()).saturating_mul(plan.threads) as u64;
+    let cost = Cost { held, ..Cost::of_reads(&operands) };
+    let is_remote = parts.iter().any(|part| part.source.costs_requests());
+    let kept = parts.iter().filter(|part| part.is_kept);
+    let note = |part: &ScannedPart<'_>| {
+        format!(
+            "{} is first copied to memory or to a temporary file, which these windows are read from",
+            part.source.label()
+        )
+    };
+    let notes = kept.map(note).collect();
+    Explanation { purpose: Purpose::Scan, operands, plan, cost, instead: None, itemsize, is_remote, notes }
+}
+
+/// Returns how an operand is read by boxes of these sides; where it lies in chunks, each of these is read `of_chunks` times.
+fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
+    let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
+    let label = source.label().to_owned();
+    let wanted = match (&access.feeds, access.view()) {
+        (_, Some(view)) => view.items() as u64 * itemsize,
+        (Feeds::Named { items }, None) => (*items as u64).saturating_mul(itemsize),
+        (_, None) => source.bytes() as u64,
+    };
+    let told = |reading, piece, times| OperandReads {
+        label: label.clone(),
+        reading,
+        in_chunks: source.as_chunks().is_some(),
+        piece,
+        bytes: wanted,
+        times,
+    };
+    if source.is_stream() {
+        return told(Reading::AsItComes, None, 1.0);
     }
+    if !source.is_read_by_position() && source.as_chunks().is_none() {
+        return told(Reading::InMemory, None, 1.0);
+    }
+    let Some(view) = access.view() else {
+        let by_indices = matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. });
+        return told(if by_indices { Reading::ByIndices } else { Reading::Along }, None, 1.0);
+    };
+    let is_across = view.crossing().is_some();
+    let reading = if is_across { Reading::Across } else { Reading::Along };
+    if let Some(chunks) = source.as_chunks() {
+        let chunk = chunks.grid().iter().fold(itemsize, |all, &side| all.saturating_mul(side as u64));
+        return told(reading, Some(chunk), of_chunks);
+    }
+    let mut own = sides.to_vec();
+    if let Feeds::Stacked { axis, .. } = access.feeds {
+        own.remove(axis);
+    }
+    // the sides of an output of other dims are not those of the view
+    let is_of_view = !matches!(access.pattern, Pattern::Counted { .. });
+    let window = sides.iter().product::<usize>();
+    let piece = if is_of_view { view.piece(&own).max(1) } else { view.run().min(window) };
+    told(reading, Some((piece as u64).saturating_mul(itemsize)), 1.0)
 }

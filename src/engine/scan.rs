@@ -29,7 +29,7 @@ use crate::storage::source::Source;
 /// # Errors
 /// Reading fails, or a tensor changes meanwhile.
 pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>) -> Result<bool> {
-    let parts = [a, b].map(|source| ScannedPart { source, view: source.meta().as_stored().view() });
+    let parts = [a, b].map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
     let each = |same: &mut bool, _, [x, y]: [&[u8]; 2]| {
         *same = x == y;
         Ok(*same)
@@ -98,7 +98,7 @@ pub fn scan_boxes<S: Send, const N: usize>(
     each: impl Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
     settle(&mut sources, limits)?;
-    let parts = sources.map(|source| ScannedPart { view: view(source), source });
+    let parts = sources.map(|source| ScannedPart::new(source, view(source)));
     let shape = parts.first().map(|part| part.view.shape()).unwrap_or_default();
     let scanning = Scanning { limits, progress, wanted: &wanted, shown: ShownAs::Boxes };
     let visit = |state: &mut S, window: &Window, items: &[Buffer]| {
@@ -136,7 +136,7 @@ impl<const N: usize> ScannedBox<'_, N> {
 
 /// Returns all of a tensor.
 fn whole(source: &Source) -> ScannedPart<'_> {
-    ScannedPart { source, view: source.view() }
+    ScannedPart::new(source, source.view())
 }
 
 /// Makes tensors of one shape readable in windows of that shape.
@@ -150,6 +150,11 @@ fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
         source.flatten_all(limits.threads)?;
     }
     Ok(())
+}
+
+/// Returns whether a scan keeps all of a tensor in memory or in a temporary file first, and is carried out there.
+pub fn is_kept_first(source: &Source, limits: Limits) -> bool {
+    must_settle(source, &source.view()) || source.is_better_copied(limits.threads)
 }
 
 /// Scans parts of tensors as [`scan`] scans whole ones, in the order of their views, whose axes may be permuted. What
@@ -232,7 +237,8 @@ fn scan_windows(
     let conversions: Vec<_> = parts.iter().map(|part| Conversion::to_native(part.source.dtype())).collect();
     let buffers = || (parts.iter().map(|_| Buffer::default()).collect::<Vec<_>>(), Buffer::default());
     let read = |window: &Window, items: &mut [Buffer], scratch: &mut Buffer| -> Result<()> {
-        for ((ScannedPart { source, view }, conversion), items) in parts.iter().zip(&conversions).zip(items.iter_mut())
+        for ((ScannedPart { source, view, .. }, conversion), items) in
+            parts.iter().zip(&conversions).zip(items.iter_mut())
         {
             items.resize(window.items() * conversion.itemsize(), source.label())?;
             conversion.read(source, &view.part(&window.ranges), items, scratch)?;

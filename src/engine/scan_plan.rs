@@ -23,9 +23,26 @@ pub struct ScannedPart<'a> {
     pub source: &'a Source,
     /// The items, in the order in which they are scanned.
     pub view: View,
+    /// Whether all of the tensor will be in memory or in a temporary file before it is scanned, as only an explanation says.
+    pub is_kept: bool,
 }
 
-impl ScannedPart<'_> {
+impl<'a> ScannedPart<'a> {
+    /// Takes a part of a tensor as it lies now.
+    pub fn new(source: &'a Source, view: View) -> Self {
+        Self { source, view, is_kept: false }
+    }
+
+    /// Returns whether the items can be read only once, from front to back.
+    fn is_stream(&self) -> bool {
+        self.source.is_stream() && !self.is_kept
+    }
+
+    /// Returns whether each read is a request to a server.
+    fn costs_requests(&self) -> bool {
+        self.source.costs_requests() && !self.is_kept
+    }
+
     /// Returns the number of its bytes.
     fn bytes(&self) -> usize {
         self.view.items().saturating_mul(self.source.dtype().itemsize())
@@ -34,7 +51,7 @@ impl ScannedPart<'_> {
     /// Returns the grid of the chunks in which a tensor lies that is scanned as a whole and in its own order.
     fn grid(&self) -> Option<&[usize]> {
         let is_all = self.view.is_c_order() && self.view.shape() == self.source.shape();
-        self.source.as_chunks().filter(|_| is_all).map(|chunks| chunks.grid())
+        self.source.as_chunks().filter(|_| is_all && !self.is_kept).map(|chunks| chunks.grid())
     }
 }
 
@@ -59,8 +76,8 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
     let machine = limits.machine;
     let bytes = parts.iter().fold(0, |all: usize, part| all.saturating_add(part.bytes()));
     let widest = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
-    let is_stream = parts.iter().any(|part| part.source.is_stream());
-    let is_remote = parts.iter().any(|part| part.source.costs_requests());
+    let is_stream = parts.iter().any(ScannedPart::is_stream);
+    let is_remote = parts.iter().any(ScannedPart::costs_requests);
     let is_across = parts.iter().any(|part| !part.view.is_forward());
     // a stream can be read by one thread only
     let most = if is_stream { 1 } else { limits.threads.for_requests(is_remote).for_bytes(bytes) };
@@ -70,21 +87,25 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
         (false, false) => machine.window,
     };
     let items = (window / widest).max(1);
-    let windows = match parts.iter().find_map(ScannedPart::grid) {
+    let cut = Cut::Windows(match parts.iter().find_map(ScannedPart::grid) {
         _ if bytes == 0 => Windows::new(&[0], 1),
         // windows of whole rows of chunks, so that each chunk is read for one window only; of a server each chunk is a request, so
         // that small ones are better shared than joined
         Some(grid) => Windows::on_grid(&shape, if is_remote { 1 } else { items }, grid),
         None if is_across && shown == ShownAs::Boxes => boxes_across(&shape, items),
         None => Windows::new(&shape, items),
-    };
-    // each thread has a window of each part as it is stored, and once packed
-    let each = windows.largest().saturating_mul(2 * widest * parts.len());
+    });
+    let each = held_by_scan(&cut, widest, parts.len());
     let threads = match shown {
         ShownAs::InOrder if !is_remote => 1,
         _ => threads_holding(most, each, limits.held()),
     };
-    Plan { cut: Cut::Windows(windows), hold: None, is_spooled: false, threads }
+    Plan { cut, hold: None, is_spooled: false, threads }
+}
+
+/// Returns how many bytes each thread of a scan holds: a window of each part as it is stored, and once packed.
+pub(super) fn held_by_scan(cut: &Cut, widest: usize, parts: usize) -> usize {
+    cut.largest().saturating_mul(2 * widest * parts)
 }
 
 /// Cuts a tensor that is stored across its order into boxes of at most `items` items. The last axes have runs of some thousand
@@ -275,7 +296,7 @@ mod tests {
             let threads = Threads::new(NonZero::new(threads)).started_for(1);
             let limits = Limits { machine, threads, memory: None };
             let sources: Vec<_> = lies.iter().map(|&lies| source(dtype, shape, lies)).collect();
-            let parts: Vec<_> = sources.iter().map(|source| ScannedPart { source, view: source.view() }).collect();
+            let parts: Vec<_> = sources.iter().map(|source| ScannedPart::new(source, source.view())).collect();
             let Plan { cut, hold, is_spooled, threads } = plan_scan(&parts, limits, shown);
             let row = format!("{dtype} {shape:?} {lies:?} {shown:?}");
             assert_eq!((hold, is_spooled), (None, false), "{row}");

@@ -41,7 +41,7 @@ pub use self::figures::{AxisStats, write_figures};
 #[cfg(feature = "npy")]
 pub use self::hash::{hash, hash_bytes};
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
-pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats};
+pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, explain_stats, stats};
 pub use self::tree::write_tree;
 use crate::format::Format;
 use crate::format::content::ChunkDescription;

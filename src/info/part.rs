@@ -34,7 +34,7 @@ impl ItemPasses<'_> {
             each(&mut state, 0, items);
             return Ok(vec![state]);
         }
-        let part = ScannedPart { source: self.source, view: self.part.view.clone() };
+        let part = ScannedPart::new(self.source, self.part.view.clone());
         let each = |state: &mut S, start: usize, [bytes]: [&[u8]; 1]| {
             each(state, start, bytes);
             Ok(true)

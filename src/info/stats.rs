@@ -11,8 +11,10 @@ use super::bytes::ByteCounts;
 use super::firsts::{Numbered, first_of, improve, least};
 use super::items::{BLOCK, ByteItem, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
 use super::part::{ItemPasses, StoredPart};
+use crate::engine::cost::{Explanation, explain_scan};
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
+use crate::engine::scan_plan::{ScannedPart, ShownAs};
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::exact::{self, SumOfSquares};
@@ -129,6 +131,25 @@ pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Res
     source.flatten_all(limits.threads)?;
     source.finish()?;
     stats_of(ItemPasses { source, part: &StoredPart::whole(source.meta()), held: None, limits, progress })
+}
+
+/// Tells how [`stats`] reads a tensor, or returns `None` for items that no statistics are computed from. No item is read.
+pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
+    if matches!(CountedAs::new(source.dtype().kind()), CountedAs::Text | CountedAs::Opaque) {
+        return None;
+    }
+    let again = needs_passes(source.dtype());
+    let is_kept = source.is_stream() || again && source.costs_requests() || source.is_better_copied(limits.threads);
+    let view = StoredPart::whole(source.meta()).view;
+    let part = ScannedPart { is_kept, ..ScannedPart::new(source, view) };
+    let mut plan = explain_scan(&[part], limits, ShownAs::Runs, if again { 2 } else { 1 });
+    if again {
+        plan.notes.push(
+            "the first pass finds all but the quantiles, which take one more as a rule, and seldom two or three"
+                .to_owned(),
+        );
+    }
+    Some(plan)
 }
 
 /// Returns whether items of a dtype may be read more than once for their statistics: those that have quantiles, unless all of

@@ -1,6 +1,6 @@
 //! What `--explain` prints: the plan of a run, which writes nothing. The plan is that of the run, whose calls are counted elsewhere.
 
-use crate::common::{Folder, each, tensor, words};
+use crate::common::{Folder, each, npz, tensor, words};
 
 /// Bytes without a header in files that are not stored, however long they are.
 fn folder() -> Folder {
@@ -89,4 +89,118 @@ fn the_next_best_plan() {
         "{said}"
     );
     assert!(said.contains("; that costs as much as copying "), "{said}");
+}
+
+/// Plans of what only looks at items. The tensors differ, so a status of 0 shows that nothing was compared.
+#[test]
+fn plans_of_comparisons_and_statistics() {
+    let folder = folder();
+    let x = tensor::<f32>(&[3], &[1.0; 3]).npy();
+    let other = tensor::<f32>(&[3], &[2.0; 3]).npy();
+    folder.put("a.npz", npz(&[("x", x.clone()), ("y", x.clone()), ("z", x.clone())]));
+    folder.put("b.npz", npz(&[("x", other.clone()), ("y", tensor::<f32>(&[2], &[1.0; 2]).npy()), ("w", x)]));
+    folder.put("one.npy", other).put("bytes.npy", tensor::<u8>(&[4], &[0; 4]).npy());
+    folder.put("strings.npy", crate::common::npy("<U1", &[1], &[97, 0, 0, 0]));
+    std::fs::File::create(folder.path("more")).and_then(|file| file.set_len(64 << 20)).expect("a sparse file");
+    for run in [
+        "convert square:float32[4096,4096] -o rows.zarr --chunks 64,4096 --codec none --store-empty",
+        "convert square:float32[4096,4096] -o fortran.npy --order F",
+    ] {
+        folder.run(words(run)).printed().expect("an operand");
+    }
+    let rows: [(&str, &[&str]); 11] = [
+        (
+            "diff square:float32[4096,4096] more:float32[4096,4096]",
+            &[
+                "diff\n  EXPECTED square:float32[4096,4096]: float32 [4096, 4096]\n  ACTUAL more",
+                "  plan:\n    EXPECTED square:float32[4096,4096]: along the windows, 64.0 MiB in pieces of 256 KiB, read once\n",
+                "    ACTUAL more:float32[4096,4096]: along the windows, 64.0 MiB in pieces of 256 KiB, read once\n",
+                "cut: boxes [16, 4096] of 256 KiB, 256 of them\n    calls: about 512 reads of 128 MiB in all\n",
+                "    2 threads, 2.00 MiB of memory for what is read\n",
+                "windows that are equal are read again for the metrics if a later one differs\n",
+            ],
+        ),
+        (
+            "diff fortran.npy square:float32[4096,4096]",
+            &[
+                "EXPECTED fortran.npy: across the windows, 64.0 MiB in pieces of 4.00 KiB, read once\n",
+                "cut: boxes [1024, 2048] of 8.00 MiB, 8 of them\n",
+            ],
+        ),
+        (
+            "diff fortran.npy fortran.npy",
+            &["first both are compared as they are stored", "EXPECTED fortran.npy: along"],
+        ),
+        ("diff rows.zarr square:float32[4096,4096]", &["in chunks of 1.00 MiB, read once\n", "cut: boxes [64, 4096] "]),
+        (
+            "diff square:float32[4096,4096] columns:float32[4096,2048]",
+            &["  plan: nothing is read: different: shape [4096, 2048], expected [4096, 4096]\n"],
+        ),
+        ("diff one.npy a.npz:x", &["EXPECTED one.npy: along the windows, 12 B", "1 thread, "]),
+        (
+            "diff a.npz b.npz",
+            &[
+                "diff\n  2 pairs of tensors by name\n  2 pairs of less than 8.00 MiB, compared by one thread each",
+                "tensors that one side alone has may be read",
+                "plan \"w\": nothing is read: only ACTUAL has it\n  plan \"x\":\n    EXPECTED a.npz:x: along",
+                "plan \"y\": nothing is read: different: shape [2], expected [3]\n",
+                "plan \"z\": nothing is read: only EXPECTED has it\n",
+            ],
+        ),
+        (
+            "info --stats square:float32[4096,4096] strings.npy",
+            &[
+                "info\n  plan \"square:float32[4096,4096]\":\n    FILE square:float32[4096,4096]: along the windows, ",
+                "read 2.0 times\n    cut: boxes [16, 4096] of 256 KiB, 256 of them\n    calls: about 512 reads of 128 MiB",
+                "the first pass finds all but the quantiles",
+                "plan \"strings.npy\": nothing is read: its items have no statistics\n",
+            ],
+        ),
+        ("info --stats fortran.npy", &["along the windows, 64.0 MiB in pieces of 256 KiB, read 2.0 times\n"]),
+        ("info --stats rows.zarr", &["in chunks of 1.00 MiB, read 2.0 times\n", "cut: boxes [64, 4096] of 1.00 MiB"]),
+        (
+            "info --stats bytes.npy",
+            &["along the windows, 4 B in pieces of 4 B, read once\n", "calls: about 1 read of 4 B"],
+        ),
+    ];
+    let check = |(args, expected): &&(&str, &[&str])| {
+        let said = folder.run(words(&format!("{args} --explain --threads 2"))).printed()?;
+        let missing: Vec<_> = expected.iter().filter(|text| !said.contains(**text)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(format!("lacks {missing:?}: {said}")) }
+    };
+    each(&rows, |(args, _)| format!("`{args}`"), check);
+    let said = folder.run(words("diff a.npz b.npz --explain --json")).printed().expect("plans");
+    let plans: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(plans[0], serde_json::json!({"tensor": "w", "unread": "only ACTUAL has it"}), "{said}");
+    assert_eq!((&plans[1]["cut"]["count"], &plans[1]["cost"]["writes"]), (&1.into(), &0.into()), "{said}");
+    assert_eq!(plans[1]["operands"][1]["reading"], "along the windows", "{said}");
+    let said = folder.run(words("info a.npz:x --stats --explain --json")).printed().expect("a plan");
+    let plans: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((&plans[0]["tensor"], &plans[0]["operands"][0]["times"]), (&"a.npz:x".into(), &2.into()), "{said}");
+}
+
+#[test]
+fn scans_are_explained_by_themselves() {
+    let folder = folder();
+    let refused = [
+        ("diff d.npy u.npy --explain --accept", "--accept"),
+        ("diff d.npy u.npy --explain --map", "--map"),
+        ("diff d.npy u.npy --explain -q", "--summary"),
+        ("info d.npy --explain", "--stats"),
+        ("info d.npy --stats --hash --explain", "--hash"),
+        ("diff d.npy absent.npy --explain", "ACTUAL absent.npy: "),
+        ("info absent.npy --stats --explain", "FILE absent.npy: "),
+    ];
+    let check = |(args, said): &(&str, &str)| folder.refuses(words(args), &[said]).map(drop);
+    each(refused, |(args, _)| format!("`{args}`"), check);
+    // the environment accepts what differs, but an explanation writes nothing
+    let before = folder.get("d.npy");
+    let run = folder
+        .command()
+        .args(["diff", "d.npy", "u.npy", "--explain"])
+        .env("TENSOROP_UPDATE_GOLDEN", "1")
+        .output()
+        .expect("a run");
+    assert!(run.status.success(), "{run:?}");
+    assert_eq!(folder.get("d.npy"), before);
 }

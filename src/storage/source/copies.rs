@@ -63,12 +63,17 @@ impl Source {
     /// # Errors
     /// Those of [`flatten`](Self::flatten).
     pub fn flatten_all(&mut self, threads: Threads) -> Result<()> {
+        if self.is_better_copied(threads) { self.copy_chunks(threads) } else { Ok(()) }
+    }
+
+    /// Returns whether [`flatten_all`](Self::flatten_all) copies the items.
+    pub fn is_better_copied(&self, threads: Threads) -> bool {
         let of_server = self.as_chunks().filter(|chunks| chunks.costs_requests());
         let is_few = of_server.is_some_and(|chunks| {
             let rows = Windows::on_grid(self.shape(), 1, chunks.grid());
             few_rows(self.shape(), &rows, chunks.grid(), self.threads(threads))
         });
-        if is_few { self.copy_chunks(threads) } else { self.flatten(threads) }
+        is_few || self.in_long_rows().is_some()
     }
 
     /// Makes all of it readable many times at the price of reading it once: a stream is [settled](Self::settle), and what a

@@ -1,0 +1,98 @@
+//! What `diff --explain` prints: how two tensors would be compared, or many by their names. No item is read.
+
+use std::num::NonZero;
+
+use anyhow::Result;
+
+use super::asked::Asked;
+use super::dry_run::Report;
+use super::io::{Io, Outcome};
+use super::messages::{complain, counted, told};
+use super::sides::{NamedPairs, SMALL};
+use crate::diff::{Options, PlannedComparison, explain_sources};
+use crate::engine::cost::Explanation;
+use crate::info::size;
+use crate::ops::fill::Limits;
+use crate::parallel::Threads;
+use crate::storage::source::Source;
+
+/// The plans of comparing pairs by their names, each with why nothing is read instead, where that is known.
+type PairPlans<'a> = Vec<(&'a str, Result<Box<Explanation>, String>)>;
+
+/// Prints how two tensors would be compared.
+pub(super) fn explain_two(
+    io: &Io,
+    [expected, actual]: [&Source; 2],
+    options: &Options,
+    limits: Limits,
+    as_json: bool,
+) -> Result<Outcome> {
+    let mut report = Report::new("diff", true);
+    report.source(expected);
+    report.source(actual);
+    let plan = planned(explain_sources(expected, actual, options, limits)?);
+    print(io, report, &vec![("", plan)], as_json)?;
+    Ok(Outcome::Done)
+}
+
+/// Prints how the tensors of each pair would be compared. What cannot be opened is told and stops no other pair.
+pub(super) fn explain_many(
+    io: &Io,
+    pairs: &NamedPairs,
+    asked: &Asked<'_>,
+    options: &dyn Fn(&str) -> Options,
+    limits: Limits,
+    as_json: bool,
+) -> Result<Outcome> {
+    let (mut plans, mut outcome) = (PairPlans::new(), Outcome::Done);
+    let (mut small, mut alone) = (0_usize, [0_usize; 2]);
+    for (name, places) in &pairs.named {
+        let [Some(expected), Some(actual)] = *places else {
+            let side = usize::from(places[0].is_none());
+            alone[side] += 1;
+            plans.push((name, Err(format!("only {} has it", ["EXPECTED", "ACTUAL"][side]))));
+            continue;
+        };
+        let plan = pairs.open([expected, actual], asked).and_then(|[expected, actual]| {
+            let is_small = expected.bytes() + actual.bytes() < SMALL;
+            small += usize::from(is_small);
+            // several small pairs are compared at a time, each by one thread
+            let threads = if is_small { Threads::new(NonZero::new(1)) } else { limits.threads };
+            Ok(planned(explain_sources(&expected, &actual, &options(name), Limits { threads, ..limits })?))
+        });
+        plans.push((
+            name,
+            plan.unwrap_or_else(|error| {
+                outcome = complain(&io.stderr, &error);
+                Err(told(&error))
+            }),
+        ));
+    }
+    asked.finish()?;
+    let mut report = Report::new("diff", true);
+    let pairs = plans.len() - alone[0] - alone[1];
+    report.line(format_args!("{} of tensors by name", counted(pairs as u64, "pair", "pairs")));
+    if small > 0 {
+        let (small, limit) = (counted(small as u64, "pair", "pairs"), size(SMALL as u64));
+        report.line(format_args!("{small} of less than {limit}, compared by one thread each, several at a time"));
+    }
+    if alone[0] > 0 && alone[1] > 0 {
+        report.line(format_args!("tensors that one side alone has may be read to find those that were renamed"));
+    }
+    print(io, report, &plans, as_json)?;
+    Ok(outcome)
+}
+
+/// Returns a plan, or what is known without reading.
+fn planned(compared: PlannedComparison) -> Result<Box<Explanation>, String> {
+    match compared {
+        PlannedComparison::Read(plan) => Ok(plan),
+        PlannedComparison::Unread(difference) => Err(difference.verdict()),
+    }
+}
+
+fn print(io: &Io, mut report: Report, plans: &PairPlans<'_>, as_json: bool) -> Result<()> {
+    let plans = plans.iter().map(|(name, plan)| (*name, plan.as_deref().map_err(String::as_str)));
+    report.plans_or_reasons(plans, as_json);
+    report.print(io)
+}
