@@ -1,10 +1,10 @@
 //! Exact quantiles in bounded memory: the items of given ranks, whatever the number of items, their order and the threads.
 //!
-//! Items have *keys*, whole numbers that order as the items do ([`Key`]). A first pass counts the keys in buckets of
-//! equal width, which tells the bucket of each wanted key. A later pass looks only at keys in these buckets: if they are
-//! few, it keeps them, and the wanted ones are selected in memory; if not, it divides each bucket into narrower
-//! ones and counts again. Counts are added up, so neither order nor threads matter. To sort all items would take the memory
-//! of all; a sketch, such as a t-digest, takes little, but returns an approximation that depends on the order.
+//! Items have *keys*, whole numbers that order as the items do ([`Key`]). A first pass counts the keys in buckets of equal
+//! width, which tells the bucket of each wanted key. A later pass looks only at keys in these buckets: if they are few, it
+//! keeps them, and the wanted ones are selected in memory; if not, it divides each bucket into narrower ones and counts again.
+//! Counts are added up, so neither order nor threads matter. To sort all items would take the memory of all; a sketch, such as
+//! a t-digest, takes little, but returns an approximation that depends on the order.
 //!
 //! The first pass can be one that is made anyway. Items of 32 bits need at most two passes, and so do most of 64 bits; no
 //! items need more than four. A [sample](Search::sampled) tells in which buckets the wanted keys probably are. Then the first
@@ -323,8 +323,7 @@ impl Search {
         }
     }
 
-    /// Returns the keys of the quantiles, one for each fraction, or none if no item counts; `None` if another pass is
-    /// needed.
+    /// Returns the keys of the quantiles, one for each fraction, or none if no item counts; `None` if another pass is needed.
     pub fn found(&self) -> Option<&[u64]> {
         match &self.pass {
             Pass::Found(keys) => Some(keys),
