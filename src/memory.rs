@@ -7,7 +7,7 @@ use crate::error::{Context, Error, ErrorKind};
 
 /// There is no memory for so many bytes. It becomes an [`Error`] or the text of a message where it is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory(pub(crate) usize);
+pub(crate) struct OutOfMemory(pub(crate) usize);
 
 impl fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -85,7 +85,7 @@ const TILE: usize = 1 << 18;
 ///
 /// # Errors
 /// Those of `read`.
-pub fn gather<E: From<OutOfMemory>>(
+pub(crate) fn gather<E: From<OutOfMemory>>(
     view: &View,
     itemsize: usize,
     out: &mut [u8],

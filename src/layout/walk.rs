@@ -194,7 +194,7 @@ macro_rules! with_word {
 }
 pub(crate) use with_word;
 
-/// Copies items of `itemsize` bytes, which are [words](with_word), or rows of the largest words of a power of two that divide
+/// Copies items of `itemsize` bytes, which are words, or rows of the largest words of a power of two that divide
 /// them. The views are in items.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
     fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
