@@ -47,9 +47,8 @@ impl Job {
     /// Those of [`Fill::prepare`].
     pub fn new(mut fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         fill.prepare()?;
-        let planner = Planner::new(&*fill, limits);
         // rows that are appended may be none
-        let label = planner.reads().first().map_or_else(String::new, |data| data.source.label().to_owned());
+        let label = fill.reads().first().map_or_else(String::new, |data| data.source.label().to_owned());
         Ok(Self { fill, limits, label })
     }
 

@@ -162,8 +162,8 @@ pub trait Fill: Debug + Send + Sync {
     }
 
     /// Returns the chunks that hold the items of a window exactly as the output has them, so that a sink of chunks can copy
-    /// these without unpacking them; `None` if they must be filled. A window may lie in any operand: an operator that joins many of them answers
-    /// for each window by itself.
+    /// these without unpacking them; `None` if they must be filled. A window may be stored in any operand, so an operator that
+    /// joins many of them answers for each window by itself.
     ///
     /// # Errors
     /// Of reading what tells whether the window is altered.
