@@ -1,12 +1,10 @@
 //! Dates: converts ticks of a unit since 1970 to and from ISO 8601 text, as NumPy prints a `datetime64`, and to ticks
 //! of other units.
 
-use crate::item::time_unit::{TimeBase, TimeUnit};
+use crate::item::time_unit::{DAY, SECOND, TimeBase, TimeUnit};
 
 /// Ticks that mean "not a time".
 pub const NAT: i64 = i64::MIN;
-
-const DAY: i128 = 86_400;
 
 /// Returns the ticks of an ISO 8601 text (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`). It is `None` if the text
 /// has another form, is not a whole number of ticks of the unit, or lies beyond int64. The generic unit has no dates
@@ -24,21 +22,14 @@ pub fn parse(text: &str, unit: TimeUnit) -> Option<i64> {
     }
     let base = unit.base?;
     let date = Date::read(text)?;
-    let days = || days_since_1970(date.year, date.month, date.day);
-    let midnight = date.second == 0 && date.atto == 0;
-    let ticks = match Counted::of(base) {
-        Counted::Years if date.month == 1 && date.day == 1 && midnight => date.year - 1970,
-        Counted::Months if date.day == 1 && midnight => (date.year - 1970) * 12 + i128::from(date.month) - 1,
-        Counted::Weeks if midnight => exact(days(), 7)?,
-        Counted::Years | Counted::Months | Counted::Weeks => return None,
-        Counted::Seconds { each, per_second } => {
-            let whole = exact(days() * DAY + i128::from(date.second), each)?;
-            let fraction = exact(date.atto.into(), 10_i128.pow(18) / per_second)?;
-            if each > 1 && fraction != 0 {
-                return None;
-            }
-            whole.checked_mul(per_second)?.checked_add(fraction)?
-        }
+    let ticks = if base.is_of_months() {
+        let is_begin = date.day == 1 && date.second == 0 && date.atto == 0;
+        is_begin.then(|| exact(months_since_1970(date.year, date.month), base.named().2)).flatten()?
+    } else {
+        let (each, per_second) = in_seconds(base);
+        let second = days_since_1970(date.year, date.month, date.day) * DAY + i128::from(date.second);
+        let fraction = exact(date.atto.into(), SECOND / per_second).filter(|&fraction| each == 1 || fraction == 0)?;
+        exact(second, each)?.checked_mul(per_second)?.checked_add(fraction)?
     };
     exact(ticks, unit.count.into())?.try_into().ok().filter(|&ticks| ticks != NAT)
 }
@@ -59,25 +50,30 @@ pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
     let Some(base) = unit.base.filter(|_| ticks != NAT) else { return format(ticks, unit) };
     let ticks = ticks.wrapping_mul(unit.count.into());
     let days = |days: i64| text(i128::from(days.wrapping_sub(DAYS_TO_2000)) + i128::from(DAYS_TO_2000), TimeBase::Day);
-    match Counted::of(base) {
-        Counted::Years => text(i128::from(ticks.wrapping_add(1970)) - 1970, base),
-        Counted::Weeks => days(ticks.wrapping_mul(7)),
-        Counted::Seconds { .. } if base == TimeBase::Day => days(ticks),
-        Counted::Months | Counted::Seconds { .. } => text(ticks.into(), base),
+    if base == TimeBase::Year {
+        text(i128::from(ticks.wrapping_add(1970)) - 1970, base)
+    } else if matches!(base, TimeBase::Week | TimeBase::Day) {
+        days(ticks.wrapping_mul(if base == TimeBase::Week { 7 } else { 1 }))
+    } else {
+        text(ticks.into(), base)
     }
 }
 
 /// Returns the date of ticks of a unit, the second of the day, and the fraction of the second in ticks.
 fn moment(ticks: i128, base: TimeBase) -> ((i128, u32, u32), i128, i128) {
-    match Counted::of(base) {
-        Counted::Years => ((ticks + 1970, 1, 1), 0, 0),
-        Counted::Months => ((ticks.div_euclid(12) + 1970, ticks.rem_euclid(12) as u32 + 1, 1), 0, 0),
-        Counted::Weeks => (date_of(ticks * 7), 0, 0),
-        Counted::Seconds { each, per_second } => {
-            let total = ticks.div_euclid(per_second) * each;
-            (date_of(total.div_euclid(DAY)), total.rem_euclid(DAY), ticks.rem_euclid(per_second))
-        }
+    if base.is_of_months() {
+        let (year, month) = month_of(ticks * base.named().2);
+        return ((year, month, 1), 0, 0);
     }
+    let (each, per_second) = in_seconds(base);
+    let second = ticks.div_euclid(per_second) * each;
+    (date_of(second.div_euclid(DAY)), second.rem_euclid(DAY), ticks.rem_euclid(per_second))
+}
+
+/// Returns how many seconds a unit has that is no number of months, and how many of it a second has: one of the two is 1.
+fn in_seconds(base: TimeBase) -> (i128, i128) {
+    let (.., length) = base.named();
+    ((length / SECOND).max(1), (SECOND / length).max(1))
 }
 
 fn text(ticks: i128, base: TimeBase) -> String {
@@ -97,8 +93,8 @@ fn text(ticks: i128, base: TimeBase) -> String {
     if base >= TimeBase::Second {
         text += &format!(":{:02}", second % 60);
     }
-    if let Counted::Seconds { per_second: per_second @ 10.., .. } = Counted::of(base) {
-        let places = per_second.ilog10() as usize;
+    if base > TimeBase::Second {
+        let places = in_seconds(base).1.ilog10() as usize;
         text += &format!(".{fraction:0places$}");
     }
     text
@@ -129,19 +125,18 @@ pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<
     let one = |base| TimeUnit { count: 1, base: Some(base) };
     let (source, target) = (from.base?, to.base?);
     let wide = i128::from(ticks);
-    let (ticks, exact) = match (source <= TimeBase::Month, target <= TimeBase::Month) {
+    let (ticks, exact) = match (source.is_of_months(), target.is_of_months()) {
         (a, b) if a == b => ratio(wide, from, to)?,
         _ if !dates => return None,
         (true, _) => {
             let (months, _) = ratio(wide, from, one(TimeBase::Month))?;
-            let day = days_since_1970(months.div_euclid(12) + 1970, months.rem_euclid(12) as u32 + 1, 1);
-            ratio(day, one(TimeBase::Day), to)?
+            let (year, month) = month_of(months);
+            ratio(days_since_1970(year, month, 1), one(TimeBase::Day), to)?
         }
         _ => {
             let (days, whole) = ratio(wide, from, one(TimeBase::Day))?;
             let (year, month, day) = date_of(days);
-            let months = (year - 1970) * 12 + i128::from(month) - 1;
-            let (ticks, exact) = ratio(months, one(TimeBase::Month), to)?;
+            let (ticks, exact) = ratio(months_since_1970(year, month), one(TimeBase::Month), to)?;
             (ticks, exact && whole && day == 1)
         }
     };
@@ -150,18 +145,8 @@ pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<
 
 /// Does what [`rescale`] does between units with a fixed ratio.
 fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
-    // the length of one tick as a fraction, in seconds or months
-    let size = |unit: TimeUnit| {
-        let (each, over) = match Counted::of(unit.base?) {
-            Counted::Years => (12, 1),
-            Counted::Months => (1, 1),
-            Counted::Weeks => (7 * DAY, 1),
-            Counted::Seconds { each, per_second } => (each, per_second),
-        };
-        Some((each * i128::from(unit.count), over))
-    };
-    let ((a, b), (c, d)) = (size(from)?, size(to)?);
-    let (mut times, mut over) = (a * d, b * c);
+    let length = |unit: TimeUnit| Some(unit.base?.named().2 * i128::from(unit.count));
+    let (mut times, mut over) = (length(from)?, length(to)?);
     let (mut divisor, mut rest) = (times, over);
     while rest != 0 {
         (divisor, rest) = (rest, divisor % rest);
@@ -172,44 +157,18 @@ fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     Some((product.div_euclid(over), product.rem_euclid(over) == 0))
 }
 
-/// What the ticks of a unit count. Years and months are not a fixed number of seconds, so each has its own rule. Weeks
-/// are seven days, but begin at midnight and are printed as days. All other units are a number of seconds or a fraction
-/// of one, and share a rule.
-enum Counted {
-    Years,
-    Months,
-    Weeks,
-    /// `each` seconds, or `per_second` to a second: one of the two is 1.
-    Seconds {
-        each: i128,
-        per_second: i128,
-    },
-}
-
-impl Counted {
-    fn of(base: TimeBase) -> Self {
-        let seconds = |each| Self::Seconds { each, per_second: 1 };
-        let fraction = |digits| Self::Seconds { each: 1, per_second: 10_i128.pow(digits) };
-        match base {
-            TimeBase::Year => Self::Years,
-            TimeBase::Month => Self::Months,
-            TimeBase::Week => Self::Weeks,
-            TimeBase::Day => seconds(DAY),
-            TimeBase::Hour => seconds(3600),
-            TimeBase::Minute => seconds(60),
-            TimeBase::Second => seconds(1),
-            TimeBase::Millisecond => fraction(3),
-            TimeBase::Microsecond => fraction(6),
-            TimeBase::Nanosecond => fraction(9),
-            TimeBase::Picosecond => fraction(12),
-            TimeBase::Femtosecond => fraction(15),
-            TimeBase::Attosecond => fraction(18),
-        }
-    }
-}
-
 fn exact(value: i128, by: i128) -> Option<i128> {
     (value % by == 0).then(|| value / by)
+}
+
+/// Returns the months from January 1970 to a month, which is counted from 1.
+fn months_since_1970(year: i128, month: u32) -> i128 {
+    (year - 1970) * 12 + i128::from(month) - 1
+}
+
+/// Returns the year and the month `months` after January 1970.
+fn month_of(months: i128) -> (i128, u32) {
+    (months.div_euclid(12) + 1970, months.rem_euclid(12) as u32 + 1)
 }
 
 /// Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar. It counts years from March, so that

@@ -30,22 +30,43 @@ pub enum TimeBase {
     Attosecond,
 }
 
-/// The named units, each with the code in the names of dtypes and the word for several of them.
-const TIME_NAMES: &[(TimeBase, &str, &str)] = &[
-    (TimeBase::Year, "Y", "years"),
-    (TimeBase::Month, "M", "months"),
-    (TimeBase::Week, "W", "weeks"),
-    (TimeBase::Day, "D", "days"),
-    (TimeBase::Hour, "h", "hours"),
-    (TimeBase::Minute, "m", "minutes"),
-    (TimeBase::Second, "s", "seconds"),
-    (TimeBase::Millisecond, "ms", "milliseconds"),
-    (TimeBase::Microsecond, "us", "microseconds"),
-    (TimeBase::Nanosecond, "ns", "nanoseconds"),
-    (TimeBase::Picosecond, "ps", "picoseconds"),
-    (TimeBase::Femtosecond, "fs", "femtoseconds"),
-    (TimeBase::Attosecond, "as", "attoseconds"),
+/// The seconds of a day.
+pub(super) const DAY: i128 = 86_400;
+
+/// The attoseconds of a second.
+pub(super) const SECOND: i128 = 10_i128.pow(18);
+
+/// The named units, each with the code in the names of dtypes, the word for several of them, and its length: years and
+/// months, which are no fixed number of seconds, in months, and all others in attoseconds.
+const NAMED_UNITS: &[(TimeBase, &str, &str, i128)] = &[
+    (TimeBase::Year, "Y", "years", 12),
+    (TimeBase::Month, "M", "months", 1),
+    (TimeBase::Week, "W", "weeks", 7 * DAY * SECOND),
+    (TimeBase::Day, "D", "days", DAY * SECOND),
+    (TimeBase::Hour, "h", "hours", 3600 * SECOND),
+    (TimeBase::Minute, "m", "minutes", 60 * SECOND),
+    (TimeBase::Second, "s", "seconds", SECOND),
+    (TimeBase::Millisecond, "ms", "milliseconds", 10_i128.pow(15)),
+    (TimeBase::Microsecond, "us", "microseconds", 10_i128.pow(12)),
+    (TimeBase::Nanosecond, "ns", "nanoseconds", 10_i128.pow(9)),
+    (TimeBase::Picosecond, "ps", "picoseconds", 10_i128.pow(6)),
+    (TimeBase::Femtosecond, "fs", "femtoseconds", 10_i128.pow(3)),
+    (TimeBase::Attosecond, "as", "attoseconds", 1),
 ];
+
+impl TimeBase {
+    /// Returns the code of the unit, the word for several of it, and its length in months or attoseconds.
+    pub(super) fn named(self) -> (&'static str, &'static str, i128) {
+        let row = NAMED_UNITS.iter().find(|(named, ..)| *named == self);
+        let (_, code, plural, length) = row.expect("each named unit is listed");
+        (code, plural, *length)
+    }
+
+    /// Returns whether it is no fixed number of seconds: its length counts months.
+    pub(super) fn is_of_months(self) -> bool {
+        self <= Self::Month
+    }
+}
 
 impl TimeUnit {
     /// Parses the brackets of a dtype's name, such as `[ns]` or `[25s]`; an empty text is the generic unit.
@@ -58,28 +79,21 @@ impl TimeUnit {
         let digits = &inner[..inner.len() - unit.len()];
         let count =
             if digits.is_empty() { 1 } else { digits.parse().ok().filter(|&n| n > 0 && n <= i32::MAX as u32)? };
-        let base = TIME_NAMES.iter().find(|(_, code, _)| *code == if unit == "μs" { "us" } else { unit })?.0;
-        Some(Self { count, base: Some(base) })
-    }
-
-    /// Returns the code of the named unit and the word for several of it; `None` for the generic unit.
-    fn names(self) -> Option<(&'static str, &'static str)> {
-        let base = self.base?;
-        let (_, code, plural) =
-            TIME_NAMES.iter().find(|(named, ..)| *named == base).expect("each named unit is listed");
-        Some((code, plural))
+        let unit = if unit == "μs" { "us" } else { unit };
+        let (base, ..) = NAMED_UNITS.iter().find(|(_, code, ..)| *code == unit)?;
+        Some(Self { count, base: Some(*base) })
     }
 
     /// Returns the word for several named units, which says so if the unit is generic.
     #[cfg(feature = "files")]
     pub(crate) fn plural(self) -> &'static str {
-        self.names().map_or("generic time units", |(_, plural)| plural)
+        self.base.map_or("generic time units", |base| base.named().1)
     }
 }
 
 impl fmt::Display for TimeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((code, _)) = self.names() else { return Ok(()) };
+        let Some((code, ..)) = self.base.map(TimeBase::named) else { return Ok(()) };
         if self.count == 1 { write!(f, "[{code}]") } else { write!(f, "[{}{code}]", self.count) }
     }
 }
