@@ -2,8 +2,6 @@
 
 use std::cmp::Ordering;
 
-use half::{bf16, f16};
-
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
@@ -39,7 +37,7 @@ pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Mis
     match_kind!(dtype.kind(), {
         bool T => return Err(Misfit::NotNumeric),
         integer T => put(fit::<T>(parse_integer(text)?)?, dtype, out),
-        float T => put(<T as FromDecimal>::parse(text)?, dtype, out),
+        float T => put(parse_float::<T>(text)?, dtype, out),
         complex T => return Err(Misfit::NotNumeric),
         Kind::Narrow(narrow) => put(parse_narrow(text, *narrow)?, dtype, out),
         not_numbers!() => return Err(Misfit::NotNumeric),
@@ -120,48 +118,20 @@ pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
 /// # Errors
 /// [`Misfit::Malformed`] and [`Misfit::TooLarge`].
 pub fn parse_f64(text: &str) -> Result<f64, Misfit> {
-    text.parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(|| why_no_float(text))
-}
-
-/// Returns why a text that is not a finite float is none. The standard library also parses names of infinities and NaN;
-/// a number has no `n`.
-fn why_no_float(text: &str) -> Misfit {
     match text.parse::<f64>() {
-        Ok(_) if !text.contains(['n', 'N']) => Misfit::TooLarge,
-        _ => Misfit::Malformed,
+        Ok(value) if value.is_finite() => Ok(value),
+        // the standard library also parses names of infinities and NaN; a number has no `n`
+        Ok(_) if !text.contains(['n', 'N']) => Err(Misfit::TooLarge),
+        Ok(_) | Err(_) => Err(Misfit::Malformed),
     }
 }
 
-/// A float type that decimal text is rounded to, once.
-trait FromDecimal: Float {
-    /// Returns the nearest float, ties to even.
-    fn parse(text: &str) -> Result<Self, Misfit>;
+/// Returns the float nearest to a decimal text, ties to even, which is rounded once.
+fn parse_float<T: Float>(text: &str) -> Result<T, Misfit> {
+    let value = if T::SIZE == f64::SIZE { parse_f64(text)? } else { beside_midpoint(text, T::nearest)? };
+    let item = T::nearest(value);
+    if item.wide().is_finite() { Ok(item) } else { Err(Misfit::TooLarge) }
 }
-
-impl FromDecimal for f64 {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        parse_f64(text)
-    }
-}
-
-impl FromDecimal for f32 {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        text.parse::<f32>().ok().filter(|value| value.is_finite()).ok_or_else(|| why_no_float(text))
-    }
-}
-
-macro_rules! short_floats {
-    ($($type:ty),+) => {$(
-        impl FromDecimal for $type {
-            fn parse(text: &str) -> Result<Self, Misfit> {
-                let item = Self::nearest(beside_midpoint(text, |value| Self::nearest(value).to_bits())?);
-                if item.is_finite() { Ok(item) } else { Err(Misfit::TooLarge) }
-            }
-        }
-    )+};
-}
-
-short_floats!(f16, bf16);
 
 /// Returns a float64 that `encode` turns into the same item as it would the number of the text.
 ///
@@ -171,7 +141,8 @@ short_floats!(f16, bf16);
 fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Result<f64, Misfit> {
     let value = parse_f64(text)?;
     let (down, up) = (value.next_down(), value.next_up());
-    if value == 0.0 || value.to_bits() as u32 != 0 || encode(down) == encode(up) {
+    // of two float32s, the longest of these types, a midpoint ends with 28 zeros
+    if value == 0.0 || value.to_bits().trailing_zeros() < 28 || encode(down) == encode(up) {
         return Ok(value);
     }
     Ok(match (ScaledDigits::of(text).cmp(&ScaledDigits::of(&format!("{value:.120e}"))), value > 0.0) {
@@ -305,6 +276,13 @@ mod tests {
             ("1e400", "float64", Err(TooLarge)),
             ("1e39", "float32", Err(TooLarge)),
             ("16777217.000000000000000000001", "float32", Ok(0x4b80_0001)),
+            ("16777217", "float32", Ok(0x4b80_0000)),
+            ("16777218.9999999999999999999999999", "float32", Ok(0x4b80_0001)),
+            ("340282356779733661637539395458142568447.99", "float32", Ok(0x7f7f_ffff)),
+            ("340282356779733661637539395458142568448", "float32", Err(TooLarge)),
+            ("7.006492321624085e-46", "float32", Ok(0)),
+            ("7.0064923216240854e-46", "float32", Ok(1)),
+            ("-1e-400", "float32", Ok(1 << 31)),
             ("1", ">f4", Ok(0x0000_803f)),
             ("65504", "float16", Ok(0x7bff)),
             ("65519.99999999999999999999999", "float16", Ok(0x7bff)),
