@@ -6,20 +6,6 @@
 
 use crate::item::element::Element;
 
-/// Reads numbers from `bytes`, in either byte order, to the beginning of `run`.
-pub(super) type LoadRun<M> = fn(big: bool, bytes: &[u8], run: &mut [M]);
-
-/// Writes runs of numbers as items of one type.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NumberWriter {
-    pub float: StoreRun<f64>,
-    pub signed: StoreRun<i64>,
-    pub unsigned: StoreRun<u64>,
-}
-
-/// Writes a run of numbers over `out`; the error is the place of the first number that does not fit.
-pub(super) type StoreRun<M> = fn(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
-
 /// A type through which numbers are cast.
 pub(super) trait Middle: Copy + Default + PartialEq {
     /// Returns the number as `as f64` converts it.
@@ -35,8 +21,6 @@ pub(super) trait Middle: Copy + Default + PartialEq {
     fn exact<T: Integer>(self) -> (T, bool);
     /// Returns the number without its fraction, clamped to 128 bits.
     fn whole(self) -> i128;
-    /// Returns the function that writes numbers of this type.
-    fn writer(writer: &NumberWriter) -> StoreRun<Self>;
     /// Returns the shortest text that reads back to the same item: to the same float32 if the item `is_single`, or has
     /// fewer bits. A whole number has no `.0` at its end.
     fn text(self, is_single: bool) -> String;
@@ -66,10 +50,6 @@ impl Middle for f64 {
         self as i128
     }
 
-    fn writer(writer: &NumberWriter) -> StoreRun<Self> {
-        writer.float
-    }
-
     fn text(self, is_single: bool) -> String {
         let mut buffer = zmij::Buffer::new();
         let text = match self {
@@ -91,7 +71,7 @@ fn rounded_to_odd(magnitude: u64) -> f64 {
 }
 
 macro_rules! middles {
-    ($($middle:ty, $writer:ident, $rounded_to_odd:expr;)+) => {$(
+    ($($middle:ty, $rounded_to_odd:expr;)+) => {$(
         impl Middle for $middle {
             fn float(self) -> f64 {
                 self as f64
@@ -115,10 +95,6 @@ macro_rules! middles {
                 self.into()
             }
 
-            fn writer(writer: &NumberWriter) -> StoreRun<Self> {
-                writer.$writer
-            }
-
             fn text(self, _: bool) -> String {
                 self.to_string()
             }
@@ -127,11 +103,11 @@ macro_rules! middles {
 }
 
 middles! {
-    i64, signed, |value: i64| {
+    i64, |value: i64| {
         let size = rounded_to_odd(value.unsigned_abs());
         if value < 0 { -size } else { size }
     };
-    u64, unsigned, rounded_to_odd;
+    u64, rounded_to_odd;
 }
 
 /// An integer type: its range, and its conversions from and to the types that casts compute in.

@@ -11,10 +11,11 @@ mod tests;
 use std::fmt;
 
 use self::middle::Middle;
-use self::numbers::{NumberFormat, NumberReader, load_narrow};
+use self::numbers::{ByteValues, load, load_narrow, numbers_of, store, values_of};
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
+use crate::item::element::{Element, match_kind, not_numbers};
 use crate::item::encoding::{Swap, code_points, unpadded};
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
@@ -86,10 +87,11 @@ pub struct Cast {
 enum CastPlan {
     /// The same items in another byte order.
     Swap(Vec<Swap>),
-    Numbers {
-        from: NumberFormat,
-        to: NumberFormat,
-    },
+    Numbers,
+    /// Integers of a narrow type, by the values of all bytes.
+    NarrowIntegers(ByteValues),
+    /// Floats of a narrow type, by the values of all bytes.
+    NarrowFloats(ByteValues),
     /// Strings of units of so many bytes.
     Strings(usize),
     Ticks {
@@ -130,10 +132,12 @@ impl Cast {
                 (Kind::Int64, _) if ticks(to) => return Err(refused("").advising(Advice::ReadBits)),
                 (_, Kind::Int64) if ticks(from) => return Err(refused("").advising(Advice::ReadBits)),
                 (Kind::Void(_), _) if from.is_ambiguous() => return Err(from.advise(refused(""))),
-                _ => match (NumberFormat::of(from), NumberFormat::of(to)) {
-                    (Some(from), Some(to)) => CastPlan::Numbers { from, to },
-                    _ => return Err(refused(": values are cast between numbers and bool only")),
-                },
+                _ if numbers_of(from).is_none() || numbers_of(to).is_none() => {
+                    return Err(refused(": values are cast between numbers and bool only"));
+                }
+                (&Kind::Narrow(narrow), _) if narrow.is_integer() => CastPlan::NarrowIntegers(values_of(narrow)),
+                (&Kind::Narrow(narrow), _) => CastPlan::NarrowFloats(values_of(narrow)),
+                _ => CastPlan::Numbers,
             }
         };
         Ok(Self { from: from.clone(), to: to.clone(), lossy, plan })
@@ -189,21 +193,16 @@ impl Cast {
                 }
                 Ok(())
             }
-            CastPlan::Numbers { from, to } => match &from.reader {
-                NumberReader::Float(load) => self.numbers(from, to, items, out, load),
-                NumberReader::Signed(load) => self.numbers(from, to, items, out, load),
-                NumberReader::Unsigned(load) => self.numbers(from, to, items, out, load),
-                NumberReader::NarrowInteger(values) => {
-                    self.numbers(from, to, items, out, &|_, bytes, run: &mut [i64]| {
-                        load_narrow(bytes, run, values, |value| value as i64);
-                    })
-                }
-                NumberReader::NarrowFloat(values) => {
-                    self.numbers(from, to, items, out, &|_, bytes, run: &mut [f64]| {
-                        load_narrow(bytes, run, values, |value| value);
-                    })
-                }
-            },
+            CastPlan::Numbers => match_kind!(self.from.kind(), {
+                number T => self.numbers(items, out, &load::<<T as Element>::Part>),
+                Kind::Narrow(_) | not_numbers!() => unreachable!("such items are cast in another way"),
+            }),
+            CastPlan::NarrowIntegers(values) => self.numbers(items, out, &|_, bytes, run: &mut [i64]| {
+                load_narrow(bytes, run, values, |value| value as i64);
+            }),
+            CastPlan::NarrowFloats(values) => self.numbers(items, out, &|_, bytes, run: &mut [f64]| {
+                load_narrow(bytes, run, values, |value| value);
+            }),
             CastPlan::Strings(unit) => {
                 for at in 0..count {
                     let item = &items[at * per..][..per];
@@ -244,24 +243,20 @@ impl Cast {
     ///
     /// There are two loops for each run, one for the dtype on either side, which are vectorised. One loop for each pair
     /// of dtypes would be hundreds of loops. The numbers between the two stay in the nearest cache.
-    fn numbers<M: Middle>(
-        &self,
-        from: &NumberFormat,
-        to: &NumberFormat,
-        items: &[u8],
-        out: &mut [u8],
-        load: &Load<'_, M>,
-    ) -> Result<(), CastFailure> {
+    fn numbers<M: Middle>(&self, items: &[u8], out: &mut [u8], load: &Load<'_, M>) -> Result<(), CastFailure> {
         let is_bool = *self.to.kind() == Kind::Bool;
-        let (drops, adds) = (from.complex && !to.complex, !from.complex && to.complex);
+        let [ins, outs] = [&self.from, &self.to].map(|dtype| numbers_of(dtype).expect("numbers are cast to numbers"));
+        let [size, to_size] = [self.from_size() / ins, self.to_size() / outs];
+        // what both have two of is cast one by one
+        let (drops, adds) = (ins > outs, ins < outs);
         let (ins, outs) = (1 + usize::from(drops), 1 + usize::from(adds));
-        let text = |number: M| number.text(from.size < size_of::<f64>());
+        let text = |number: M| number.text(size < size_of::<f64>());
         let mut run = [M::default(); 2 * RUN];
-        let chunks = items.chunks(RUN * ins * from.size).zip(out.chunks_mut(RUN * outs * to.size));
+        let chunks = items.chunks(RUN * ins * size).zip(out.chunks_mut(RUN * outs * to_size));
         for (number, (chunk, place)) in chunks.enumerate() {
-            load(from.big, chunk, &mut run);
+            load(self.from.is_big_endian(), chunk, &mut run);
             // the limit tells the compiler that all numbers lie in the run
-            let (first, count) = (number * RUN, (chunk.len() / (ins * from.size)).min(RUN));
+            let (first, count) = (number * RUN, (chunk.len() / (ins * size)).min(RUN));
             // the first item with an imaginary part
             let mut imaginary = None;
             if drops {
@@ -277,7 +272,7 @@ impl Cast {
                 (0..count).rev().for_each(|at| (run[2 * at], run[2 * at + 1]) = (run[at], M::default()));
             }
             let sure = imaginary.map_or(outs * count, |(at, ..)| at);
-            if let Err(at) = to.store(&run[..sure], place, self.lossy) {
+            if let Err(at) = store(&self.to, &run[..sure], place, self.lossy) {
                 // an item has two numbers only if all numbers fit, so `at` counts items
                 return Err(CastFailure::new(first + at, self.misfit(run[at], &text(run[at]))));
             }

@@ -2,83 +2,52 @@
 
 use half::{bf16, f16};
 
-use super::middle::{As, Integer, LoadRun, Middle, NumberWriter};
+use super::middle::{As, Integer, Middle};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
-/// How the numbers of a dtype are read and written.
-#[derive(Clone, Debug)]
-pub(super) struct NumberFormat {
-    /// Bytes of one number.
-    pub size: usize,
-    /// Whether an item is two of them.
-    pub complex: bool,
-    pub big: bool,
-    pub reader: NumberReader,
-    target: CastTarget,
+/// Returns how many numbers an item is: two if it is complex; `None` if it is no number.
+pub(super) fn numbers_of(dtype: &DType) -> Option<usize> {
+    match_kind!(dtype.kind(), {
+        bool T => Some(1),
+        integer T => Some(1),
+        float T => Some(1),
+        complex T => Some(2),
+        Kind::Narrow(_) => Some(1),
+        not_numbers!() => None,
+    })
 }
 
-/// The type into which a run of numbers is read, and how.
-#[derive(Clone, Debug)]
-pub(super) enum NumberReader {
-    Float(LoadRun<f64>),
-    Signed(LoadRun<i64>),
-    Unsigned(LoadRun<u64>),
-    /// Int64, by the values of all bytes.
-    NarrowInteger(ByteValues),
-    /// Float64, by the values of all bytes.
-    NarrowFloat(ByteValues),
-}
-
-/// The value of each byte as an item of a narrow type: to look it up is faster than to take the item apart.
-pub(super) type ByteValues = Box<[f64; 256]>;
-
-#[derive(Clone, Debug)]
-enum CastTarget {
-    Type(NumberWriter),
-    Narrow(Narrow),
-}
-
-impl NumberFormat {
-    /// Returns the format of the items of a dtype; `None` if they are no numbers.
-    pub(super) fn of(dtype: &DType) -> Option<Self> {
-        match_kind!(dtype.kind(), {
-            number T => Some(Self::parts::<<T as Element>::Part>(dtype)),
-            Kind::Narrow(narrow) => {
-                let values = Box::new(std::array::from_fn(|item| narrow.value(item as u8)));
-                let reader = if narrow.is_integer() { NumberReader::NarrowInteger } else { NumberReader::NarrowFloat };
-                Some(Self { size: 1, complex: false, big: false, reader: reader(values), target: CastTarget::Narrow(*narrow) })
-            }
-            not_numbers!() => None,
-        })
-    }
-
-    fn parts<P: CastNumber>(dtype: &DType) -> Self {
-        let writer = NumberWriter { float: P::write::<f64>, signed: P::write::<i64>, unsigned: P::write::<u64> };
-        let (complex, target) = (dtype.itemsize() > P::SIZE, CastTarget::Type(writer));
-        Self { size: P::SIZE, complex, big: dtype.is_big_endian(), reader: P::READER, target }
-    }
-
-    /// Writes a run of numbers; an error is the place of the first that does not fit.
-    pub(super) fn store<M: Middle>(&self, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
-        match &self.target {
-            CastTarget::Type(writer) => M::writer(writer)(self.big, run, out, lossy),
-            CastTarget::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
-        }
-    }
+/// Writes a run of numbers as items of a dtype, or as their parts; an error is the place of the first that does not fit.
+pub(super) fn store<M: Middle>(dtype: &DType, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
+    match_kind!(dtype.kind(), {
+        number T => <<T as Element>::Part as CastNumber>::write(dtype.is_big_endian(), run, out, lossy),
+        Kind::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
+        not_numbers!() => unreachable!("what is no number is cast in another way"),
+    })
 }
 
 /// A type of numbers.
-trait CastNumber: Element {
-    const READER: NumberReader;
+pub(super) trait CastNumber: Element {
+    /// The type that holds all numbers of this one.
+    type Middle: Middle;
 
+    /// Returns the number of an item.
+    fn number(self) -> Self::Middle;
+
+    /// Writes a run of numbers; an error is the place of the first that does not fit.
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 }
 
 macro_rules! floats {
     ($($type:ty, $number:expr, $nearest:expr;)+) => {$(
         impl CastNumber for $type {
-            const READER: NumberReader = NumberReader::Float(|big, bytes, run| load::<$type, _>(big, bytes, run, $number));
+            type Middle = f64;
+
+            #[inline(always)]
+            fn number(self) -> f64 {
+                $number(self)
+            }
 
             fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], _: bool) -> Result<(), usize> {
                 put::<$type, M>(big, run, out, $nearest);
@@ -91,12 +60,17 @@ macro_rules! floats {
 floats! {
     f64, Float::wide, |number| number.float();
     f32, Float::wide, |number| number.single();
-    f16, |item| plain_nan(item.wide()), |number| f16::nearest(number.rounded_to_odd());
+    f16, |item: f16| plain_nan(item.wide()), |number| f16::nearest(number.rounded_to_odd());
     bf16, Float::wide, |number| bf16::nearest(number.rounded_to_odd());
 }
 
 impl CastNumber for bool {
-    const READER: NumberReader = NumberReader::Signed(|big, bytes, run| load::<bool, _>(big, bytes, run, i64::from));
+    type Middle = i64;
+
+    #[inline(always)]
+    fn number(self) -> i64 {
+        self.into()
+    }
 
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
         let truth = |number: M| number != M::default();
@@ -109,10 +83,14 @@ impl CastNumber for bool {
 }
 
 macro_rules! integers {
-    ($($reader:ident, $middle:ty: $($type:ty),+;)+) => {$($(
+    ($($middle:ty: $($type:ty),+;)+) => {$($(
         impl CastNumber for $type {
-            const READER: NumberReader =
-                NumberReader::$reader(|big, bytes, run| load::<$type, _>(big, bytes, run, <$middle>::from));
+            type Middle = $middle;
+
+            #[inline(always)]
+            fn number(self) -> $middle {
+                self.into()
+            }
 
             fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
                 let nearest = |number: M| As::<i64>::of(number.whole().clamp(Self::LEAST, Self::LARGEST) as i64);
@@ -123,23 +101,30 @@ macro_rules! integers {
 }
 
 integers! {
-    Signed, i64: i8, i16, i32, i64, u8, u16, u32;
-    Unsigned, u64: u64;
+    i64: i8, i16, i32, i64, u8, u16, u32;
+    u64: u64;
 }
 
 /// Reads items. The byte order is checked once for a run and not for each item, so that either loop is vectorised.
-#[inline(always)]
-fn load<T: Element, M: Middle>(big: bool, bytes: &[u8], run: &mut [M], number: impl Fn(T) -> M) {
+pub(super) fn load<T: CastNumber>(big: bool, bytes: &[u8], run: &mut [T::Middle]) {
     let words = T::chunks(bytes).iter().zip(run);
     if big {
         for (&word, place) in words {
-            *place = number(T::from_big(word));
+            *place = T::from_big(word).number();
         }
     } else {
         for (&word, place) in words {
-            *place = number(T::from_little(word));
+            *place = T::from_little(word).number();
         }
     }
+}
+
+/// The value of each byte as an item of a narrow type: to look it up is faster than to take the item apart.
+pub(super) type ByteValues = Box<[f64; 256]>;
+
+/// Returns the values of bytes as items of a narrow type.
+pub(super) fn values_of(narrow: Narrow) -> ByteValues {
+    Box::new(std::array::from_fn(|item| narrow.value(item as u8)))
 }
 
 /// Reads items of a narrow type.
