@@ -146,19 +146,18 @@ impl Exact {
 
     /// Returns whether the sum is 0.
     pub(crate) fn is_zero(&self) -> bool {
-        self.split().size.bits() == 0
+        self.magnitude().bits() == 0
     }
 
     /// Returns the sum as a float of any size, whose last bit may be off.
     pub(crate) fn scaled(&self) -> Scaled {
-        let Split { negative, size, zeros } = self.split();
-        let drop = size.bits().saturating_sub(64);
-        let mantissa = size.top(drop).0 as f64;
-        let power = (drop + zeros * DIGIT) as i64 + i64::from(LOWEST);
-        Scaled { mantissa: if negative { -mantissa } else { mantissa }, power }
+        let sum = self.magnitude();
+        let drop = sum.bits().saturating_sub(64);
+        let mantissa = sum.top(drop).0 as f64;
+        Scaled::new(if sum.negative { -mantissa } else { mantissa }, i64::from(sum.power) + drop as i64)
     }
 
-    fn split(&self) -> Split {
+    fn magnitude(&self) -> Magnitude {
         let mut sum = self.clone();
         sum.carry();
         let negative = sum.digits.last().is_some_and(|&last| last < 0);
@@ -167,16 +166,70 @@ impl Exact {
             sum.carry();
         }
         let zeros = sum.digits.iter().take_while(|&&digit| digit == 0).count();
-        Split { negative, size: Natural(sum.digits[zeros..].iter().map(|&digit| digit as u32).collect()), zeros }
+        let digits = sum.digits[zeros..].iter().map(|&digit| digit as u32).collect();
+        Magnitude { negative, digits, power: LOWEST + (zeros * DIGIT) as i32 }
     }
 }
 
-/// A sum as its sign and its magnitude, without the digits at its low end that are 0.
-struct Split {
+/// A number of any size as its sign and its digits in base 2^32, least first, of which the first counts in `2^power`.
+struct Magnitude {
     negative: bool,
-    size: Natural,
-    /// The digits that are left out.
-    zeros: usize,
+    digits: Vec<u32>,
+    power: i32,
+}
+
+impl Magnitude {
+    /// Returns each digit, and the power of 2 that it counts in.
+    fn digits(&self) -> impl Iterator<Item = (u128, i32)> {
+        self.digits.iter().zip(0..).map(|(&digit, place)| (digit.into(), self.power + place * DIGIT as i32))
+    }
+
+    /// Returns the bits up to the highest that is 1.
+    fn bits(&self) -> usize {
+        let top = self.digits.iter().rposition(|&digit| digit != 0);
+        top.map_or(0, |at| (at + 1) * DIGIT - self.digits[at].leading_zeros() as usize)
+    }
+
+    /// Returns the bits from number `drop` on, at most 128, and whether all bits below are 0.
+    fn top(&self, drop: usize) -> (u128, bool) {
+        let (mut value, mut exact) = (0_u128, true);
+        for (i, &digit) in self.digits.iter().enumerate() {
+            let at = i * DIGIT;
+            if at >= drop {
+                value |= u128::from(digit).checked_shl((at - drop) as u32).unwrap_or(0);
+            } else if drop - at < DIGIT {
+                value |= u128::from(digit >> (drop - at));
+                exact &= digit & ((1 << (drop - at)) - 1) == 0;
+            } else {
+                exact &= digit == 0;
+            }
+        }
+        (value, exact)
+    }
+
+    /// Divides by a number above 0, and returns whether the remainder is 0.
+    fn divide(&mut self, by: u64) -> bool {
+        let by = u128::from(by);
+        let mut rest = 0_u128;
+        for digit in self.digits.iter_mut().rev() {
+            rest = rest << DIGIT | u128::from(*digit);
+            *digit = (rest / by) as u32;
+            rest %= by;
+        }
+        rest == 0
+    }
+
+    /// Divides by some numbers above 0, one after the other. Returns the first 126 or 127 bits of the quotient, which count in
+    /// a power of 4, that power of 2, and whether all other bits are 0.
+    fn quotient(mut self, by: &[u64]) -> (u128, i32, bool) {
+        let more = (by.len() * 64 + 128).saturating_sub(self.bits()).div_ceil(DIGIT);
+        self.digits.splice(..0, std::iter::repeat_n(0, more));
+        let mut exact = true;
+        by.iter().for_each(|&by| exact &= self.divide(by));
+        let drop = self.bits().saturating_sub(127).next_multiple_of(2);
+        let (top, rest) = self.top(drop);
+        (top, self.power + drop as i32 - (more * DIGIT) as i32, exact && rest)
+    }
 }
 
 /// Returns `count * products - one * other`, without a rounding before the last: the covariance times the square of the
@@ -188,22 +241,22 @@ pub(crate) fn spread(count: u64, products: &Exact, one: &Exact, other: &Exact) -
 /// Returns `count * products` less the product of each pair of factors, as a sum that counts in 4^LOWEST.
 fn spread_of(count: u64, products: &Exact, pairs: &[[&Exact; 2]]) -> Exact {
     let mut spread = Exact::default();
-    let mut add = |negative: bool, size: &Natural, first: usize| {
-        spread.digits.resize(spread.digits.len().max(first + size.0.len()), 0);
-        for (place, &digit) in spread.digits[first..].iter_mut().zip(&size.0) {
-            *place += if negative { -i64::from(digit) } else { i64::from(digit) };
+    let products = products.magnitude();
+    for (digit, power) in products.digits() {
+        spread.add_wide(products.negative, digit * u128::from(count), power - LOWEST);
+    }
+    for [one, other] in pairs.iter().map(|pair| pair.map(Exact::magnitude)) {
+        for (a, power) in one.digits() {
+            for (b, other_power) in other.digits() {
+                spread.add_wide(one.negative == other.negative, a * b, power + other_power - LOWEST);
+            }
         }
-    };
-    let products = products.split();
-    let first = products.zeros + LOWEST.unsigned_abs() as usize / DIGIT;
-    add(products.negative, &products.size.times(&Natural::from(count)), first);
-    for [one, other] in pairs.iter().map(|pair| pair.map(Exact::split)) {
-        add(one.negative == other.negative, &one.size.times(&other.size), one.zeros + other.zeros);
     }
     spread
 }
 
-/// A float of any size: `mantissa * 2^power`.
+/// A float of any size: `mantissa * 2^power`. The mantissa is from 1 to 2, if it is not 0, so that no quotient and no product
+/// of mantissas leaves the range of float64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scaled {
     mantissa: f64,
@@ -211,66 +264,59 @@ pub(crate) struct Scaled {
 }
 
 impl Scaled {
+    /// Takes any mantissa.
+    fn new(mantissa: f64, power: i64) -> Self {
+        if mantissa == 0.0 || !mantissa.is_finite() {
+            return Self { mantissa, power: 0 };
+        }
+        let number = Binary::from(mantissa);
+        let zeros = i64::from(number.mantissa.leading_zeros());
+        let near_one = number.mantissa as f64 * power_of_two(zeros - 63);
+        Self { mantissa: near_one.copysign(mantissa), power: power + i64::from(number.power) + 63 - zeros }
+    }
+
     /// Returns the number times `2^by`.
     pub(crate) fn shifted(self, by: i64) -> Self {
-        Self { power: self.power + by, ..self }
+        Self::new(self.mantissa, self.power + by)
     }
 
     /// Returns the quotient by a number that is not 0.
     pub(crate) fn over(self, other: Self) -> Self {
-        // both are brought near 1, so that no quotient and no product of mantissas leaves the range of float64
-        let (one, other) = (self.near_one(), other.near_one());
-        Self { mantissa: one.mantissa / other.mantissa, power: one.power - other.power }
+        Self::new(self.mantissa / other.mantissa, self.power - other.power)
     }
 
     /// Returns the product with another number.
     pub(crate) fn times(self, other: Self) -> Self {
-        let (one, other) = (self.near_one(), other.near_one());
-        Self { mantissa: one.mantissa * other.mantissa, power: one.power + other.power }
+        Self::new(self.mantissa * other.mantissa, self.power + other.power)
     }
 
     /// Returns the square root. The number must not be negative.
     pub(crate) fn sqrt(self) -> Self {
-        let one = self.near_one();
-        let odd = one.power.rem_euclid(2);
-        let mantissa = if odd == 1 { 2.0 * one.mantissa } else { one.mantissa };
-        Self { mantissa: mantissa.sqrt(), power: (one.power - odd) / 2 }
+        let odd = self.power.rem_euclid(2);
+        Self::new((self.mantissa * power_of_two(odd)).sqrt(), (self.power - odd) / 2)
     }
 
     /// Returns the decimal logarithm. The number must be above 0.
     pub(crate) fn log10(self) -> f64 {
-        let one = self.near_one();
         // near 1 the logarithms of mantissa and power would cancel each other
-        if one.power.abs() < 512 {
+        if self.power.abs() < 512 {
             self.value().log10()
         } else {
-            one.mantissa.log10() + one.power as f64 * 2_f64.log10()
+            self.mantissa.log10() + self.power as f64 * 2_f64.log10()
         }
     }
 
     /// Returns the nearest float64, or infinity.
     pub(crate) fn value(self) -> f64 {
-        let one = self.near_one();
-        let half = (one.power / 2).clamp(-1200, 1200);
-        let rest = (one.power - half).clamp(-1200, 1200);
-        one.mantissa * power_of_two(half) * power_of_two(rest)
-    }
-
-    /// Returns the same number with a mantissa from 1 to 2.
-    fn near_one(self) -> Self {
-        if self.mantissa == 0.0 || !self.mantissa.is_finite() {
-            return Self { power: 0, ..self };
-        }
-        let Binary { mantissa, power, .. } = self.mantissa.into();
-        let bits = i64::from(power) + 63 - i64::from(mantissa.leading_zeros());
-        let exact = mantissa as f64 * power_of_two(i64::from(mantissa.leading_zeros()) - 63);
-        Self { mantissa: exact.copysign(self.mantissa), power: self.power + bits }
+        let half = (self.power / 2).clamp(-1200, 1200);
+        let rest = (self.power - half).clamp(-1200, 1200);
+        self.mantissa * power_of_two(half) * power_of_two(rest)
     }
 }
 
 impl From<f64> for Scaled {
-    fn from(mantissa: f64) -> Self {
-        Self { mantissa, power: 0 }
+    fn from(value: f64) -> Self {
+        Self::new(value, 0)
     }
 }
 
@@ -284,90 +330,12 @@ pub(crate) fn power_of_two(power: i64) -> f64 {
     }
 }
 
-/// A whole number of any size, in base 2^32, least digit first.
-#[derive(Clone, Debug)]
-struct Natural(Vec<u32>);
-
-impl Natural {
-    fn from(value: u64) -> Self {
-        Self(vec![value as u32, (value >> DIGIT) as u32])
-    }
-
-    /// Returns the bits up to the highest that is 1.
-    fn bits(&self) -> usize {
-        let top = self.0.iter().rposition(|&digit| digit != 0);
-        top.map_or(0, |at| (at + 1) * DIGIT - self.0[at].leading_zeros() as usize)
-    }
-
-    /// Returns the product with another number.
-    fn times(&self, other: &Self) -> Self {
-        let mut out = vec![0_u32; self.0.len() + other.0.len() + 1];
-        for (i, &a) in self.0.iter().enumerate() {
-            let mut over = 0;
-            for (place, b) in out.iter_mut().skip(i).zip(other.0.iter().copied().chain([0])) {
-                let sum = u64::from(a) * u64::from(b) + u64::from(*place) + over;
-                *place = sum as u32;
-                over = sum >> DIGIT;
-            }
-        }
-        Self(out)
-    }
-
-    /// Returns the number times `2^bits`.
-    fn shifted(&self, bits: usize) -> Self {
-        let mut out = vec![0; bits / DIGIT];
-        let mut over = 0;
-        for digit in self.0.iter().copied().chain([0]) {
-            let wide = u64::from(digit) << (bits % DIGIT) | over;
-            out.push(wide as u32);
-            over = wide >> DIGIT;
-        }
-        Self(out)
-    }
-
-    /// Divides by a number above 0, and returns whether the remainder is 0.
-    fn divide(&mut self, by: u64) -> bool {
-        let by = u128::from(by);
-        let mut rest = 0_u128;
-        for digit in self.0.iter_mut().rev() {
-            rest = rest << DIGIT | u128::from(*digit);
-            *digit = (rest / by) as u32;
-            rest %= by;
-        }
-        rest == 0
-    }
-
-    /// Returns the bits from number `drop` on, at most 128, and whether all bits below are 0.
-    fn top(&self, drop: usize) -> (u128, bool) {
-        let (mut value, mut exact) = (0_u128, true);
-        for (i, &digit) in self.0.iter().enumerate() {
-            let at = i * DIGIT;
-            if at >= drop {
-                value |= u128::from(digit).checked_shl((at - drop) as u32).unwrap_or(0);
-            } else if drop - at < DIGIT {
-                value |= u128::from(digit >> (drop - at));
-                exact &= digit & ((1 << (drop - at)) - 1) == 0;
-            } else {
-                exact &= digit == 0;
-            }
-        }
-        (value, exact)
-    }
-}
-
 /// Returns the mean of `count` numbers (at least 1) of that sum, rounded once, to nearest even.
 pub(crate) fn mean(sum: &Exact, count: u64) -> f64 {
-    let Split { negative, size, zeros } = sum.split();
-    if size.bits() == 0 {
-        return 0.0;
-    }
-    // at least 64 bits of the quotient
-    let shift = (64 + 64_usize).saturating_sub(size.bits()) + 1;
-    let mut quotient = size.shifted(shift);
-    let exact = quotient.divide(count);
-    let drop = quotient.bits().saturating_sub(64);
-    let (top, rest) = quotient.top(drop);
-    let value = float(top as u64, LOWEST + (zeros * DIGIT) as i32 - shift as i32 + drop as i32, exact && rest);
+    let sum = sum.magnitude();
+    let negative = sum.negative;
+    let (mantissa, power, exact) = sum.quotient(&[count]);
+    let value = float(mantissa, power, exact);
     if negative { -value } else { value }
 }
 
@@ -393,44 +361,34 @@ pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     let mut squares = Exact::default();
     parts.iter().for_each(|part| squares.merge(part.squares.clone()));
     let sums: Vec<_> = parts.iter().map(|part| [&part.sum; 2]).collect();
-    let Split { size: spread, zeros, .. } = spread_of(count, &squares, &sums).split();
-    if spread.bits() == 0 {
-        return 0.0;
-    }
-    // at least 128 bits of the quotient, and even exponents all the way
-    let shift = (2 * 64 + 128_usize).saturating_sub(spread.bits()).next_multiple_of(2);
-    let mut variance = spread.shifted(shift);
-    let mut exact = variance.divide(count);
-    exact &= variance.divide(count);
-    let drop = variance.bits().saturating_sub(127).next_multiple_of(2);
-    let (top, rest) = variance.top(drop);
+    let (top, power, exact) = spread_of(count, &squares, &sums).magnitude().quotient(&[count; 2]);
     let root = top.isqrt();
-    exact &= rest && root * root == top;
-    // the root of 4^LOWEST, and of the digits that are left out
-    let lowest = LOWEST + (zeros * DIGIT / 2) as i32;
-    float(root as u64, lowest - (shift / 2) as i32 + (drop / 2) as i32, exact)
+    float(root, (power + LOWEST) / 2, exact && root * root == top)
 }
 
 /// Returns `mantissa * 2^exponent`, rounded to nearest even. If `exact` is false, the number meant is larger by less than 1
 /// in the last place of the mantissa, which must then have more than 54 bits.
-fn float(mantissa: u64, exponent: i32, exact: bool) -> f64 {
+fn float(mantissa: u128, exponent: i32, exact: bool) -> f64 {
     const MANTISSA: i32 = 52;
     const LEAST: i32 = -1074;
-    let bits = 64 - mantissa.leading_zeros() as i32;
+    if mantissa == 0 {
+        return 0.0;
+    }
+    let bits = 128 - mantissa.leading_zeros() as i32;
     let lowest = (exponent + bits - 1 - MANTISSA).max(LEAST);
     let drop = lowest - exponent;
     let mantissa_bits = match drop {
         ..=0 => mantissa << -drop,
-        1..=64 => {
-            let (wide, half) = (u128::from(mantissa), 1_u128 << (drop - 1));
-            let (mantissa_bits, rest) = (wide >> drop, wide & (2 * half - 1));
-            let up = rest > half || rest == half && (!exact || mantissa_bits & 1 == 1);
-            mantissa_bits as u64 + u64::from(up)
+        1..=128 => {
+            let half = 1_u128 << (drop - 1);
+            let (kept, rest) = (mantissa >> (drop - 1) >> 1, mantissa & (half | (half - 1)));
+            let up = rest > half || rest == half && (!exact || kept & 1 == 1);
+            kept + u128::from(up)
         }
         _ => 0,
     };
     // the leading bit of a normal number adds one to the exponent's field, as a carry does
-    match (((lowest - LEAST) as u64) << MANTISSA).checked_add(mantissa_bits) {
+    match (((lowest - LEAST) as u64) << MANTISSA).checked_add(mantissa_bits as u64) {
         Some(bits) if lowest - LEAST < 2046 && bits < f64::INFINITY.to_bits() => f64::from_bits(bits),
         _ => f64::INFINITY,
     }
