@@ -1,9 +1,8 @@
 //! Stores that are being made: [`StoreDraft`].
 
 use std::fmt::Debug;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
-use super::platform::{copy_range, is_full};
 use super::read_at::{ReadAt, Section};
 use super::stage::{Stage, remove_file};
 
@@ -16,12 +15,12 @@ pub trait StoreDraft: Debug + Send + Sync {
     /// Writing fails.
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Gives a key a part of something else as its value: `bytes` bytes from byte `at` on. They do not pass through the
+    /// Gives a key the value of another store, which was opened for this and has `bytes` bytes. They do not pass through the
     /// program where the system can copy them.
     ///
     /// # Errors
     /// Reading or writing fails.
-    fn put_from(&self, key: &str, from: &dyn ReadAt, at: u64, bytes: usize) -> io::Result<()>;
+    fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()>;
 
     /// Returns the bytes of a value; `None` if the key has none.
     ///
@@ -60,15 +59,15 @@ impl StoreDraft for Stage {
         self.put_with(key, |file| file.write_all(bytes))
     }
 
-    fn put_from(&self, key: &str, from: &dyn ReadAt, at: u64, bytes: usize) -> io::Result<()> {
+    fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()> {
         self.put_with(key, |file| {
-            let copied = match from.as_file().map(|from| copy_range(from, at, file, 0, bytes)) {
-                // the system cannot, or the files are on two file systems
-                Some(Err(error)) if is_full(&error) => return Err(error),
-                None | Some(Err(_)) => io::copy(&mut Section::new(from, at, bytes as u64), file)?,
-                Some(Ok(copied)) => copied as u64,
+            let bytes = bytes as u64;
+            let copied = match from.as_file() {
+                // nobody else reads from it, so that it stands at its beginning
+                Some(from) => io::copy(&mut from.take(bytes), file)?,
+                None => io::copy(&mut Section::new(from, 0, bytes), file)?,
             };
-            if copied == bytes as u64 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+            if copied == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         })
     }
 

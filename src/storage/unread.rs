@@ -82,7 +82,7 @@ impl UnreadArray {
             let value = self.store.open(&join(&self.prefix, key)).and_then(|value| value.ok_or_else(|| changed(key)));
             let value = value.with_context(|| key.clone())?;
             let bytes = usize::try_from(value.size()?)?;
-            to.put_from(&join(prefix, key), &*value, 0, bytes).with_context(|| key.clone())?;
+            to.put_from(&join(prefix, key), &*value, bytes).with_context(|| key.clone())?;
             Ok::<_, Error>(true)
         };
         share(threads, self.keys.len(), || (), each)?;

@@ -86,7 +86,7 @@ impl WindowSink for ChunkSink<'_> {
         };
         let len = usize::try_from(value.size()?)?;
         // an empty file is damaged, which shows when it is read
-        if len == 0 { Ok(false) } else { self.copied(window, &*value, 0, len) }
+        if len == 0 { Ok(false) } else { self.copied(window, &*value, len) }
     }
 }
 
@@ -112,8 +112,8 @@ impl ChunkSink<'_> {
     }
 
     /// Gives a box bytes of something else as its value; returns whether that could be done.
-    fn copied(&self, window: &Window, from: &dyn ReadAt, at: u64, bytes: usize) -> Result<bool> {
-        let put = self.store.put_from(&self.chunks.key(self.n, window), from, at, bytes);
+    fn copied(&self, window: &Window, from: &dyn ReadAt, bytes: usize) -> Result<bool> {
+        let put = self.store.put_from(&self.chunks.key(self.n, window), from, bytes);
         match put {
             Ok(()) => self.note(window, MadeUnit::File(bytes as u64)).map(|()| true),
             Err(error) if is_full(&error) => Err(Error::from(error).within(self.failed.clone())),

@@ -6,8 +6,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::fs::{
-    Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags, XattrFlags, access, copy_file_range, fallocate,
-    getxattr, ioctl_ficlone, linkat, open, renameat_with, setxattr, syncfs,
+    Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags, XattrFlags, access, fallocate, getxattr,
+    ioctl_ficlone, linkat, open, renameat_with, setxattr, syncfs,
 };
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -43,20 +43,6 @@ pub fn allow_open_files(count: usize) -> bool {
 /// Makes `to` share the blocks of `from`, and returns whether the file system could.
 pub fn clone_file(from: &File, to: &File) -> bool {
     ioctl_ficlone(to, from).is_ok()
-}
-
-/// Has the kernel copy bytes between files, and returns how many it did before the end of `from`.
-pub fn copy_range(from: &File, mut start: u64, to: &File, mut at: u64, len: usize) -> io::Result<usize> {
-    let mut copied = 0;
-    while copied < len {
-        match copy_file_range(from, Some(&mut start), to, Some(&mut at), len - copied) {
-            Ok(0) => break,
-            Ok(n) => copied += n,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(copied)
 }
 
 /// Asks whether the user may write a file, without opening it: whoever watches the file would take that for a change.

@@ -22,11 +22,6 @@ pub fn clone_file(_: &File, _: &File) -> bool {
     false
 }
 
-/// Copies nothing, with an error of the kind `Unsupported`: the caller reads and writes.
-pub fn copy_range(_: &File, _: u64, _: &File, _: u64, _: usize) -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 /// Asks whether the user may write a file, by opening it. No folder can be opened so: what may be done to one shows when
 /// it is done.
 pub fn is_writable(path: &Path) -> io::Result<()> {

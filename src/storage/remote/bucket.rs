@@ -322,9 +322,9 @@ impl StoreDraft for BucketDraft {
         Ok(())
     }
 
-    fn put_from(&self, key: &str, from: &dyn ReadAt, at: u64, bytes: usize) -> io::Result<()> {
+    fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()> {
         let mut value = memory::zeros(bytes).map_err(Error::from)?;
-        from.read_at(&mut value, at)?;
+        from.read_at(&mut value, 0)?;
         self.put(key, &value)
     }
 
