@@ -89,7 +89,7 @@ mod reaching {
         {
             found = client.head(&address.join(mark))?;
         }
-        found.map(|facts| facts.text()).ok_or_else(not_found)
+        found.map(|version| version.text()).ok_or_else(not_found)
     }
 
     /// Resolves where a store of a format is written in a bucket.

@@ -401,7 +401,7 @@ fn each_file(path: &Path, each: &mut dyn FnMut(&Path, &Metadata) -> io::Result<(
 }
 
 /// Returns a hash of a name and numbers.
-fn hash_of(name: &Path, numbers: &[u64]) -> u64 {
+pub(super) fn hash_of(name: &Path, numbers: &[u64]) -> u64 {
     let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
     fnv1a(&name.as_os_str().as_encoded_bytes().iter().copied().chain(numbers).collect::<Vec<_>>())
 }

@@ -11,6 +11,7 @@ use ureq::{Body, Timeout};
 use url::Url;
 
 use super::address::{Address, host};
+use super::client::MARK;
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::storage::read_at::Stamp;
 
@@ -53,20 +54,23 @@ impl From<Error> for Failure {
 
 /// The version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Version {
+pub struct Version {
     /// The size in bytes.
     pub size: u64,
     /// The entity tag as the server writes it.
     tag: Option<String>,
     /// When the object was changed, as the server writes it.
     modified: Option<String>,
+    /// The mark that the object was put with, which tells nothing of its bytes.
+    pub(super) mark: Option<String>,
 }
 
 impl Version {
     /// Reads the version of an object of `size` bytes from the headers of an answer.
     pub(super) fn of(headers: &HeaderMap, size: u64) -> Self {
-        let tag = text(headers, header::ETAG).map(str::to_owned);
-        Self { size, tag, modified: text(headers, header::LAST_MODIFIED).map(str::to_owned) }
+        let [tag, modified, mark] =
+            [header::ETAG, header::LAST_MODIFIED, MARK].map(|name| text(headers, name).map(str::to_owned));
+        Self { size, tag, modified, mark }
     }
 
     /// Returns the entity tag, if it is one that a server may be asked to compare: a weak one never is the same.
@@ -96,6 +100,12 @@ impl Version {
     pub(super) fn digest(&self) -> [u64; 2] {
         let told = self.plain_tag().or(self.modified.as_deref()).unwrap_or_default();
         digest(&format!("{} {told}", self.size))
+    }
+
+    /// Returns the version as a short text, from which nothing secret can be found.
+    pub fn text(&self) -> String {
+        let [one, two] = self.digest();
+        format!("{} bytes, version {one:016x}{two:016x}", self.size)
     }
 
     /// Returns the stamp of the version.
@@ -315,11 +325,6 @@ fn of_connection(error: io::Error, timeout: Duration) -> Failure {
     if lasting { Failure::lasting(kind, message) } else { Failure::passing(kind, message) }
 }
 
-/// Returns the failure of reading a body.
-pub(super) fn broken_off(error: io::Error, timeout: Duration) -> Failure {
-    broken(ureq::Error::from(error), timeout)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -431,7 +436,7 @@ mod tests {
             (version("\"a\"", "x"), version("\"b\"", "x"), false),
             (version("", "x"), version("", "y"), false),
             (version("", "x"), version("", ""), true),
-            (version("", ""), Version { size: 6, tag: None, modified: None }, false),
+            (version("", ""), Version { size: 6, tag: None, modified: None, mark: None }, false),
         ];
         for (a, b, same) in rows {
             assert_eq!(a.check(&b).is_ok(), same, "{a:?} {b:?}");

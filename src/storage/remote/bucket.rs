@@ -23,7 +23,7 @@ use crate::storage::key_store::{Commit, WritableStore};
 use crate::storage::parts::{Ledger, Parts, PartsPlace};
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::record::Record;
-use crate::storage::stage::{Stage, fnv1a};
+use crate::storage::stage::{Stage, hash_of};
 use crate::storage::store_draft::StoreDraft;
 
 /// The key of the record of an output that one process makes, beside the store. Parts have a record of another name.
@@ -188,10 +188,6 @@ impl WritableStore for BucketWriter {
         Ok(Box::new(move || Ok(client.put(&address, &bytes, Condition::None, None).map(drop)?)))
     }
 
-    fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        Ok(self.client.put(&self.root.join(key), bytes, Condition::None, None).map(drop)?)
-    }
-
     fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
         Ok(self.client.put(&self.root.join(key), bytes, Condition::Absent, None)?)
     }
@@ -281,7 +277,7 @@ impl BucketDraft {
         let mark = match mark {
             None => None,
             Some(mark) => {
-                let sum = self.sum()?.wrapping_add(hash_of(last, bytes.len() as u64));
+                let sum = self.sum()?.wrapping_add(hash_of(last.as_ref(), &[bytes.len() as u64]));
                 Some(format!("{mark:016x}-{sum:016x}"))
             }
         };
@@ -291,7 +287,7 @@ impl BucketDraft {
         }
         // the answer to a request that was made again may have been lost: then the seal is this one
         let there = self.client.get(&address, MOST_SEAL)?;
-        let is_this = there.is_some_and(|(found, facts)| found == bytes && facts.mark == mark);
+        let is_this = there.is_some_and(|(found, version)| found == bytes && version.mark == mark);
         ensure!(is_this, "another process has made it meanwhile");
         Ok(())
     }
@@ -299,7 +295,7 @@ impl BucketDraft {
     /// Returns a number that changes when an object of the store is lost, added, renamed or gets another size.
     fn sum(&self) -> Result<u64> {
         let listed = self.client.list(&self.root, Listed::All)?.objects;
-        Ok(listed.iter().fold(0, |sum, object| sum.wrapping_add(hash_of(&object.name, object.size))))
+        Ok(listed.iter().fold(0, |sum, object| sum.wrapping_add(hash_of(object.name.as_ref(), &[object.size]))))
     }
 
     /// Removes what lies beside the store, the record of parts last: as long as it is there, so is what it tells of.
@@ -347,7 +343,7 @@ impl StoreDraft for BucketDraft {
     }
 
     fn is_sealed(&self, key: &str, bytes: u64) -> io::Result<bool> {
-        Ok(self.client.head(&self.waiting(key))?.is_some_and(|facts| facts.size() == bytes))
+        Ok(self.client.head(&self.waiting(key))?.is_some_and(|version| version.size == bytes))
     }
 
     // what is read again and again on the way had better be near
@@ -355,11 +351,6 @@ impl StoreDraft for BucketDraft {
         let path = self.root.path();
         Stage::create(&env::temp_dir().join(path.rsplit('/').next().unwrap_or(path)))
     }
-}
-
-/// Returns a number for an object, as folders have for their files.
-fn hash_of(name: &str, size: u64) -> u64 {
-    fnv1a(&name.bytes().chain(size.to_le_bytes()).collect::<Vec<_>>())
 }
 
 /// A store that one process makes as a whole. Dropped before a seal of it may be there, it takes away what it has put.
@@ -424,12 +415,12 @@ struct BucketParts<'a> {
 impl BucketParts<'_> {
     /// Returns the two numbers that the store was marked with, if parts have made it.
     fn mark(&self) -> Result<Option<[u64; 2]>> {
-        let facts = self.target.client.head(&self.target.root.join(self.target.seal()))?;
+        let version = self.target.client.head(&self.target.root.join(self.target.seal()))?;
         let parse = |mark: String| {
             let (mark, sum) = mark.split_once('-')?;
             Some([u64::from_str_radix(mark, 16).ok()?, u64::from_str_radix(sum, 16).ok()?])
         };
-        Ok(facts.and_then(|facts| facts.mark).and_then(parse))
+        Ok(version.and_then(|version| version.mark).and_then(parse))
     }
 }
 

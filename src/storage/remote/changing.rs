@@ -144,7 +144,7 @@ impl Client {
                 answer::plain_length(response.headers())?;
                 let mut text = String::new();
                 let read = response.into_body().into_reader().take(MOST_LIST).read_to_string(&mut text);
-                read.map_err(|error| answer::broken_off(error, self.timeout))?;
+                read.map_err(|error| self.broken_off(error))?;
                 Ok(text)
             })?;
             let page = ListObjectsV2::parse_response(&text).map_err(|_| malformed!("answers with no list of names"))?;

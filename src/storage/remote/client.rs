@@ -288,10 +288,8 @@ impl Client {
                 let hub = self.hub.get_or_init(HubAccess::find).as_ref().map_err(Error::clone)?;
                 let mut url = hub.endpoint.clone();
                 if let Ok(mut segments) = url.path_segments_mut() {
-                    segments
-                        .pop_if_empty()
-                        .extend(kind.trim_end_matches('/').split('/').filter(|part| !part.is_empty()));
-                    segments.extend(repository.split('/')).extend(["resolve", revision]).extend(path.split('/'));
+                    segments.pop_if_empty().extend(kind.split_terminator('/')).extend(repository.split('/'));
+                    segments.extend(["resolve", revision]).extend(path.split('/'));
                 }
                 Ok(Target { url, token: hub.token.clone(), is_signed: hub.token.is_some() })
             }

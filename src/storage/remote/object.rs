@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::address::Address;
 use super::answer::{Version, digest};
 use super::client::Client;
+use super::reading::Begun;
 use crate::error::Result;
 use crate::layout::gather::GapRun;
 use crate::storage::read_at::{Identity, LEAST_REQUEST, Part, ReadAt, Stamp};
@@ -25,12 +26,7 @@ const MOST_PARTED: usize = 4000;
 pub struct RemoteObject {
     client: Arc<Client>,
     address: Address,
-    version: Version,
-    /// The byte that the part begins at that came first, and that part.
-    at: u64,
-    part: Vec<u8>,
-    /// All bytes, where the server gives no parts.
-    whole: Option<Arc<dyn ReadAt>>,
+    begun: Begun,
     /// The bytes that may still be read in vain.
     spare: AtomicUsize,
     /// How often there were gaps that were not read.
@@ -43,10 +39,7 @@ impl RemoteObject {
     /// # Errors
     /// No answer, or one that is of no use.
     pub fn open(client: &Arc<Client>, address: Address, part: Part) -> Result<Option<Self>> {
-        let Some(begun) = client.begin(&address, part)? else { return Ok(None) };
-        let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
-        let object = Self::new(client, address, begun.version);
-        Ok(Some(Self { at: begun.at, part: begun.bytes, whole: begun.whole, spare, ..object }))
+        Ok(client.begin(&address, part)?.map(|begun| Self::new(client, address, begun)))
     }
 
     /// Takes an object of which only the size and the version are known, or the first byte, too, where the server does not
@@ -55,60 +48,50 @@ impl RemoteObject {
     /// # Errors
     /// No answer, or one that is of no use.
     pub fn known(client: &Arc<Client>, address: Address) -> Result<Option<Self>> {
-        match client.headers(&address)? {
-            None => Ok(None),
-            Some((Some(size), headers)) => Ok(Some(Self::new(client, address, Version::of(&headers, size)))),
-            Some((None, _)) => Self::open(client, address, Part::First(1)),
-        }
+        Ok(client.look(&address)?.map(|begun| Self::new(client, address, begun)))
     }
 
-    /// Takes an object of which nothing is here.
-    fn new(client: &Arc<Client>, address: Address, version: Version) -> Self {
-        let (spare, parted) = (AtomicUsize::new(MOST_IN_VAIN), AtomicUsize::new(0));
-        Self { client: Arc::clone(client), address, version, at: 0, part: Vec::new(), whole: None, spare, parted }
+    fn new(client: &Arc<Client>, address: Address, begun: Begun) -> Self {
+        let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
+        Self { client: Arc::clone(client), address, begun, spare, parted: AtomicUsize::new(0) }
     }
 
     /// Returns the version that all bytes are of.
     pub(super) fn version(&self) -> &Version {
-        &self.version
+        &self.begun.version
     }
 }
 
 impl ReadAt for RemoteObject {
     fn size(&self) -> io::Result<u64> {
-        Ok(self.version.size)
+        Ok(self.begun.version.size)
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        if let Some(whole) = &self.whole {
+        let Begun { version, at: first, bytes: part, whole } = &self.begun;
+        if let Some(whole) = whole {
             return whole.read_at(out, at);
         }
-        let end = at.checked_add(out.len() as u64).filter(|end| *end <= self.version.size);
+        let end = at.checked_add(out.len() as u64).filter(|end| *end <= version.size);
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
-        let (first, last) = (self.at, self.at + self.part.len() as u64);
+        let (first, last) = (*first, first + part.len() as u64);
         // what is here of it lies in the middle: what stands before and behind is asked for
         let (from, to) = (at.clamp(first, last), end.clamp(first, last));
         if from >= to {
-            return if out.is_empty() {
-                Ok(())
-            } else {
-                Ok(self.client.read(&self.address, &self.version, out, at)?)
-            };
+            return Ok(self.client.read(&self.address, version, out, at)?);
         }
         let (before, rest) = out.split_at_mut((from - at) as usize);
         let (here, behind) = rest.split_at_mut((to - from) as usize);
-        here.copy_from_slice(&self.part[(from - first) as usize..(to - first) as usize]);
+        here.copy_from_slice(&part[(from - first) as usize..(to - first) as usize]);
         for (out, at) in [(before, at), (behind, to)] {
-            if !out.is_empty() {
-                self.client.read(&self.address, &self.version, out, at)?;
-            }
+            self.client.read(&self.address, version, out, at)?;
         }
         Ok(())
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
         // every answer is checked to be about this version
-        Ok(self.version.stamp())
+        Ok(self.begun.version.stamp())
     }
 
     fn identity(&self) -> io::Result<Identity> {
@@ -116,11 +99,11 @@ impl ReadAt for RemoteObject {
     }
 
     fn costs_requests(&self) -> bool {
-        self.whole.is_none()
+        self.begun.whole.is_none()
     }
 
     fn spare(&self, gaps: GapRun) -> usize {
-        let here = self.at..self.at + self.part.len() as u64;
+        let here = self.begun.at..self.begun.at + self.begun.bytes.len() as u64;
         let costs = |at: u64| if here.contains(&at) && at + gaps.bytes as u64 <= here.end { 0 } else { gaps.bytes };
         // as many as there are bytes for, and these bytes
         let taken = |left: usize| {

@@ -1,18 +1,18 @@
 //! How objects are read: in parts, or whole, and always of one version.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use tempfile::{SpooledData, SpooledTempFile};
 use ureq::BodyReader;
 use ureq::http::{Method, StatusCode, header};
 
 use super::address::Address;
 use super::answer::{self, ContentRange, Failure, Response, Version};
-use super::client::{Ask, Client, MARK};
+use super::client::{Ask, Client};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::memory;
-use crate::storage::platform::{unnamed_file, write_at};
-use crate::storage::read_at::{MemoryBytes, Part, ReadAt, Stamp};
+use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
 use crate::storage::requests::{RequestEvent, tell};
 use crate::storage::source::fill_from;
 
@@ -20,41 +20,10 @@ use crate::storage::source::fill_from;
 const MOST_WHOLE: u64 = 1 << 28;
 
 /// The most of these that are kept in memory; others are kept in a file without a name.
-const MOST_IN_MEMORY: u64 = 1 << 24;
+const MOST_IN_MEMORY: usize = 1 << 24;
 
-/// What is known of an object without its bytes.
-#[derive(Clone, Debug)]
-pub struct Facts {
-    pub(super) version: Version,
-    /// The mark that it was put with.
-    pub(super) mark: Option<String>,
-}
-
-impl Facts {
-    /// Reads what the headers of an answer tell of an object of `size` bytes.
-    fn of(headers: &header::HeaderMap, size: u64) -> Self {
-        let mark = answer::text(headers, MARK).map(str::to_owned);
-        Self { version: Version::of(headers, size), mark }
-    }
-
-    /// Returns the size in bytes.
-    pub fn size(&self) -> u64 {
-        self.version.size
-    }
-
-    /// Returns the version as a short text, from which nothing secret can be found.
-    pub fn text(&self) -> String {
-        let [one, two] = self.version.digest();
-        format!("{} bytes, version {one:016x}{two:016x}", self.version.size)
-    }
-
-    /// Returns the version.
-    pub fn stamp(&self) -> Stamp {
-        self.version.stamp()
-    }
-}
-
-/// The first answer about an object.
+/// What is known and here of an object: what the first answer gave.
+#[derive(Debug)]
 pub(super) struct Begun {
     pub version: Version,
     /// The byte that the part begins at.
@@ -63,6 +32,13 @@ pub(super) struct Begun {
     pub bytes: Vec<u8>,
     /// All bytes, if the server gives no parts.
     pub whole: Option<Arc<dyn ReadAt>>,
+}
+
+impl Begun {
+    /// Takes an object of a version of which nothing is here.
+    pub(super) fn of(version: Version) -> Self {
+        Self { version, at: 0, bytes: Vec::new(), whole: None }
+    }
 }
 
 impl Client {
@@ -90,13 +66,10 @@ impl Client {
                     let mut bytes = memory::zeros(usize::try_from(found.end - found.first).map_err(Error::from)?)
                         .map_err(Error::from)?;
                     self.fill(response, &mut bytes, length, &mut 0)?;
-                    Ok(Some(Begun { version, at: found.first, bytes, whole: None }))
+                    Ok(Some(Begun { at: found.first, bytes, ..Begun::of(version) }))
                 }
                 StatusCode::RANGE_NOT_SATISFIABLE => match answer::size_of_unsatisfied(response.headers()) {
-                    Some(0) => {
-                        let version = Version::of(response.headers(), 0);
-                        Ok(Some(Begun { version, at: 0, bytes: Vec::new(), whole: None }))
-                    }
+                    Some(0) => Ok(Some(Begun::of(Version::of(response.headers(), 0)))),
                     _ => Err(malformed!("has no part {range}").into()),
                 },
                 StatusCode::OK => self.begin_whole(response, length).map(Some),
@@ -116,33 +89,26 @@ impl Client {
         if length.is_some_and(|length| length > MOST_WHOLE) {
             return Err(too_long(length));
         }
-        let mut body = body_of(response);
-        let mut bytes = Vec::new();
-        let read = (&mut body).take(MOST_IN_MEMORY).read_to_end(&mut bytes);
-        read.map_err(|error| answer::broken_off(error, self.timeout))?;
-        let mut next = [0];
-        let more = fill_from(&mut body, &mut next).map_err(|error| answer::broken_off(error, self.timeout))?;
-        if more == 0 {
-            let size = check_length(bytes.len() as u64, length)?;
-            let (version, whole) = (Version::of(&headers, size), Some(Arc::new(MemoryBytes::new(bytes)) as Arc<_>));
-            return Ok(Begun { version, at: 0, bytes: Vec::new(), whole });
-        }
         let place = || format!("cannot be kept in {}", std::env::temp_dir().display());
-        let file = unnamed_file().with_context(place)?;
-        let mut at = 0;
-        bytes.push(next[0]);
-        while !bytes.is_empty() {
-            write_at(&file, &bytes, at).with_context(place)?;
-            at += bytes.len() as u64;
-            if at > MOST_WHOLE {
+        let (mut body, mut kept, mut size) = (body_of(response), SpooledTempFile::new(MOST_IN_MEMORY), 0);
+        loop {
+            let mut bytes = Vec::new();
+            (&mut body).take(1 << 20).read_to_end(&mut bytes).map_err(|error| self.broken_off(error))?;
+            size += bytes.len() as u64;
+            if size > MOST_WHOLE {
                 return Err(too_long(length));
             }
-            bytes.clear();
-            let read = (&mut body).take(1 << 20).read_to_end(&mut bytes);
-            read.map_err(|error| answer::broken_off(error, self.timeout))?;
+            if bytes.is_empty() {
+                break;
+            }
+            kept.write_all(&bytes).with_context(place)?;
         }
-        let version = Version::of(&headers, check_length(at, length)?);
-        Ok(Begun { version, at: 0, bytes, whole: Some(Arc::new(file)) })
+        let version = Version::of(&headers, check_length(size, length)?);
+        let whole: Arc<dyn ReadAt> = match kept.into_inner() {
+            SpooledData::InMemory(bytes) => Arc::new(MemoryBytes::new(bytes.into_inner())),
+            SpooledData::OnDisk(file) => Arc::new(file),
+        };
+        Ok(Begun { whole: Some(whole), ..Begun::of(version) })
     }
 
     /// Fills `out` with the bytes of an object from byte `at` on.
@@ -192,8 +158,8 @@ impl Client {
                 // it gave a part before, and now gives all: what stands before is read in vain
                 version.check(&Version::of(response.headers(), length.unwrap_or(version.size)))?;
                 let mut body = body_of(response);
-                let skipped = std::io::copy(&mut (&mut body).take(first), &mut std::io::sink());
-                let skipped = skipped.map_err(|error| answer::broken_off(error, self.timeout))?;
+                let skipped = io::copy(&mut (&mut body).take(first), &mut io::sink());
+                let skipped = skipped.map_err(|error| self.broken_off(error))?;
                 self.take(&mut body, rest, filled)?;
                 if skipped == first { Ok(()) } else { Err(broke_off()) }
             }
@@ -213,32 +179,28 @@ impl Client {
         match fill_from(&mut body, &mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(malformed!("answers with more than the part that it names").into()),
-            Err(error) => Err(answer::broken_off(error, self.timeout)),
+            Err(error) => Err(self.broken_off(error)),
         }
     }
 
     /// Fills `out` from a body, and counts what came of it.
-    fn take(&self, body: &mut impl Read, out: &mut [u8], filled: &mut usize) -> Result<(), Failure> {
-        let mut came = 0;
-        while came < out.len() {
-            match body.read(&mut out[came..]) {
-                Ok(0) => return Err(broke_off()),
-                Ok(count) => {
-                    came += count;
-                    *filled += count;
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(answer::broken_off(error, self.timeout)),
-            }
-        }
-        Ok(())
+    fn take(&self, body: &mut Body, out: &mut [u8], filled: &mut usize) -> Result<(), Failure> {
+        let before = body.came;
+        let read = fill_from(body, out);
+        *filled += body.came - before;
+        if read.map_err(|error| self.broken_off(error))? == out.len() { Ok(()) } else { Err(broke_off()) }
+    }
+
+    /// Returns the failure of reading a body.
+    pub(super) fn broken_off(&self, error: io::Error) -> Failure {
+        answer::broken(ureq::Error::from(error), self.timeout)
     }
 
     /// Returns all bytes of an object and its version; `None` if there is no such object.
     ///
     /// # Errors
     /// It has more than `most` bytes; no answer.
-    pub fn get(&self, address: &Address, most: u64) -> Result<Option<(Vec<u8>, Facts)>> {
+    pub fn get(&self, address: &Address, most: u64) -> Result<Option<(Vec<u8>, Version)>> {
         self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::GET, address))? else { return Ok(None) };
             if response.status() != StatusCode::OK {
@@ -251,57 +213,61 @@ impl Client {
             }
             let mut bytes = Vec::new();
             let limit = most.saturating_add(1);
-            let read = body_of(response).take(limit).read_to_end(&mut bytes);
-            read.map_err(|error| answer::broken_off(error, self.timeout))?;
+            body_of(response).take(limit).read_to_end(&mut bytes).map_err(|error| self.broken_off(error))?;
             if bytes.len() as u64 > most {
                 return Err(too_long(bytes.len() as u64));
             }
             let size = check_length(bytes.len() as u64, length)?;
-            Ok(Some((bytes, Facts::of(&headers, size))))
+            Ok(Some((bytes, Version::of(&headers, size))))
         })
     }
 
-    /// Returns what is known of an object without its bytes; `None` if there is no such object. A server that does not tell the
+    /// Returns the version of an object without its bytes; `None` if there is no such object. A server that does not tell the
     /// size without bytes is asked for the first byte, whose answer tells it, or is all of the object.
     ///
     /// # Errors
     /// No answer, or one that is of no use.
-    pub fn head(&self, address: &Address) -> Result<Option<Facts>> {
-        let Some((size, headers)) = self.headers(address)? else { return Ok(None) };
-        match size {
-            Some(size) => Ok(Some(Facts::of(&headers, size))),
-            None => {
-                let begun = self.begin(address, Part::First(1))?;
-                Ok(begun.map(|begun| Facts { version: begun.version, ..Facts::of(&headers, 0) }))
-            }
-        }
+    pub fn head(&self, address: &Address) -> Result<Option<Version>> {
+        Ok(self.look(address)?.map(|begun| begun.version))
     }
 
-    /// Returns the size of an object, if the server tells it without the bytes, and what else it tells.
-    pub(super) fn headers(&self, address: &Address) -> Result<Option<(Option<u64>, header::HeaderMap)>> {
-        self.repeat(address, || {
+    /// Does what [`head`](Self::head) does, and returns what came of the object, too.
+    pub(super) fn look(&self, address: &Address) -> Result<Option<Begun>> {
+        let told = self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
-            Ok(Some((answer::plain_length(response.headers())?, response.headers().clone())))
-        })
+            let size = answer::plain_length(response.headers())?;
+            Ok(Some(size.map(|size| Version::of(response.headers(), size))))
+        })?;
+        match told {
+            None => Ok(None),
+            Some(Some(version)) => Ok(Some(Begun::of(version))),
+            Some(None) => self.begin(address, Part::First(1)),
+        }
     }
 }
 
-/// A body, which tells how much of it has come.
-struct Body(BodyReader<'static>);
+/// A body, which counts and tells how much of it has come.
+struct Body {
+    reader: BodyReader<'static>,
+    came: usize,
+}
 
 impl Read for Body {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read(out).inspect(|count| tell(RequestEvent::Came(*count)))
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(out)?;
+        self.came += count;
+        tell(RequestEvent::Came(count));
+        Ok(count)
     }
 }
 
 /// Returns what reads the body of an answer.
 fn body_of(response: Response) -> Body {
-    Body(response.into_body().into_reader())
+    Body { reader: response.into_body().into_reader(), came: 0 }
 }
 
 fn broke_off() -> Failure {
-    Failure::Passing(Error::of(ErrorKind::Io(std::io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
+    Failure::Passing(Error::of(ErrorKind::Io(io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
 }
 
 /// Checks that as many bytes came as the answer said, and returns them.

@@ -73,18 +73,18 @@ impl ReadableStore for RemoteStore {
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
-        Ok(self.client.head(&self.address(key))?.map(|facts| facts.size()))
+        Ok(self.client.head(&self.address(key))?.map(|version| version.size))
     }
 
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         let found = self.client.head(&self.address(key))?;
-        self.check(key, found.as_ref().map(|facts| &facts.version))?;
-        Ok(found.map(|facts| facts.stamp()))
+        self.check(key, found.as_ref())?;
+        Ok(found.map(|version| version.stamp()))
     }
 
     fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
         let found = self.client.get(&self.address(key), most)?;
-        self.check(key, found.as_ref().map(|(_, facts)| &facts.version))?;
+        self.check(key, found.as_ref().map(|(_, version)| version))?;
         Ok(found.map(|(bytes, _)| bytes))
     }
 
