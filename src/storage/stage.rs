@@ -153,19 +153,14 @@ impl Stage {
         LocalWriter { stage: self, folder }
     }
 
-    /// Writes a file that is to be called `key` in a folder.
-    fn prepare(
-        &self,
-        folder: PathBuf,
-        key: &str,
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> io::Result<PreparedFile> {
+    /// Writes a file that has no name of its own yet.
+    fn prepared(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<TempPath> {
         let mut file = tempfile_in(&self.new)?;
         write(file.as_file_mut())?;
         if self.is_synced {
             file.as_file().sync_all()?;
         }
-        Ok(PreparedFile { file: file.into_temp_path(), folder, key: key.to_owned() })
+        Ok(file.into_temp_path())
     }
 
     /// Writes a file into the folder by calling `write`. The file gets the name `key` when it is complete.
@@ -173,7 +168,7 @@ impl Stage {
     /// # Errors
     /// The file cannot be written or renamed.
     pub(super) fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        let done = self.prepare(self.store(), key, write)?.take_name();
+        let done = take_name(self.prepared(write)?, &self.store(), key);
         let is_refused = done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
         // Windows refuses the name while another process gives it to a file. That file is the same chunk, since the stage is
         // shared.
@@ -296,29 +291,16 @@ pub struct LocalWriter {
     stage: Stage,
 }
 
-/// A file that is to take its name in a folder.
-#[derive(Debug)]
-struct PreparedFile {
-    file: TempPath,
-    folder: PathBuf,
-    key: String,
-}
-
-impl LocalWriter {
-    fn prepare_file(&self, key: &str, bytes: &[u8]) -> io::Result<PreparedFile> {
-        self.stage.prepare(self.folder.clone(), key, |file| file.write_all(bytes))
-    }
-}
-
 impl WritableStore for LocalWriter {
     fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit> {
-        let file = self.prepare_file(key, bytes)?;
-        Ok(Box::new(|| file.take_name()))
+        let file = self.stage.prepared(|file| file.write_all(bytes))?;
+        let (folder, key) = (self.folder.clone(), key.to_owned());
+        Ok(Box::new(move || take_name(file, &folder, &key)))
     }
 
     fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
-        let PreparedFile { file, folder, key } = self.prepare_file(key, bytes)?;
-        match file.persist_noclobber(folder.join(key)) {
+        let file = self.stage.prepared(|file| file.write_all(bytes))?;
+        match file.persist_noclobber(self.folder.join(key)) {
             Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             done => done.map(|()| true).map_err(|refused| refused.error),
         }
@@ -329,23 +311,20 @@ impl WritableStore for LocalWriter {
     }
 }
 
-impl PreparedFile {
-    /// Gives the file its name, and makes the folders on the way.
-    fn take_name(self) -> io::Result<()> {
-        let Self { file, folder, key } = self;
-        let file = match file.persist(folder.join(&key)) {
-            Ok(()) => return Ok(()),
-            Err(refused) if refused.error.kind() == io::ErrorKind::NotFound => refused.path,
-            Err(refused) => return Err(refused.error),
-        };
-        for (end, _) in key.match_indices('/') {
-            match fs::create_dir(folder.join(&key[..end])) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                Ok(()) | Err(_) => {}
-            }
+/// Gives a file the name `key` in a folder, and makes the folders on the way.
+fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
+    let file = match file.persist(folder.join(key)) {
+        Ok(()) => return Ok(()),
+        Err(refused) if refused.error.kind() == io::ErrorKind::NotFound => refused.path,
+        Err(refused) => return Err(refused.error),
+    };
+    for (end, _) in key.match_indices('/') {
+        match fs::create_dir(folder.join(&key[..end])) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
         }
-        file.persist(folder.join(&key)).map_err(|refused| refused.error)
     }
+    file.persist(folder.join(key)).map_err(|refused| refused.error)
 }
 
 /// Returns a text that tells whether a file has changed: its size and the time of its last change. For a folder that is the
