@@ -194,38 +194,20 @@ pub fn shortest16(value: f16) -> Decimal {
     let even = bits % 2 == 0;
     let (low, high) = ((below + value) / 2.0, (value + above) / 2.0);
     let reads_back = |it: f64| (low < it && it < high) || (even && (it == low || it == high));
-    // this is the binary exponent times log10(2), which is nearly 1233/4096; the loop below corrects it by one at most
-    let mut point = ((value.to_bits() >> 52) as i32 - 1023) * 1233 / 4096;
-    while value >= scale(1.0, point) {
-        point += 1;
-    }
-    while value < scale(1.0, point - 1) {
-        point -= 1;
-    }
-    for len in 1..=5 {
-        let scaled = scale(value, len - point);
+    // the largest float is below 10^5
+    let digits = (-4..).find_map(|places| {
+        let scaled = scale(value, places);
         let nearest = scaled.round_ties_even();
         let other = if nearest > scaled { nearest - 1.0 } else { nearest + 1.0 };
-        let found = [nearest, other].into_iter().find(|&candidate| reads_back(scale(candidate, point - len)));
-        if let Some(found) = found {
-            return Decimal::fixed(negative, found as u64, len - point);
-        }
-    }
-    Decimal::read(format!("{value:e}").as_bytes())
+        let found = [nearest, other].into_iter().find(|&candidate| reads_back(scale(candidate, -places)))?;
+        Some(Decimal::fixed(negative, found as u64, places))
+    });
+    digits.expect("with some digits every float reads back")
 }
 
-/// Returns `value * 10^power` for the powers that floats of 16 bits need; the factor or divisor is exact up to 10^22.
+/// Returns `value * 10^power` for the powers that floats of 16 bits need, of which the factor or divisor is exact.
 fn scale(value: f64, power: i32) -> f64 {
-    const POWERS: [f64; 48] = {
-        let mut powers = [1.0; 48];
-        let mut i = 1;
-        while i < powers.len() {
-            powers[i] = 10.0 * powers[i - 1];
-            i += 1;
-        }
-        powers
-    };
-    let factor = POWERS[power.unsigned_abs() as usize % POWERS.len()];
+    let factor = 10_u64.pow(power.unsigned_abs()) as f64;
     if power < 0 { value / factor } else { value * factor }
 }
 
