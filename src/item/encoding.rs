@@ -13,14 +13,8 @@ use crate::item::element::{Element, match_kind};
 impl DType {
     /// Returns the bytes of one item.
     pub fn itemsize(&self) -> usize {
-        match_kind!(&self.kind, {
-            number T => <T as Element>::SIZE,
-            Kind::Narrow(_) => 1,
-            Kind::LongDouble(n) | Kind::ComplexLongDouble(n) | Kind::Bytes(n) | Kind::Void(n) => *n,
-            Kind::Str(n) => 4 * n,
-            Kind::Struct(s) => s.itemsize,
-            Kind::Datetime(_) | Kind::Timedelta(_) => 8,
-        })
+        let (width, count) = units(&self.kind);
+        width * count
     }
 
     /// Returns the same dtype with every number in it little-endian.
@@ -35,7 +29,7 @@ impl DType {
 
     fn in_order(&self, big: bool) -> Self {
         let Kind::Struct(s) = &self.kind else {
-            return Self { big: big && unit_size(&self.kind) > 1, kind: self.kind.clone() };
+            return Self { big: big && units(&self.kind).0 > 1, kind: self.kind.clone() };
         };
         let fields = s.fields.iter().map(|f| Field { dtype: f.dtype.in_order(big), ..f.clone() }).collect();
         Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
@@ -47,7 +41,7 @@ impl DType {
         if !stored.big {
             return Some(self.native());
         }
-        let fits = unit_size(&self.kind) == unit_size(&stored.kind) && !matches!(self.kind, Kind::BFloat16);
+        let fits = units(&self.kind).0 == units(&stored.kind).0;
         fits.then(|| Self { big: true, kind: self.kind.clone() })
     }
 
@@ -70,8 +64,8 @@ impl DType {
             }
             _ if self.big == to.big => Vec::new(),
             (kind, _) => {
-                let width = unit_size(kind);
-                vec![Swap::Units { width, count: self.itemsize() / width }]
+                let (width, count) = units(kind);
+                vec![Swap::Units { width, count }]
             }
         }
     }
@@ -137,19 +131,21 @@ fn swap_words<const N: usize>(bytes: &mut [u8], swap: impl Fn([u8; N]) -> [u8; N
     }
 }
 
-/// Returns the size of the units whose bytes a byte order arranges.
-pub(super) fn unit_size(kind: &Kind) -> usize {
+/// Returns the bytes of a unit of which a byte order arranges the bytes, and how many of these units an item has.
+pub(super) fn units(kind: &Kind) -> (usize, usize) {
     // NumPy stores it as raw bytes (`<V2`), which have no other order
     if *kind == Kind::BFloat16 {
-        return 1;
+        return (1, 2);
     }
     match_kind!(kind, {
-        number T => <<T as Element>::Part as Element>::SIZE,
-        Kind::ComplexLongDouble(n) => n / 2,
-        Kind::LongDouble(n) => *n,
-        Kind::Str(_) => 4,
-        Kind::Narrow(_) | Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_) => 1,
-        Kind::Datetime(_) | Kind::Timedelta(_) => 8,
+        number T => (<<T as Element>::Part as Element>::SIZE, <T as Element>::SIZE / <<T as Element>::Part as Element>::SIZE),
+        Kind::ComplexLongDouble(n) => (n / 2, 2),
+        Kind::LongDouble(n) => (*n, 1),
+        Kind::Str(n) => (4, *n),
+        Kind::Narrow(_) => (1, 1),
+        Kind::Bytes(n) | Kind::Void(n) => (1, *n),
+        Kind::Struct(s) => (1, s.itemsize),
+        Kind::Datetime(_) | Kind::Timedelta(_) => (8, 1),
     })
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::encoding::unit_size;
+use crate::item::encoding::units;
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
@@ -111,7 +111,7 @@ impl DType {
             }
         };
         bytes_of(&[], Self::from(kind.clone()).itemsize()).ok_or_else(unknown)?;
-        Ok(Self { big: order == Some('>') && unit_size(&kind) > 1, kind })
+        Ok(Self { big: order == Some('>') && units(&kind).0 > 1, kind })
     }
 
     /// Returns the names of all kinds of numbers, those that every machine has first.
@@ -177,7 +177,7 @@ impl DType {
     fn short(&self) -> String {
         let order = match &self.kind {
             Kind::BFloat16 | Kind::Narrow(_) => '<',
-            kind if unit_size(kind) <= 1 => '|',
+            kind if units(kind).0 <= 1 => '|',
             _ if self.big => '>',
             _ => '<',
         };

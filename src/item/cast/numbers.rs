@@ -9,10 +9,7 @@ use crate::item::element::{Element, Float, match_kind, not_numbers};
 /// Returns how many numbers an item is: two if it is complex; `None` if it is no number.
 pub(super) fn numbers_of(dtype: &DType) -> Option<usize> {
     match_kind!(dtype.kind(), {
-        bool T => Some(1),
-        integer T => Some(1),
-        float T => Some(1),
-        complex T => Some(2),
+        number T => Some(<T as Element>::SIZE / <<T as Element>::Part as Element>::SIZE),
         Kind::Narrow(_) => Some(1),
         not_numbers!() => None,
     })
