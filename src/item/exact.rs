@@ -192,19 +192,12 @@ impl Magnitude {
 
     /// Returns the bits from number `drop` on, at most 128, and whether all bits below are 0.
     fn top(&self, drop: usize) -> (u128, bool) {
-        let (mut value, mut exact) = (0_u128, true);
-        for (i, &digit) in self.digits.iter().enumerate() {
-            let at = i * DIGIT;
-            if at >= drop {
-                value |= u128::from(digit).checked_shl((at - drop) as u32).unwrap_or(0);
-            } else if drop - at < DIGIT {
-                value |= u128::from(digit >> (drop - at));
-                exact &= digit & ((1 << (drop - at)) - 1) == 0;
-            } else {
-                exact &= digit == 0;
-            }
-        }
-        (value, exact)
+        let (low, high) = self.digits.split_at((drop / DIGIT).min(self.digits.len()));
+        let (bits, digit) = (drop % DIGIT, |place: usize| high.get(place).copied().unwrap_or(0));
+        let whole = (0..4).rev().fold(0, |value, place| value << DIGIT | u128::from(digit(place)));
+        // the bits of one digit more, if bits of the first are dropped
+        let above = u128::from(digit(4)).checked_shl((128 - bits) as u32).unwrap_or(0);
+        (above | whole >> bits, low.iter().all(|&digit| digit == 0) && digit(0) & ((1 << bits) - 1) == 0)
     }
 
     /// Divides by a number above 0, and returns whether the remainder is 0.

@@ -191,24 +191,21 @@ impl Narrow {
         let sign = layout.sign(value.is_sign_negative());
         let top = ((1 << exponent) - 1) << mantissa;
         let ones = (1 << (exponent + mantissa)) - 1;
-        let code = if value.is_nan() || (!signed && value <= 0.0) {
-            match specials {
-                Specials::Ieee => sign | top | 1 << (mantissa - 1),
-                Specials::OneNan => sign | ones,
-                Specials::NegativeZero => ones + 1,
-                // in ml_dtypes the NaN of these types becomes -0
-                Specials::None => layout.sign(value.is_sign_positive()),
-            }
-        } else {
-            let nearest = if value.is_finite() { layout.nearest(value) } else { u32::MAX };
-            match specials {
-                _ if specials == Specials::NegativeZero && nearest == 0 => 0,
-                _ if nearest <= layout.largest() => sign | nearest,
-                Specials::Ieee => sign | top,
-                Specials::OneNan => sign | ones,
-                Specials::NegativeZero => ones + 1,
-                Specials::None => sign | layout.largest(),
-            }
+        let nan = match specials {
+            Specials::Ieee => sign | top | 1 << (mantissa - 1),
+            Specials::OneNan => sign | ones,
+            Specials::NegativeZero => ones + 1,
+            // in ml_dtypes the NaN of these types becomes -0
+            Specials::None => layout.sign(value.is_sign_positive()),
+        };
+        let nearest = if value.is_finite() { layout.nearest(value) } else { u32::MAX };
+        let code = match specials {
+            _ if value.is_nan() || (!signed && value <= 0.0) => nan,
+            Specials::NegativeZero if nearest == 0 => 0,
+            _ if nearest <= layout.largest() => sign | nearest,
+            Specials::Ieee => sign | top,
+            Specials::OneNan | Specials::NegativeZero => nan,
+            Specials::None => sign | layout.largest(),
         };
         code as u8
     }
