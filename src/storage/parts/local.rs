@@ -5,7 +5,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::PathBuf;
 
 use super::{DONE, LOCK, Ledger, Parts, PartsPlace};
 use crate::error::{Context, Result};
@@ -25,7 +24,6 @@ const FILE: &str = "file";
 struct LocalParts<'a> {
     target: &'a NamedTarget,
     is_folder: bool,
-    folder: PathBuf,
     /// The stage that all parts share, into which the files of an output that is a folder are put.
     stage: Stage,
     /// Where this process writes files before they have their names, if it makes a part.
@@ -40,8 +38,7 @@ pub(super) fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Re
     let folder = hidden_name(&target.path, "tensorop")?;
     let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
     let ledger = Ledger::new(Box::new(LocalStore::new(&folder)), writer, record);
-    let stage = Stage::shared(folder.clone());
-    Ok(Parts::at(Box::new(LocalParts { target, is_folder, folder, stage, own: None }), ledger))
+    Ok(Parts::at(Box::new(LocalParts { target, is_folder, stage: Stage::shared(folder), own: None }), ledger))
 }
 
 impl PartsPlace for LocalParts<'_> {
@@ -50,7 +47,7 @@ impl PartsPlace for LocalParts<'_> {
     }
 
     fn record_label(&self) -> String {
-        self.folder.display().to_string()
+        self.stage.path().display().to_string()
     }
 
     fn is_marked(&self, mark: u64) -> Result<bool> {
@@ -67,21 +64,16 @@ impl PartsPlace for LocalParts<'_> {
     }
 
     fn begin(&mut self, part: usize) -> Result<Box<dyn WritableStore>> {
-        fs::create_dir_all(self.folder.join(DONE))?;
+        fs::create_dir_all(self.stage.path().join(DONE))?;
         self.stage.make_folders()?;
-        let own = OwnFolder::take(&self.folder, &part.to_string())?;
+        let own = OwnFolder::take(self.stage.path(), &part.to_string())?;
         self.stage = self.stage.within(&own);
-        let writer = self.stage.within(&own).into_writer(self.folder.clone());
+        let writer = self.stage.within(&own).into_writer(self.stage.path().to_owned());
         self.own = Some(own);
-        if !self.folder.join(LOCK).exists() {
+        if !self.stage.path().join(LOCK).exists() {
             writer.put_if_absent(LOCK, b"")?;
         }
         Ok(Box::new(writer))
-    }
-
-    // what is there now is exchanged for the output, not mixed with it
-    fn check_unbegun(&self) -> Result<()> {
-        Ok(())
     }
 
     fn store(&self) -> &dyn StoreDraft {
@@ -89,10 +81,14 @@ impl PartsPlace for LocalParts<'_> {
     }
 
     fn file(&self, bytes: u64, lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.folder.join(FILE))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(self.stage.path().join(FILE))?;
         if file.metadata()?.len() != bytes {
-            let _lock = LocalStore::new(&self.folder).lock(LOCK, false).ok();
+            let _lock = LocalStore::new(self.stage.path()).lock(LOCK, false).ok();
             let length = file.metadata()?.len();
             if length < bytes {
                 lost(length)?;
@@ -103,7 +99,7 @@ impl PartsPlace for LocalParts<'_> {
     }
 
     fn file_length(&self) -> Option<u64> {
-        fs::metadata(self.folder.join(FILE)).ok().map(|found| found.len())
+        fs::metadata(self.stage.path().join(FILE)).ok().map(|found| found.len())
     }
 
     fn publish(&self, own: u64) -> Result<()> {
@@ -115,10 +111,10 @@ impl PartsPlace for LocalParts<'_> {
     fn forget(&self) -> Result<()> {
         let gone = hidden_name(&self.target.path, "tensorop.gone")?;
         remove(&gone);
-        match fs::rename(&self.folder, &gone) {
+        match fs::rename(self.stage.path(), &gone) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // Another process has renamed it just now.
-            Err(_) if !self.folder.exists() => {}
+            Err(_) if !self.stage.path().exists() => {}
             renamed => renamed?,
         }
         remove(&gone);
@@ -134,7 +130,7 @@ impl LocalParts<'_> {
             mark(&self.stage.store(), own, sum_of_sizes(&self.stage.store())?)?;
             return self.stage.publish(self.target);
         }
-        let path = self.folder.join(FILE);
+        let path = self.stage.path().join(FILE);
         let file = File::open(&path)?;
         if let Some(existing) = existing {
             copy_mode(&file, existing)?;

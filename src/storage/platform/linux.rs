@@ -12,7 +12,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{is_full, mark_by_time, marked_by_time, open_any, same_file};
+use super::{is_full, is_open_as, mark_by_time, marked_by_time, open_any};
 
 /// Has the file system reserve the blocks of a large file of `bytes` bytes. To write them then takes about half the
 /// time, and a full disk shows before anything is computed.
@@ -52,16 +52,14 @@ pub fn is_writable(path: &Path) -> io::Result<()> {
 
 /// Removes what a writer that was killed has left under a temporary name, if that is what it is.
 pub fn remove_stale(name: &Path) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(open(name, flags, Mode::empty())?);
-    let metadata = file.metadata()?;
-    if !metadata.is_file() || file.try_lock().is_err() {
-        return Ok(()); // no file of ours, or of a writer that lives
-    }
-    // While this process has the lock, no other removes the file. Before the lock, the writer may have renamed it, and
-    // another file may have got the name.
-    if same_file(&metadata, &std::fs::symlink_metadata(name)?) {
-        std::fs::remove_file(name)?;
+    // a link is not followed, and a pipe would wait for its writer
+    if std::fs::symlink_metadata(name)?.is_file() {
+        let file = File::open(name)?;
+        // While this process has the lock, no other removes the file. Before the lock, the writer may have renamed it, and
+        // another file may have got the name. What a living writer has is locked.
+        if file.try_lock().is_ok() && is_open_as(&file, std::fs::symlink_metadata(name)) {
+            std::fs::remove_file(name)?;
+        }
     }
     Ok(())
 }
