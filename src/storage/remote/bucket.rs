@@ -130,10 +130,8 @@ impl BucketTarget {
         }
     }
 
-    fn draft(&self) -> BucketDraft {
-        let (client, root) = (Arc::clone(&self.client), self.root.clone());
-        let may_be_sealed = AtomicBool::new(false);
-        BucketDraft { client, root, beside: self.beside(), objects: Mutex::new(None), may_be_sealed }
+    fn draft(&self) -> BucketDraft<'_> {
+        BucketDraft { target: self, objects: Mutex::default(), may_be_sealed: AtomicBool::default() }
     }
 
     /// Begins to make the store as a whole. A store that is there stops being one at this moment, since the values of two
@@ -157,15 +155,14 @@ impl BucketTarget {
                 ensure!(self.client.head(&mark)?.is_none(), "{mark} cannot be removed");
             }
         }
-        Ok(BucketOutput { draft, label: &self.label, is_new })
+        Ok(BucketOutput { draft, is_new })
     }
 
     /// Takes the store as an output that is made in parts.
     pub(in crate::storage) fn parts(&self, record: Record) -> Parts<'_> {
-        let beside = self.beside();
-        let reader = Box::new(RemoteStore::new(&self.client, beside.clone()));
+        let reader = Box::new(RemoteStore::new(&self.client, self.beside()));
         let ledger = Ledger::new(reader, self.writer(), record).noting_by_record();
-        Parts::at(Box::new(BucketParts { target: self, draft: self.draft() }), ledger)
+        Parts::at(Box::new(self.draft()), ledger)
     }
 
     /// Returns what writes beside the store.
@@ -197,13 +194,10 @@ impl WritableStore for BucketWriter {
     }
 }
 
-/// A store that is being made in a bucket.
+/// A store that is being made in a bucket, by one process or in parts.
 #[derive(Debug)]
-struct BucketDraft {
-    client: Arc<Client>,
-    root: Address,
-    /// The prefix beside it.
-    beside: Address,
+struct BucketDraft<'a> {
+    target: &'a BucketTarget,
     /// The objects of the store by their keys; `None` until one of them is asked for, since a list of all then costs less
     /// than a request for each.
     objects: Mutex<Option<HashMap<String, StoredObject>>>,
@@ -220,14 +214,14 @@ struct StoredObject {
     is_own: bool,
 }
 
-impl BucketDraft {
+impl BucketDraft<'_> {
     /// Calls `look` with the objects of the store.
     fn with_objects<T>(&self, look: impl FnOnce(&mut HashMap<String, StoredObject>) -> T) -> Result<T> {
         let mut objects = locked(&self.objects);
         let known = match &mut *objects {
             Some(known) => known,
             none => {
-                let listed = self.client.list(&self.root, Listed::All)?.objects.into_iter();
+                let listed = self.target.client.list(&self.target.root, Listed::All)?.objects.into_iter();
                 let known = listed.map(|object| (object.name, StoredObject { size: object.size, is_own: false }));
                 none.insert(known.collect())
             }
@@ -236,21 +230,29 @@ impl BucketDraft {
     }
 
     fn waiting(&self, key: &str) -> Address {
-        self.beside.join(SEALS).join(key)
+        self.target.beside().join(SEALS).join(key)
     }
 
     /// Removes objects below an address, several at a time.
     fn remove_all(&self, below: &Address, keys: &[String]) -> Result<()> {
         let at_once = AT_ONCE.min(keys.len());
         let each = |number: usize| -> Result<()> {
-            keys.iter().skip(number).step_by(at_once).try_for_each(|key| self.client.delete(&below.join(key)))
+            keys.iter().skip(number).step_by(at_once).try_for_each(|key| self.target.client.delete(&below.join(key)))
         };
         on_threads(at_once, each).into_iter().collect()
     }
 
+    /// Removes all objects below an address, at the end those whose names are `last`.
+    fn remove_below(&self, below: &Address, last: impl Fn(&str) -> bool) -> Result<()> {
+        let names = self.target.client.list(below, Listed::All)?.objects.into_iter().map(|object| object.name);
+        let (last, first): (Vec<_>, Vec<_>) = names.partition(|name| last(name));
+        self.remove_all(below, &first)?;
+        self.remove_all(below, &last)
+    }
+
     /// Puts a seal, and returns whether it did, as [`Client::put`] does.
     fn put_seal(&self, address: &Address, bytes: &[u8], condition: Condition, mark: Option<&str>) -> Result<bool> {
-        let put = self.client.put(address, bytes, condition, mark);
+        let put = self.target.client.put(address, bytes, condition, mark);
         if !put.as_ref().is_err_and(|error| !error.may_be_done) {
             self.may_be_sealed.store(true, Ordering::Relaxed);
         }
@@ -258,20 +260,20 @@ impl BucketDraft {
     }
 
     /// Puts the seals that wait, the outermost with a mark, if there is one, in front of a sum over what the store holds.
-    fn publish(&self, mark: Option<u64>) -> Result<()> {
-        let listed = self.client.list(&self.beside.join(SEALS), Listed::All)?.objects;
+    fn put_seals(&self, mark: Option<u64>) -> Result<()> {
+        let listed = self.target.client.list(&self.target.beside().join(SEALS), Listed::All)?.objects;
         let mut seals: Vec<String> = listed.into_iter().map(|object| object.name).collect();
         let depth = |key: &str| key.matches('/').count();
         seals.sort_by(|a, b| depth(b).cmp(&depth(a)).then_with(|| a.cmp(b)));
         let bytes_of = |key: &String| -> Result<Vec<u8>> {
-            let found = self.client.get(&self.waiting(key), MOST_SEAL)?;
+            let found = self.target.client.get(&self.waiting(key), MOST_SEAL)?;
             Ok(found.ok_or_else(|| Error::of(ErrorKind::Changed, "is finished by another process just now"))?.0)
         };
         let Some((last, inner)) = seals.split_last() else {
             return Err(Error::of(ErrorKind::Changed, "is finished by another process just now"));
         };
         for key in inner {
-            self.put_seal(&self.root.join(key), &bytes_of(key)?, Condition::None, None)?;
+            self.put_seal(&self.target.root.join(key), &bytes_of(key)?, Condition::None, None)?;
         }
         let bytes = bytes_of(last)?;
         let mark = match mark {
@@ -281,40 +283,46 @@ impl BucketDraft {
                 Some(format!("{mark:016x}-{sum:016x}"))
             }
         };
-        let address = self.root.join(last);
+        let address = self.target.root.join(last);
         if self.put_seal(&address, &bytes, Condition::Absent, mark.as_deref())? {
             return Ok(());
         }
         // the answer to a request that was made again may have been lost: then the seal is this one
-        let there = self.client.get(&address, MOST_SEAL)?;
+        let there = self.target.client.get(&address, MOST_SEAL)?;
         let is_this = there.is_some_and(|(found, version)| found == bytes && version.mark == mark);
         ensure!(is_this, "another process has made it meanwhile");
         Ok(())
     }
 
+    /// Returns the two numbers that the store was marked with, if parts have made it.
+    fn mark(&self) -> Result<Option<[u64; 2]>> {
+        let version = self.target.client.head(&self.target.root.join(self.target.seal()))?;
+        let parse = |mark: String| {
+            let (mark, sum) = mark.split_once('-')?;
+            Some([u64::from_str_radix(mark, 16).ok()?, u64::from_str_radix(sum, 16).ok()?])
+        };
+        Ok(version.and_then(|version| version.mark).and_then(parse))
+    }
+
     /// Returns a number that changes when an object of the store is lost, added, renamed or gets another size.
     fn sum(&self) -> Result<u64> {
-        let listed = self.client.list(&self.root, Listed::All)?.objects;
+        let listed = self.target.client.list(&self.target.root, Listed::All)?.objects;
         Ok(listed.iter().fold(0, |sum, object| sum.wrapping_add(hash_of(object.name.as_ref(), &[object.size]))))
     }
 
     /// Removes what lies beside the store, the record of parts last: as long as it is there, so is what it tells of.
-    fn forget(&self) -> Result<()> {
-        let listed = self.client.list(&self.beside, Listed::All)?.objects;
-        let (records, rest): (Vec<_>, Vec<_>) =
-            listed.into_iter().map(|object| object.name).partition(|name| name == PARTS || name == WHOLE);
-        self.remove_all(&self.beside, &rest)?;
-        self.remove_all(&self.beside, &records)
+    fn remove_beside(&self) -> Result<()> {
+        self.remove_below(&self.target.beside(), |name| name == PARTS || name == WHOLE)
     }
 }
 
-impl StoreDraft for BucketDraft {
+impl StoreDraft for BucketDraft<'_> {
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         // a request that has failed may have been done, only that the answer was lost
         if let Some(objects) = &mut *locked(&self.objects) {
             objects.insert(key.to_owned(), StoredObject { size: bytes.len() as u64, is_own: true });
         }
-        self.client.put(&self.root.join(key), bytes, Condition::None, None)?;
+        self.target.client.put(&self.target.root.join(key), bytes, Condition::None, None)?;
         Ok(())
     }
 
@@ -330,25 +338,25 @@ impl StoreDraft for BucketDraft {
 
     fn remove(&self, key: &str) -> io::Result<()> {
         if self.with_objects(|objects| objects.remove(key).is_some())? {
-            self.client.delete(&self.root.join(key))?;
+            self.target.client.delete(&self.target.root.join(key))?;
         }
         Ok(())
     }
 
     fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         if !self.is_sealed(key, bytes.len() as u64)? {
-            self.client.put(&self.waiting(key), bytes, Condition::None, None)?;
+            self.target.client.put(&self.waiting(key), bytes, Condition::None, None)?;
         }
         Ok(())
     }
 
     fn is_sealed(&self, key: &str, bytes: u64) -> io::Result<bool> {
-        Ok(self.client.head(&self.waiting(key))?.is_some_and(|version| version.size == bytes))
+        Ok(self.target.client.head(&self.waiting(key))?.is_some_and(|version| version.size == bytes))
     }
 
     // what is read again and again on the way had better be near
     fn between(&self) -> io::Result<Stage> {
-        let path = self.root.path();
+        let path = self.target.root.path();
         Stage::create(&env::temp_dir().join(path.rsplit('/').next().unwrap_or(path)))
     }
 }
@@ -356,9 +364,7 @@ impl StoreDraft for BucketDraft {
 /// A store that one process makes as a whole. Dropped before a seal of it may be there, it takes away what it has put.
 #[derive(Debug)]
 pub struct BucketOutput<'a> {
-    draft: BucketDraft,
-    /// What messages call it.
-    label: &'a str,
+    draft: BucketDraft<'a>,
     /// Whether nothing was there before.
     is_new: bool,
 }
@@ -374,12 +380,13 @@ impl BucketOutput<'_> {
     /// # Errors
     /// Another process has made one meanwhile; no answer.
     pub fn finish(&self) -> Result<()> {
+        let target = self.draft.target;
         let finish = || {
-            self.draft.remove_all(&self.draft.root, &self.keys(false)?)?;
-            self.draft.publish(None)
+            self.draft.remove_all(&target.root, &self.keys(false)?)?;
+            self.draft.put_seals(None)
         };
-        finish().with_context(|| format!("{}: cannot be put in place", self.label))?;
-        self.draft.forget().with_context(|| format!("{}: cannot be removed", self.draft.beside))
+        finish().with_context(|| format!("{}: cannot be put in place", target.label))?;
+        self.draft.remove_beside().with_context(|| format!("{}: cannot be removed", target.beside()))
     }
 
     /// Returns the keys of the objects that this process has put, or of those that it has not.
@@ -397,40 +404,22 @@ impl Drop for BucketOutput<'_> {
             return;
         }
         // what cannot be removed now has its record, by which the next output of that name knows it
-        let removed = self.keys(true).and_then(|keys| self.draft.remove_all(&self.draft.root, &keys));
-        let is_empty = || Ok::<_, Error>(self.draft.client.list(&self.draft.root, Listed::Some)?.objects.is_empty());
+        let BucketTarget { client, root, .. } = self.draft.target;
+        let removed = self.keys(true).and_then(|keys| self.draft.remove_all(root, &keys));
+        let is_empty = || Ok::<_, Error>(client.list(root, Listed::Some)?.objects.is_empty());
         if self.is_new && removed.is_ok() && is_empty().is_ok_and(|is_empty| is_empty) {
-            let _ = self.draft.forget();
+            let _ = self.draft.remove_beside();
         }
     }
 }
 
-/// Parts of a store in a bucket.
-#[derive(Debug)]
-struct BucketParts<'a> {
-    target: &'a BucketTarget,
-    draft: BucketDraft,
-}
-
-impl BucketParts<'_> {
-    /// Returns the two numbers that the store was marked with, if parts have made it.
-    fn mark(&self) -> Result<Option<[u64; 2]>> {
-        let version = self.target.client.head(&self.target.root.join(self.target.seal()))?;
-        let parse = |mark: String| {
-            let (mark, sum) = mark.split_once('-')?;
-            Some([u64::from_str_radix(mark, 16).ok()?, u64::from_str_radix(sum, 16).ok()?])
-        };
-        Ok(version.and_then(|version| version.mark).and_then(parse))
-    }
-}
-
-impl PartsPlace for BucketParts<'_> {
+impl PartsPlace for BucketDraft<'_> {
     fn label(&self) -> &str {
         &self.target.label
     }
 
     fn record_label(&self) -> String {
-        self.draft.beside.to_string()
+        self.target.beside().to_string()
     }
 
     fn is_marked(&self, mark: u64) -> Result<bool> {
@@ -438,15 +427,11 @@ impl PartsPlace for BucketParts<'_> {
     }
 
     fn is_as_finished(&self) -> Result<bool> {
-        self.mark()?.map_or(Ok(true), |mark| Ok(self.draft.sum()? == mark[1]))
+        self.mark()?.map_or(Ok(true), |mark| Ok(self.sum()? == mark[1]))
     }
 
     fn begin_anew(&self, _: u64) -> Result<()> {
-        let objects = self.draft.client.list(&self.draft.root, Listed::All)?.objects;
-        let (marks, rest): (Vec<_>, Vec<_>) =
-            objects.into_iter().map(|object| object.name).partition(|name| self.target.marks.contains(&&**name));
-        self.draft.remove_all(&self.draft.root, &marks)?;
-        self.draft.remove_all(&self.draft.root, &rest)
+        self.remove_below(&self.target.root, |name| !self.target.marks.contains(&name))
     }
 
     fn begin(&mut self, _: usize) -> Result<Box<dyn WritableStore>> {
@@ -454,7 +439,7 @@ impl PartsPlace for BucketParts<'_> {
     }
 
     fn check_unbegun(&self) -> Result<()> {
-        let objects = self.draft.client.list(&self.draft.root, Listed::Some)?.objects;
+        let objects = self.target.client.list(&self.target.root, Listed::Some)?.objects;
         let label = &self.target.label;
         ensure!(
             objects.is_empty(),
@@ -464,11 +449,11 @@ impl PartsPlace for BucketParts<'_> {
     }
 
     fn store(&self) -> &dyn StoreDraft {
-        &self.draft
+        self
     }
 
     fn publish(&self, mark: u64) -> Result<()> {
-        let published = self.draft.publish(Some(mark));
+        let published = self.put_seals(Some(mark));
         // of two processes that finish at once, either may be the first at each step
         if published.is_err() && self.is_marked(mark)? {
             return Ok(());
@@ -477,6 +462,6 @@ impl PartsPlace for BucketParts<'_> {
     }
 
     fn forget(&self) -> Result<()> {
-        self.draft.forget()
+        self.remove_beside()
     }
 }
