@@ -13,18 +13,18 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::cut::Cut;
 use super::plan::{Plan, Planner, Takes};
+use super::regions::{GetRegion, RegionMaker, Regions};
 use super::sink::{FileSink, Take, WindowSink, failed};
 use super::slabs::HeldUnits;
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
-use crate::parallel::{share, share_in_order};
+use crate::parallel::share;
 use crate::storage::chunked::MOST_ROW;
 use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
 
@@ -72,12 +72,6 @@ impl Job {
         Planner::new(&*self.fill, self.limits)
     }
 
-    /// Makes `items` the items of a region.
-    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
-        items.resize(region.items() * self.meta().dtype.itemsize(), &self.label)?;
-        self.fill.fill(region, items, scratch)
-    }
-
     /// Returns what makes regions of the output, and tells `progress` of them.
     fn executor<'a>(&'a self, progress: Progress<'a>) -> Executor<'a> {
         Executor { job: self, planner: self.planner(), progress }
@@ -111,12 +105,9 @@ impl Job {
         progress: Progress<'_>,
     ) -> Result<()> {
         let get = |at: usize| Region::Box(windows.get(numbers[at]));
-        let regions = Regions { count: numbers.len(), largest: windows.largest(), get: &get };
-        self.executor(progress).each(&regions, &|_, region, items| {
-            put(region.window(), items)?;
-            progress(items.len());
-            Ok(())
-        })
+        let executor = self.executor(progress);
+        let regions = executor.regions(numbers.len(), windows.largest(), &get);
+        executor.hand_on(&regions, &|region, items| put(region.window(), items))
     }
 
     /// Writes the items of which bytes lie [within](FileSink::within) the range of a sink, and no others.
@@ -144,12 +135,8 @@ impl Job {
                 false => Region::Box(window),
             }
         };
-        let regions = Regions { count: numbers.len(), largest: windows.largest(), get: &get };
-        executor.each(&regions, &|_, region, items| {
-            sink.put(region, items)?;
-            progress(items.len());
-            Ok(())
-        })
+        let regions = executor.regions(numbers.len(), windows.largest(), &get);
+        executor.hand_on(&regions, &|region, items| sink.put(region, items))
     }
 
     /// Hands all items in order to `take`.
@@ -161,8 +148,9 @@ impl Job {
         let plan = executor.planner.plan(Takes::Stream);
         if !plan.is_spooled {
             executor.bring_near()?;
-            let regions = Regions { count: plan.cut.count(), largest: plan.cut.largest(), get: &|n| plan.cut.get(n) };
-            executor.in_order(&regions, &mut |items| {
+            let get = |n| plan.cut.get(n);
+            let regions = executor.regions(plan.cut.count(), plan.cut.largest(), &get);
+            executor.in_order(regions, &mut |items| {
                 take(items)?;
                 progress(items.len());
                 Ok(())
@@ -195,8 +183,8 @@ impl Job {
         take: &mut Take<'_>,
     ) -> Result<()> {
         let executor = self.executor(progress);
-        let largest = executor.planner.windows().largest();
-        executor.in_order(&Regions { count: runs, largest, get: &|n| Region::Run(get(n)) }, take)?;
+        let get = |n| Region::Run(get(n));
+        executor.in_order(executor.regions(runs, executor.planner.windows().largest(), &get), take)?;
         self.fill.finish()?;
         progress(self.meta().bytes());
         Ok(())
@@ -280,16 +268,18 @@ impl Job {
     }
 }
 
-/// Regions of an output, by numbers from 0.
-struct Regions<'a> {
-    count: usize,
-    /// The number of items of the largest.
-    largest: usize,
-    get: &'a (dyn Fn(usize) -> Region + Sync),
+impl RegionMaker for Job {
+    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
+        items.resize(region.items() * self.meta().dtype.itemsize(), &self.label)?;
+        self.fill.fill(region, items, scratch)
+    }
 }
 
-/// Does what is to be done with one of several regions, given by a number, with the buffers of a thread.
-type RegionWork<'a> = dyn Fn(usize, &mut Buffer, &mut Scratch) -> Result<()> + Sync + 'a;
+impl RegionMaker for HeldUnits<'_> {
+    fn make(&self, region: &Region, items: &mut Buffer, _: &mut Scratch) -> Result<()> {
+        self.gather(region.window(), items)
+    }
+}
 
 /// What makes regions of the output of a job: whole plans, or a few regions.
 struct Executor<'a> {
@@ -299,100 +289,81 @@ struct Executor<'a> {
 }
 
 impl Executor<'_> {
+    /// Returns `count` regions of at most `largest` items, which `get` returns by their numbers.
+    fn regions<'r>(&'r self, count: usize, largest: usize, get: &'r GetRegion<'r>) -> Regions<'r> {
+        Regions { count, threads: self.planner.threads_for(largest), get, maker: self.job, is_done: &|_| Ok(false) }
+    }
+
     /// Makes the regions of a plan that have these numbers, and hands them to `sink`. Where the plan holds slabs, one of them after
     /// the other is read, and regions are put together from it.
     fn carry_out(&self, plan: &Plan, numbers: Range<usize>, sink: &dyn WindowSink) -> Result<()> {
-        let (count, Meta { dtype, shape, .. }) = (numbers.len(), self.job.meta());
-        if count == plan.cut.count() {
+        if numbers.len() == plan.cut.count() {
             self.bring_near()?;
         }
         if let (Some(sides), Cut::Windows(windows)) = (&plan.hold, &plan.cut) {
-            for slab in Windows::boxes(shape, sides).iter() {
+            for slab in Windows::boxes(&self.job.meta().shape, sides).iter() {
                 let mut own = windows.touched_by(&slab.spans().collect::<Vec<_>>())?;
                 own.retain(|number| numbers.contains(number));
                 self.carry_out_slab(slab, own.into_iter().map(|number| windows.get(number)).collect(), sink)?;
             }
-            return self.job.fill.finish();
+        } else {
+            let get = |n| plan.cut.get(numbers.start + n);
+            let is_done = |region: &Region| self.is_taken(region, sink);
+            let regions = Regions { is_done: &is_done, ..self.regions(numbers.len(), plan.cut.largest(), &get) };
+            self.hand_on(&regions, &|region, items| sink.put(region, items))?;
         }
-        self.share(plan.cut.largest(), count, &|number, items, scratch| {
-            let region = plan.cut.get(numbers.start + number);
-            if !self.is_taken(&region, sink)? {
-                self.job.make(&region, items, scratch)?;
-                sink.put(&region, items)?;
-            }
-            (self.progress)(region.items() * dtype.itemsize());
-            Ok(())
-        })?;
         self.job.fill.finish()
     }
 
     /// Makes windows of a slab, which is read in units and held, and hands them to `sink`.
     fn carry_out_slab(&self, slab: Window, windows: Vec<Window>, sink: &dyn WindowSink) -> Result<()> {
         let Meta { dtype, shape, .. } = self.job.meta();
-        let own: Vec<_> = windows.into_iter().map(|window| (Region::Box(window), AtomicBool::new(false))).collect();
-        self.share(0, own.len(), &|n, _, _| {
-            let (region, is_left) = &own[n];
-            match self.is_taken(region, sink)? {
-                true => (self.progress)(region.items() * dtype.itemsize()),
-                false => is_left.store(true, Ordering::Relaxed),
+        let look = |n: usize, left: &mut Vec<usize>| {
+            if !self.is_taken(&Region::Box(windows[n].clone()), sink)? {
+                left.push(n);
             }
-            Ok(())
-        })?;
-        let left = own.into_iter().filter_map(|(region, is_left)| is_left.into_inner().then_some(region));
-        let left: Vec<Region> = left.collect();
+            Ok::<_, Error>(true)
+        };
+        let mut left = share(self.planner.threads_for(0), windows.len(), Vec::new, look)?.concat();
+        left.sort_unstable();
         let units = self.planner.units();
-        let blocks = HeldUnits::new(shape, dtype.itemsize(), slab, &units, left.iter().map(Region::window))?;
-        let get = |n| Region::Box(blocks.window(n));
-        self.each(&Regions { count: blocks.count(), largest: units.largest(), get: &get }, &|n, _, items| {
-            blocks.put(n, std::mem::take(items));
-            Ok(())
+        let held = HeldUnits::new(shape, dtype.itemsize(), slab, &units, left.iter().map(|&n| &windows[n]))?;
+        let get = |n| Region::Box(held.window(n));
+        self.regions(held.count(), units.largest(), &get).each(&|| (), &|(), n, _, items| {
+            held.put(n, std::mem::take(items));
+            Ok(true)
         })?;
-        let largest = left.iter().map(Region::items).max().unwrap_or(0);
-        self.share(largest, left.len(), &|n, items, _| {
-            blocks.gather(left[n].window(), items)?;
-            sink.put(&left[n], items)?;
-            (self.progress)(items.len());
-            Ok(())
-        })
+        let largest = left.iter().map(|&n| windows[n].items()).max().unwrap_or(0);
+        let get = |n: usize| Region::Box(windows[left[n]].clone());
+        let regions = Regions { maker: &held, ..self.regions(left.len(), largest, &get) };
+        self.hand_on(&regions, &|region, items| sink.put(region, items))
     }
 
     /// Returns whether a sink has a region already, or has taken it from where it is stored, if both can do that.
     fn is_taken(&self, region: &Region, sink: &dyn WindowSink) -> Result<bool> {
         let Region::Box(window) = region else { return Ok(false) };
-        if sink.has(window) {
-            return Ok(true);
+        let stored = || if sink.copies() { self.job.fill.stored(window) } else { Ok(None) };
+        let is_taken = sink.has(window) || stored()?.map_or(Ok(false), |stored| sink.copy(window, &stored))?;
+        if is_taken {
+            (self.progress)(region.items() * self.job.meta().dtype.itemsize());
         }
-        let stored = if sink.copies() { self.job.fill.stored(window)? } else { None };
-        stored.map_or(Ok(false), |stored| sink.copy(window, &stored))
+        Ok(is_taken)
     }
 
-    /// Makes regions by several threads, and hands each with its number to `put`, in any order.
-    fn each(
-        &self,
-        regions: &Regions<'_>,
-        put: &(dyn Fn(usize, &Region, &mut Buffer) -> Result<()> + Sync),
-    ) -> Result<()> {
-        self.share(regions.largest, regions.count, &|number, items, scratch| {
-            let region = (regions.get)(number);
-            self.job.make(&region, items, scratch)?;
-            put(number, &region, items)
-        })
+    /// Makes regions by several threads, and hands them to `put`, in any order.
+    fn hand_on(&self, regions: &Regions<'_>, put: &(dyn Fn(&Region, &[u8]) -> Result<()> + Sync)) -> Result<()> {
+        let each = |(): &mut (), _, region: &Region, items: &mut Buffer| {
+            put(region, items)?;
+            (self.progress)(items.len());
+            Ok(true)
+        };
+        regions.each(&|| (), &each).map(drop)
     }
 
     /// Makes regions and hands them to `take`, one after the other. Several threads work only where they wait for a server.
-    fn in_order(&self, regions: &Regions<'_>, take: &mut Take<'_>) -> Result<()> {
-        let threads = if self.planner.is_remote { self.planner.threads_for(regions.largest) } else { 1 };
-        let begin = || (Buffer::default(), Scratch::default());
-        let make = |number, (items, scratch): &mut _| self.job.make(&(regions.get)(number), items, scratch);
-        share_in_order(threads, regions.count, begin, make, |_, (items, _)| take(items).map(|()| true))
-    }
-
-    /// Calls `work(0..count, items, scratch)` on several threads, each of which keeps its buffers, for regions of at most `largest`
-    /// items. If several calls fail, the error of the lowest number is returned, so that a message does not depend on timing.
-    fn share(&self, largest: usize, count: usize, work: &RegionWork<'_>) -> Result<()> {
-        let begin = || (Buffer::default(), Scratch::default());
-        let work = |number, (items, scratch): &mut _| work(number, items, scratch).map(|()| true);
-        share(self.planner.threads_for(largest), count, begin, work).map(drop)
+    fn in_order(&self, regions: Regions<'_>, take: &mut Take<'_>) -> Result<()> {
+        let threads = if self.planner.is_remote { regions.threads } else { 1 };
+        Regions { threads, ..regions }.in_order(take)
     }
 
     /// Has what a server would be asked for in many short pieces asked for at once, before all of the output is made.

@@ -6,6 +6,7 @@ pub mod job;
 pub mod moves;
 pub mod plan;
 pub mod quantiles;
+mod regions;
 pub mod scan;
 pub mod scan_plan;
 mod select;

@@ -1,23 +1,20 @@
 //! Scans: passes over all items of one or several tensors, window by window. Comparisons and statistics are made of them.
 //!
-//! A scan shares its windows out to threads. Each thread has a state of its own, which a visitor updates window by
-//! window, and the caller merges the states of all threads at the end. The work is split in two so that little code is
-//! compiled for each visitor: `scan_windows` carries out the [plan](super::scan_plan) of the scan, and is compiled once;
-//! [`scan_parts`] adds the typed state.
+//! A scan carries out its [plan](super::scan_plan) by the loop that outputs are made by, with a sink that looks: each thread has a
+//! state of its own, which the sink updates window by window, and the caller merges the states of all threads at the end.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::job::Progress;
 use super::plan::Plan;
+use super::regions::{RegionMaker, Regions};
 use super::scan_plan::{ScannedPart, ShownAs, plan_scan};
 use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
-use crate::ops::fill::Limits;
+use crate::ops::fill::{Limits, Region, Scratch};
 use crate::ops::selection::must_settle;
-use crate::parallel::{locked, share, share_in_order, unlocked};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -75,8 +72,12 @@ pub fn scan_in_order(
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
     settle(&mut [source], limits)?;
-    let scanning = Scanning { limits, progress, wanted: &|_| true, shown: ShownAs::InOrder };
-    scan_windows(&[whole(source)], &scanning, Visits::InOrder(&mut |items| each(&items[0])))
+    let parts = [whole(source)];
+    let Plan { cut, threads, .. } = plan_scan(&parts, limits, ShownAs::InOrder);
+    let (get, reader) = (|n| cut.get(n), PartsReader { parts: &parts, progress });
+    let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
+    regions.in_order(each)?;
+    source.finish()
 }
 
 /// Scans tensors as [`scan`] does, but shows windows that may be boxes, so that items that are stored across the order of the
@@ -99,12 +100,7 @@ pub fn scan_boxes<S: Send, const N: usize>(
 ) -> Result<Vec<S>> {
     settle(&mut sources, limits)?;
     let parts = sources.map(|source| ScannedPart::new(source, view(source)));
-    let shape = parts.first().map(|part| part.view.shape()).unwrap_or_default();
-    let scanning = Scanning { limits, progress, wanted: &wanted, shown: ShownAs::Boxes };
-    let visit = |state: &mut S, window: &Window, items: &[Buffer]| {
-        each(state, &ScannedBox { window, shape: &shape, items: std::array::from_fn(|i| &*items[i]) })
-    };
-    scan_with(&parts, &scanning, &begin, &visit)
+    scan_as(ShownAs::Boxes, &parts, limits, progress, &wanted, &begin, &each)
 }
 
 /// A window of tensors of one shape: a box of items of each, in the order in which they are counted, and little-endian.
@@ -173,106 +169,59 @@ pub fn scan_parts<S: Send, const N: usize>(
     begin: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
 ) -> Result<Vec<S>> {
-    let scanning = Scanning { limits, progress, wanted: &wanted, shown: ShownAs::Runs };
-    let visit = |state: &mut S, window: &Window, items: &[Buffer]| {
-        each(state, window.start, std::array::from_fn(|i| &*items[i]))
-    };
-    scan_with(&parts, &scanning, &begin, &visit)
+    let each = |state: &mut S, window: &ScannedBox<'_, N>| each(state, window.start(), window.items);
+    scan_as(ShownAs::Runs, &parts, limits, progress, &wanted, &begin, &each)
 }
 
-/// How tensors are scanned.
-struct Scanning<'a> {
-    limits: Limits,
-    progress: Progress<'a>,
-    wanted: &'a (dyn Fn(usize) -> bool + Sync),
+/// Plans a scan, reads the windows whose first item is `wanted`, and shows them to `each`.
+fn scan_as<S: Send, const N: usize>(
     shown: ShownAs,
-}
-
-/// Scans parts of tensors, with a state for each thread.
-fn scan_with<S: Send>(
-    parts: &[ScannedPart<'_>],
-    scanning: &Scanning<'_>,
-    begin: &(impl Fn() -> S + Sync),
-    each: &(impl Fn(&mut S, &Window, &[Buffer]) -> Result<bool> + Sync),
+    parts: &[ScannedPart<'_>; N],
+    limits: Limits,
+    progress: Progress<'_>,
+    wanted: &(dyn Fn(usize) -> bool + Sync),
+    begin: &(dyn Fn() -> S + Sync),
+    each: &(dyn Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync),
 ) -> Result<Vec<S>> {
-    let states = Mutex::new(Vec::new());
-    let visit = || -> Visitor<'_> {
-        let mut kept = KeptState { state: Some(begin()), all: &states };
-        Box::new(move |window, items| each(kept.state.as_mut().expect("only dropping takes the state"), window, items))
-    };
-    scan_windows(parts, scanning, Visits::Shared(&visit))?;
-    Ok(unlocked(states))
-}
-
-/// What a thread calls with each of its windows and the items of each tensor. False ends the scan.
-type Visitor<'a> = Box<dyn FnMut(&Window, &[Buffer]) -> Result<bool> + Send + 'a>;
-
-/// What windows are shown to.
-enum Visits<'v, 'a> {
-    /// A visitor of each thread, which this makes.
-    Shared(&'v (dyn Fn() -> Visitor<'a> + Sync)),
-    /// One visitor, which takes all windows in order.
-    InOrder(&'v mut (dyn FnMut(&[Buffer]) -> Result<()> + Send)),
-}
-
-/// The state of a thread, which is handed over to `all` when the thread's [`Visitor`] is dropped.
-struct KeptState<'a, S> {
-    state: Option<S>,
-    all: &'a Mutex<Vec<S>>,
-}
-
-impl<S> Drop for KeptState<'_, S> {
-    fn drop(&mut self) {
-        locked(self.all).extend(self.state.take());
-    }
-}
-
-/// Plans a scan, reads its windows and shows them.
-fn scan_windows(
-    parts: &[ScannedPart<'_>],
-    Scanning { limits, progress, wanted, shown }: &Scanning<'_>,
-    visits: Visits<'_, '_>,
-) -> Result<()> {
-    let Plan { cut, threads, .. } = plan_scan(parts, *limits, *shown);
-    let conversions: Vec<_> = parts.iter().map(|part| Conversion::to_native(part.source.dtype())).collect();
-    let buffers = || (parts.iter().map(|_| Buffer::default()).collect::<Vec<_>>(), Buffer::default());
-    let read = |window: &Window, items: &mut [Buffer], scratch: &mut Buffer| -> Result<()> {
-        for ((ScannedPart { source, view, .. }, conversion), items) in
-            parts.iter().zip(&conversions).zip(items.iter_mut())
-        {
-            items.resize(window.items() * conversion.itemsize(), source.label())?;
-            conversion.read(source, &view.part(&window.ranges), items, scratch)?;
-        }
-        progress(items.iter().map(|items| items.len()).sum());
-        Ok(())
-    };
-    let whole = AtomicBool::new(true);
-    match visits {
-        Visits::Shared(visit) => {
-            let fresh = || (visit(), buffers());
-            share(threads, cut.count(), fresh, |number, (visit, (items, scratch))| -> Result<bool> {
-                let region = cut.get(number);
-                let window = region.window();
-                if !wanted(window.start) {
-                    return Ok(true);
-                }
-                read(window, items, scratch)?;
-                let go_on = visit(window, items)?;
-                if !go_on {
-                    whole.store(false, Ordering::Relaxed);
-                }
-                Ok(go_on)
-            })?;
-        }
-        Visits::InOrder(visit) => {
-            let make = |number, (items, scratch): &mut (Vec<_>, _)| read(cut.get(number).window(), items, scratch);
-            share_in_order(threads, cut.count(), buffers, make, |_, (items, _)| visit(items).map(|()| true))?;
-        }
-    }
-    if whole.into_inner() {
+    let Plan { cut, threads, .. } = plan_scan(parts, limits, shown);
+    let (get, is_done) = (|n| cut.get(n), |region: &Region| Ok(!wanted(region.window().start)));
+    let reader = PartsReader { parts, progress };
+    let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &is_done };
+    let (shape, is_ended) = (parts[0].view.shape(), AtomicBool::new(false));
+    let states = regions.each(begin, &|state, _, region, items| {
+        let (window, mut rest) = (region.window(), &items[..]);
+        let items =
+            parts.each_ref().map(|part| rest.split_off(..part.bytes_of(window)).expect("the items of a window"));
+        let go_on = each(state, &ScannedBox { window, shape: &shape, items })?;
+        is_ended.fetch_or(!go_on, Ordering::Relaxed);
+        Ok(go_on)
+    })?;
+    if !is_ended.into_inner() {
         parts.iter().try_for_each(|part| part.source.finish())?;
     }
-    Ok(())
+    Ok(states)
+}
+
+/// Makes the items of a window of each part of tensors, one part after the other.
+struct PartsReader<'a> {
+    parts: &'a [ScannedPart<'a>],
+    progress: Progress<'a>,
+}
+
+impl RegionMaker for PartsReader<'_> {
+    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
+        let window = region.window();
+        let bytes = self.parts.iter().map(|part| part.bytes_of(window)).sum();
+        items.resize(bytes, self.parts[0].source.label())?;
+        let mut rest = &mut items[..];
+        for part in self.parts {
+            let out = rest.split_off_mut(..part.bytes_of(window)).expect("a buffer for all parts");
+            let (source, view) = (part.source, part.view.part(&window.ranges));
+            Conversion::to_native(source.dtype()).read(source, &view, out, &mut scratch.gathered)?;
+        }
+        (self.progress)(bytes);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::cut::Cut;
 use super::plan::Plan;
 use crate::layout::view::View;
-use crate::layout::window::Windows;
+use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Limits;
 use crate::parallel::threads_holding;
 use crate::storage::read_at::request_window;
@@ -41,6 +41,11 @@ impl<'a> ScannedPart<'a> {
     /// Returns whether each read is a request to a server.
     fn costs_requests(&self) -> bool {
         self.source.costs_requests() && !self.is_kept
+    }
+
+    /// Returns the bytes of its items in a window.
+    pub(super) fn bytes_of(&self, window: &Window) -> usize {
+        window.items() * self.source.dtype().itemsize()
     }
 
     /// Returns the number of its bytes.
@@ -134,7 +139,6 @@ mod tests {
     use crate::item::dtype::DType;
     use crate::item::meta::{Meta, Order};
     use crate::layout::axis::Span;
-    use crate::layout::window::Window;
     use crate::memory::Buffer;
     use crate::ops::machine::Machine;
     use crate::parallel::Threads;
