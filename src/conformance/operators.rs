@@ -21,7 +21,7 @@ use crate::ops::gather_elements;
 use crate::ops::gather_nd;
 use crate::ops::indexed::{IndexSpec, LinkedGather, OutOfRange, ScatterOperands, ScatterRule};
 use crate::ops::reduction::{Reduction, Repeats};
-use crate::ops::reshape::{NewShape, Reshaped};
+use crate::ops::reshape::{self, NewShape};
 use crate::ops::scatter_elements;
 use crate::ops::scatter_nd;
 use crate::ops::scatter_update;
@@ -417,5 +417,5 @@ fn gathered(shapes: IndexSpec, data: Source, indices: Source) -> Made<Box<dyn Fi
 /// Links a tensor whose dims become others.
 fn reshaped(data: Source, to: &NewShape) -> Made<Box<dyn Fill>> {
     let shape = to.resolve(data.shape())?;
-    Ok(Box::new(Reshaped::new(data, shape, Limits::default())))
+    Ok(reshape::reshaped(data, shape, Limits::default()))
 }

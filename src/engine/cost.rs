@@ -208,7 +208,7 @@ pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, p
     };
     let reads = |part: &ScannedPart<'_>| {
         let shape = part.view.shape();
-        let access = Access::strided(part.source, &part.view, &(0..shape.len()).collect::<Vec<_>>());
+        let access = Access::strided(part.source, &part.view, &(0..shape.len()).map(Some).collect::<Vec<_>>());
         // in C order what several windows read of a chunk is kept, since longer rows of chunks are copied first
         let grid = access.grid().filter(|_| !part.view.is_c_order());
         let of_chunks = grid.map_or(1.0, |grid| readings(&shape, sides, &grid));
@@ -269,13 +269,9 @@ fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandRead
         let chunk = chunks.grid().iter().fold(itemsize, |all, &side| all.saturating_mul(side as u64));
         return told(reading, Some(chunk), of_chunks);
     }
-    let mut own = sides.to_vec();
-    if let Feeds::Stacked { axis, .. } = access.feeds {
-        own.remove(axis);
-    }
     // the sides of an output of other dims are not those of the view
     let is_of_view = !matches!(access.pattern, Pattern::Counted { .. });
     let window = sides.iter().product::<usize>();
-    let piece = if is_of_view { view.piece(&own).max(1) } else { view.run().min(window) };
+    let piece = if is_of_view { view.piece(sides).max(1) } else { view.run().min(window) };
     told(reading, Some((piece as u64).saturating_mul(itemsize)), 1.0)
 }

@@ -389,7 +389,7 @@ mod tests {
     use crate::ops::indexed::{ScatterOperands, ScatterRule};
     use crate::ops::machine::Machine;
     use crate::ops::reduction::{Reduction, Repeats};
-    use crate::ops::reshape::Reshaped;
+    use crate::ops::reshape::reshaped;
     use crate::ops::scatter_update;
     use crate::ops::selection::Selection;
     use crate::ops::slice_scatter::SliceScatter;
@@ -593,7 +593,7 @@ mod tests {
             ("replaced", &|_| scattered("uint16", "1:, ::3, 1:40", [6, 17, 39])),
             ("rows replaced", &|_| scattered("uint8", "1:4, :49", [3, 49, 60])),
             ("cast", &|_| wide(scattered("uint16", ":, 2:, 59:", [7, 48, 1]))),
-            ("reshaped", &|limits| Box::new(Reshaped::new(stored("uint16"), vec![70, 300], limits))),
+            ("reshaped", &|limits| reshaped(stored("uint16"), vec![70, 300], limits)),
             ("joined", &|_| {
                 let joined = concat::check(&[&ROWS[..], &ROWS], 1, Joining::Along).unwrap();
                 Box::new(joined.link(vec![stored("uint8"), stored("uint8")]).unwrap())

@@ -201,7 +201,7 @@ impl<'a> Planner<'a> {
         self.reads.get(1).map_or(self.meta.items(), |updates| match &updates.feeds {
             Feeds::Slice(spans) => spans.iter().map(|span| span.len).product(),
             Feeds::Named { items } => *items,
-            Feeds::All | Feeds::Along { .. } | Feeds::Stacked { .. } => self.meta.items(),
+            Feeds::All | Feeds::Along { .. } => self.meta.items(),
         })
     }
 
@@ -210,7 +210,7 @@ impl<'a> Planner<'a> {
     pub fn in_short_pieces(&self) -> impl Iterator<Item = &'a Source> {
         let short = self.reads.iter().filter(|access| match &access.pattern {
             Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
-            Pattern::Strided { view, .. } | Pattern::Counted { view, .. } => {
+            Pattern::Strided { view, .. } | Pattern::Counted { view } => {
                 let is_all = view.items() >= access.source.meta().items() || matches!(access.feeds, Feeds::Slice(_));
                 is_all && access.crosses_within(self.limits.machine.short_piece)
             }
@@ -290,17 +290,14 @@ impl<'a> Planner<'a> {
         Some(grain)
     }
 
-    /// Returns the view and the axis that is not its own of each operand whose order of storage the output crosses so soon that
-    /// windows that are contiguous in it would be read in short pieces.
-    fn across(&self) -> impl Iterator<Item = (&Access<'a>, &View, Option<usize>)> {
+    /// Returns each operand, with its view, whose order of storage the output crosses so soon that windows that are contiguous in
+    /// it would be read in short pieces.
+    fn across(&self) -> impl Iterator<Item = (&Access<'a>, &View)> {
         let short = self.limits.machine.short_piece;
-        self.reads.iter().filter(move |access| access.crosses_within(short)).filter_map(|access| {
-            let is_of_dims = matches!(access.pattern, Pattern::Strided { .. });
-            let stacked = match access.feeds {
-                Feeds::Stacked { axis, .. } => Some(axis),
-                _ => None,
-            };
-            Some((access, access.view().filter(|_| is_of_dims)?, stacked))
+        let across = self.reads.iter().filter(move |access| access.crosses_within(short));
+        across.filter_map(|access| match &access.pattern {
+            Pattern::Strided { view, .. } => Some((access, view)),
+            _ => None,
         })
     }
 
@@ -312,24 +309,17 @@ impl<'a> Planner<'a> {
             _ => None,
         });
         boxed.or_else(|| {
-            let (_, view, stacked) = self.across().next()?;
-            let mut stored = view.axes_as_stored();
-            if let Some(new) = stacked {
-                stored.iter_mut().for_each(|axis| *axis += usize::from(*axis >= new));
-                stored.push(new);
-            }
-            Some(tile(&self.meta.shape, &stored, items))
+            let (_, view) = self.across().next()?;
+            Some(tile(&self.meta.shape, &view.axes_as_stored(), items))
         })
     }
 
     /// Returns how many bytes of what is stored across the output are read in one piece for a box of these sides; the most there
     /// can be where nothing is stored so.
     fn piece(&self, sides: &[usize]) -> usize {
-        let pieces = self.across().map(|(access, view, stacked)| {
-            let mut sides = sides.to_vec();
-            stacked.map(|axis| sides.remove(axis));
-            view.piece(&sides).saturating_mul(access.source.dtype().itemsize())
-        });
+        let piece =
+            |(access, view): (&Access<'_>, &View)| view.piece(sides).saturating_mul(access.source.dtype().itemsize());
+        let pieces = self.across().map(piece);
         pieces.min().unwrap_or(usize::MAX)
     }
 

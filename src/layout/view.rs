@@ -55,6 +55,14 @@ impl View {
         Self { offset: self.offset, axes: order.iter().map(|&axis| self.axes[axis]).collect() }
     }
 
+    /// Returns the view of the same items along these of its axes, and along new ones of one place, which are `None`. Axes of one
+    /// place may be left out. A new axis is the outermost in storage.
+    pub fn along(&self, axes: &[Option<usize>]) -> Self {
+        let outermost = (1, self.extent().end as isize + 1);
+        let axes = axes.iter().map(|axis| axis.map_or(outermost, |axis| self.axes[axis])).collect();
+        Self { offset: self.offset, axes }
+    }
+
     /// Returns how many items lie one after the other, in the order of the view, from its first place on.
     pub fn run(&self) -> usize {
         let mut run = 1;
@@ -163,8 +171,9 @@ impl View {
     }
 
     /// Returns this view as a selection from a tensor in C order of that shape: the places of each axis of the tensor, and
-    /// for each axis of the view the axis of the tensor that it runs along. `None` if the view is no such selection, which
-    /// views made by [`select`](Self::select) and [`with_axes`](Self::with_axes) always are.
+    /// for each axis of the view the axis of the tensor that it runs along; but for axes of one place, of which either may have
+    /// more. `None` if the view is no such selection, which views made by [`select`](Self::select),
+    /// [`with_axes`](Self::with_axes) and [`along`](Self::along) always are.
     pub fn as_selection(&self, shape: &[usize]) -> Option<(Vec<Span>, Vec<usize>)> {
         let at = coordinates(self.offset, shape);
         let mut places: Vec<Option<Span>> = vec![None; shape.len()];
@@ -187,10 +196,7 @@ impl View {
         }
         // axes of one place run along the axes that are left
         let mut free = (0..shape.len()).filter(|&axis| places[axis].is_none());
-        if self.axes.len() != shape.len() {
-            return None;
-        }
-        let along = along.into_iter().map(|axis| axis.or_else(|| free.next())).collect::<Option<Vec<usize>>>()?;
+        let along = along.into_iter().filter_map(|axis| axis.or_else(|| free.next())).collect();
         let span = |(place, start): (Option<Span>, usize)| place.unwrap_or(Span { start, step: 1, len: 1 });
         Some((places.into_iter().zip(at).map(span).collect(), along))
     }

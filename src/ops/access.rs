@@ -34,13 +34,6 @@ pub enum Feeds {
         /// The places of that axis.
         places: Range<usize>,
     },
-    /// One place of an axis that the operand itself does not have.
-    Stacked {
-        /// The axis of the output.
-        axis: usize,
-        /// The place of that axis.
-        place: usize,
-    },
     /// Blocks that an index tensor names.
     Named {
         /// The items of all blocks, those that are named twice counted twice.
@@ -55,16 +48,15 @@ pub enum Pattern {
     Strided {
         /// The items in the order of the axes of the output.
         view: View,
-        /// The axis of the operand that each axis of the view runs along.
-        axes: Vec<usize>,
+        /// The axis of the operand that each axis of the view runs along; `None` for one that the operand does not have, of one
+        /// place.
+        axes: Vec<Option<usize>>,
     },
-    /// The items that are counted alike in C order, in an output of other dims.
+    /// The items that are counted alike in C order, in an output whose axes are cut or joined ones of the operand, so that a box
+    /// of the output is no box of the operand.
     Counted {
         /// The items of the operand.
         view: View,
-        /// For each axis of the output the axis of the operand that it is; `None` where dims are cut or joined, so that a box
-        /// of the output is no box of the operand.
-        same_axes: Option<Vec<Option<usize>>>,
     },
     /// By numbers of an index tensor: in any order, and in pieces that only these numbers tell.
     Indexed {
@@ -93,7 +85,7 @@ pub struct StoredWindow<'a> {
 
 impl<'a> Access<'a> {
     /// States that all of an output is taken from a view of an operand, whose axes run along `axes` of the operand.
-    pub fn strided(source: &'a Source, view: &View, axes: &[usize]) -> Self {
+    pub fn strided(source: &'a Source, view: &View, axes: &[Option<usize>]) -> Self {
         let pattern = Pattern::Strided { view: view.clone(), axes: axes.to_vec() };
         Self { source, feeds: Feeds::All, pattern }
     }
@@ -101,7 +93,7 @@ impl<'a> Access<'a> {
     /// Returns the view of the operand through which it is read, if numbers of an index tensor do not decide.
     pub fn view(&self) -> Option<&View> {
         match &self.pattern {
-            Pattern::Strided { view, .. } | Pattern::Counted { view, .. } => Some(view),
+            Pattern::Strided { view, .. } | Pattern::Counted { view } => Some(view),
             Pattern::Indexed { .. } | Pattern::Boxed { .. } | Pattern::Anyhow => None,
         }
     }
@@ -116,8 +108,7 @@ impl<'a> Access<'a> {
     pub fn takes_boxes(&self) -> bool {
         match &self.pattern {
             Pattern::Strided { .. } | Pattern::Boxed { .. } | Pattern::Anyhow => true,
-            Pattern::Counted { same_axes, .. } => same_axes.is_some(),
-            Pattern::Indexed { .. } => false,
+            Pattern::Counted { .. } | Pattern::Indexed { .. } => false,
         }
     }
 
@@ -125,15 +116,10 @@ impl<'a> Access<'a> {
     pub fn axes(&self) -> Option<Vec<Option<usize>>> {
         match &self.pattern {
             Pattern::Strided { axes, .. } => {
-                let mut own: Vec<_> = axes.iter().copied().map(Some).collect();
-                if let Feeds::Stacked { axis, .. } = self.feeds {
-                    own.insert(axis, None);
-                } else if axes.is_sorted() {
-                    return None;
-                }
-                Some(own)
+                let is_own = axes.iter().copied().eq((0..self.source.shape().len()).map(Some));
+                (!is_own).then(|| axes.clone())
             }
-            Pattern::Counted { view, same_axes } => same_axes.clone().or_else(|| Some(vec![None; view.shape().len()])),
+            Pattern::Counted { view } => Some(vec![None; view.shape().len()]),
             Pattern::Indexed { .. } | Pattern::Boxed { .. } | Pattern::Anyhow => None,
         }
     }
@@ -141,18 +127,10 @@ impl<'a> Access<'a> {
     /// Returns the grid at which windows should end, in places of each axis of the output, where the operand lies in chunks.
     pub fn grid(&self) -> Option<Vec<usize>> {
         let grid = self.source.as_chunks()?.grid();
-        let (places, along) = self.view()?.as_selection(self.source.shape())?;
-        let side = |&axis: &usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
-        let mut own: Vec<usize> = along.iter().map(side).collect();
-        if let Feeds::Stacked { axis, .. } = self.feeds {
-            own.insert(axis, 1);
-        }
-        match &self.pattern {
-            Pattern::Counted { same_axes, .. } => {
-                Some(same_axes.as_ref()?.iter().map(|axis| axis.map_or(1, |axis| own[axis])).collect())
-            }
-            _ => Some(own),
-        }
+        let Pattern::Strided { view, axes } = &self.pattern else { return None };
+        let (places, _) = view.as_selection(self.source.shape())?;
+        let side = |axis: usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
+        Some(axes.iter().map(|axis| axis.map_or(1, side)).collect())
     }
 
     /// Returns the boxes of the view that feed a window of the output, one after the other.
@@ -161,14 +139,8 @@ impl<'a> Access<'a> {
         let shape = view.shape();
         let mut ranges = window.ranges.clone();
         match (&self.pattern, &self.feeds) {
-            (Pattern::Counted { same_axes: None, .. }, _) => {
+            (Pattern::Counted { .. }, _) => {
                 return boxes_of_run(&shape, window.start, window.start + window.items());
-            }
-            (Pattern::Counted { same_axes: Some(axes), .. }, _) => {
-                ranges = vec![0..1; shape.len()];
-                for (range, axis) in window.ranges.iter().zip(axes) {
-                    axis.iter().for_each(|&axis| ranges[axis] = range.clone());
-                }
             }
             (_, Feeds::Along { axis, places }) => {
                 let range = &mut ranges[*axis];
@@ -177,11 +149,6 @@ impl<'a> Access<'a> {
                     return Vec::new();
                 }
                 *range = range.start - places.start..range.end - places.start;
-            }
-            (_, Feeds::Stacked { axis, place }) => {
-                if !ranges.remove(*axis).contains(place) {
-                    return Vec::new();
-                }
             }
             (_, Feeds::Slice(spans)) => {
                 ranges = spans.iter().zip(&ranges).map(|(span, range)| span.within(range.start, range.end)).collect();

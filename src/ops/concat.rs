@@ -3,7 +3,7 @@
 //! specify it: tensors one after the other along an axis. Stacked along an axis of its own they are what
 //! [ConcatFromSequence](https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html) gives with `new_axis`.
 //!
-//! Each operand is a [`Selection`], and a window of the output is filled from the operands that lie in it, each read once.
+//! Each operand is [`Converted`], and a window of the output is filled from the operands that lie in it, each read once.
 //! A window that lies in one operand is stored there as it is, so that a sink may copy it without reading it.
 
 use std::ops::Range;
@@ -11,10 +11,10 @@ use std::ops::Range;
 use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::access::{Access, Feeds, StoredWindow};
-use super::converted::read_to;
+use super::converted::Converted;
 use super::fill::{Fill, Region, Scratch, fill_each};
 use super::machine::Machine;
-use super::selection::Selection;
+use super::selection::must_settle;
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
@@ -165,7 +165,7 @@ impl Joined {
         let ends = self.ends[1..].iter().map(|end| end - first).collect();
         let joined = Self { joining: self.joining, axis: self.axis, shape, ends };
         let mut linked = joined.link_in(rows, data.dtype().clone(), data.meta().order)?;
-        linked.operands.iter_mut().zip(own).for_each(|(operand, own)| operand.grows = own);
+        linked.grows = own;
         Ok(linked)
     }
 
@@ -175,21 +175,24 @@ impl Joined {
             let message = format!("more bytes than can be counted ({} {:?})", dtype.name(), self.shape);
             return Err(Error::new(Subject::Output, message));
         }
-        let operand = |source: Source| {
-            let conversion = Conversion::new(source.dtype(), &dtype).expect("dtypes of one kind");
-            let selection = match order {
-                Order::C => Selection::whole(source),
-                Order::Fortran => Selection::reversed(source),
-            };
-            ConcatOperand { selection, conversion, grows: false }
-        };
-        let (mut shape, mut axis) = (self.shape, self.axis);
+        let (mut shape, mut axis, ends) = (self.shape, self.axis, self.ends);
+        let mut axes: Vec<_> = (0..shape.len()).map(Some).collect();
+        if self.joining == Joining::Stacked {
+            axes.pop();
+            axes.insert(axis, None);
+        }
         if order == Order::Fortran {
             shape.reverse();
+            axes.reverse();
             axis = shape.len() - 1 - axis;
         }
-        let operands = sources.into_iter().map(operand).collect();
-        Ok(Concat { meta: Meta::new(dtype.clone(), shape), axis, joining: self.joining, ends: self.ends, operands })
+        let operand = |source: Source| {
+            let conversion = Conversion::new(source.dtype(), &dtype).expect("dtypes of one kind");
+            Converted::new(source, conversion).along(&axes)
+        };
+        let operands: Vec<_> = sources.into_iter().map(operand).collect();
+        let grows = vec![false; operands.len()];
+        Ok(Concat { meta: Meta::new(dtype.clone(), shape), axis, axes, ends, operands, grows })
     }
 }
 
@@ -198,64 +201,49 @@ impl Joined {
 pub struct Concat {
     meta: Meta,
     axis: usize,
-    joining: Joining,
+    /// For each axis of the output the axis of the operands that it is, if it is one.
+    axes: Vec<Option<usize>>,
     /// The place of the axis at which each operand begins, and the length of the axis.
     ends: Vec<usize>,
-    operands: Vec<ConcatOperand>,
-}
-
-#[derive(Debug)]
-struct ConcatOperand {
-    selection: Selection,
-    conversion: Conversion,
-    /// Whether its file becomes longer meanwhile, by the output itself: then it has changed when all is read, but not in what
-    /// was read.
-    grows: bool,
-}
-
-/// What an operand has of a window.
-struct Piece<'a> {
-    operand: &'a ConcatOperand,
-    /// The box of the operand.
-    places: Window,
-    /// The box of the window, counted from its own first place.
-    inside: Vec<Range<usize>>,
+    operands: Vec<Converted>,
+    /// Whether the file of each operand becomes longer meanwhile, by the output itself: then it has changed when all is read, but
+    /// not in what was read.
+    grows: Vec<bool>,
 }
 
 impl Concat {
-    /// Returns what each operand that has items of a window has of it.
-    fn pieces(&self, window: &Window) -> impl Iterator<Item = Piece<'_>> {
-        let places = window.ranges[self.axis].clone();
-        let first = self.ends.partition_point(|&end| end <= places.start).saturating_sub(1);
-        let begun = self.ends[first..self.operands.len()].iter().take_while(move |&&start| start < places.end);
-        let last = first + begun.count();
-        let ranges = window.ranges.clone();
-        (first..last).filter_map(move |n| {
-            let (whole, start) = (&ranges[self.axis], self.ends[n]);
-            let part = whole.start.max(start)..whole.end.min(self.ends[n + 1]);
-            if part.is_empty() {
-                return None;
-            }
-            let mut inside: Vec<_> = ranges.iter().map(|range| 0..range.len()).collect();
-            inside[self.axis] = part.start - whole.start..part.end - whole.start;
-            let mut of_operand = ranges.clone();
-            match self.joining {
-                Joining::Along => of_operand[self.axis] = part.start - start..part.end - start,
-                Joining::Stacked => drop(of_operand.remove(self.axis)),
-            }
-            let operand = &self.operands[n];
-            Some(Piece { operand, places: Window::new(of_operand, &operand.selection.meta().shape), inside })
-        })
+    /// Returns the numbers of the operands that have items of a window, each with the places of the axis that it has of the window.
+    fn parts(&self, window: &Window) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let Range { start, end } = window.ranges[self.axis];
+        let first = self.ends.partition_point(|&end| end <= start).saturating_sub(1);
+        let begun = (first..self.operands.len()).take_while(move |&n| self.ends[n] < end);
+        let parts = begun.map(move |n| (n, start.max(self.ends[n])..end.min(self.ends[n + 1])));
+        parts.filter(|(_, places)| !places.is_empty())
     }
 
     /// Makes `out` the items of a window, from each operand what it has of it.
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let whole = View::c_order(&window.shape());
-        for Piece { operand: ConcatOperand { selection, conversion, .. }, places, inside } in self.pieces(window) {
-            let part = selection.view().part(&places.ranges);
-            read_to(conversion, (selection.source(), &part), &whole.part(&inside), out, scratch)?;
+        let inside: Vec<_> = window.ranges.iter().map(|range| 0..range.len()).collect();
+        for (n, Range { start, end }) in self.parts(window) {
+            // the box of the operand, and that of the window
+            let from = |begin: usize, ranges: &[Range<usize>]| {
+                let mut ranges = ranges.to_vec();
+                ranges[self.axis] = start - begin..end - begin;
+                ranges
+            };
+            let part = self.operands[n].view().part(&from(self.ends[n], &window.ranges));
+            let place = whole.part(&from(window.ranges[self.axis].start, &inside));
+            self.operands[n].read_to(&part, &place, out, scratch)?;
         }
         Ok(())
+    }
+
+    /// States how an operand is taken.
+    fn access(&self, n: usize) -> Access<'_> {
+        let feeds = Feeds::Along { axis: self.axis, places: self.ends[n]..self.ends[n + 1] };
+        let operand = &self.operands[n];
+        Access { feeds, ..Access::strided(operand.source(), operand.view(), &self.axes) }
     }
 
     /// Returns whether the operands lie as they are one after the other in the output.
@@ -270,26 +258,14 @@ impl Fill for Concat {
     }
 
     fn reads(&self) -> Vec<Access<'_>> {
-        let all = self.operands.iter().zip(self.ends.windows(2)).map(|(operand, ends)| {
-            let feeds = match self.joining {
-                Joining::Along => Feeds::Along { axis: self.axis, places: ends[0]..ends[1] },
-                Joining::Stacked => Feeds::Stacked { axis: self.axis, place: ends[0] },
-            };
-            Access { feeds, ..operand.selection.access() }
-        });
-        all.collect()
+        (0..self.operands.len()).map(|n| self.access(n)).collect()
     }
 
     fn prepare(&mut self) -> Result<()> {
         // boxes of chunks come in another order than the items of a stream
-        let in_boxes = self.operands.iter().any(|operand| operand.selection.source().as_chunks().is_some());
-        for ConcatOperand { selection, .. } in &mut self.operands {
-            if in_boxes {
-                selection.source_mut().settle()?;
-            }
-            selection.prepare()?;
-        }
-        Ok(())
+        let in_boxes = self.operands.iter().any(|operand| operand.source().as_chunks().is_some());
+        let mut early = self.operands.iter_mut().filter(|it| in_boxes || must_settle(it.source(), it.view()));
+        early.try_for_each(|operand| operand.source_mut().settle())
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -307,14 +283,14 @@ impl Fill for Concat {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        let mut pieces = self.pieces(window);
-        let (Some(Piece { operand, places, .. }), None) = (pieces.next(), pieces.next()) else { return Ok(None) };
-        if operand.conversion.is_identity() { operand.selection.stored(&places) } else { Ok(None) }
+        let mut parts = self.parts(window);
+        let (Some((n, _)), None) = (parts.next(), parts.next()) else { return Ok(None) };
+        Ok(if self.operands[n].is_as_stored() { self.access(n).stored(window) } else { None })
     }
 
     fn finish(&self) -> Result<()> {
-        let mut stay = self.operands.iter().filter(|operand| !operand.grows);
-        stay.try_for_each(|operand| operand.selection.source().finish())
+        let mut stay = self.operands.iter().zip(&self.grows).filter(|(_, grows)| !**grows);
+        stay.try_for_each(|(operand, _)| operand.source().finish())
     }
 }
 
@@ -389,7 +365,7 @@ impl Tensor {
         let joined = check(&shapes, axis, joining)?;
         let source = |(n, tensor): (usize, Self)| Source::memory(tensor, Subject::Operand(n).to_string());
         let fill = joined.link(tensors.into_iter().enumerate().map(source).collect())?;
-        let mut items = memory::zeros(fill.meta.bytes()).context(fill.operands[0].selection.source().label())?;
+        let mut items = memory::zeros(fill.meta.bytes()).context(fill.operands[0].source().label())?;
         fill.fill(&Region::Box(Window::whole(&fill.meta.shape)), &mut items, &mut Scratch::default())?;
         Self::new(fill.meta.dtype, fill.meta.shape, items)
     }

@@ -1,4 +1,5 @@
-//! Sources whose items are converted while they are read: updates, which become items of the data, and index tensors.
+//! Sources whose items are converted while they are read: updates, which become items of the data, tensors that are joined, and
+//! index tensors.
 
 use super::fill::{Limits, Scratch};
 use crate::error::Result;
@@ -53,10 +54,10 @@ impl Converted {
         self.view.items().saturating_mul(self.conversion.itemsize())
     }
 
-    /// Returns the same items with the axes in another order.
+    /// Returns the same items along these of the axes, and along new ones of one place, which are `None`.
     #[must_use]
-    pub fn with_axes(self, axes: &[usize]) -> Self {
-        Self { view: self.view.with_axes(axes), ..self }
+    pub fn along(self, axes: &[Option<usize>]) -> Self {
+        Self { view: self.view.along(axes), ..self }
     }
 
     /// Returns the source, so that it can be made readable in another order than it comes.
@@ -121,12 +122,26 @@ impl Converted {
         self.conversion.read(&self.source, view, out, gathered)
     }
 
-    /// Reads the updates that a part of their view shows into the places of `out` that `place` shows.
+    /// Reads the items that a part of the view shows into the places of `out` that `place` shows, which are as many in the same
+    /// order.
     ///
     /// # Errors
     /// Those of [`read`](Self::read); not enough memory.
     pub(super) fn read_to(&self, part: &View, place: &View, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        read_to(&self.conversion, (&self.source, part), place, out, scratch)
+        let (Scratch { gathered, items, .. }, itemsize) = (scratch, self.itemsize());
+        let bytes = part.items() * itemsize;
+        if let Some(first) = place.as_run() {
+            return self.read(part, &mut out[first * itemsize..][..bytes], gathered);
+        }
+        items.resize(bytes, self.source.label())?;
+        self.read(part, items, gathered)?;
+        copy_bytes(items, &View::c_order(&place.shape()), out, place, itemsize);
+        Ok(())
+    }
+
+    /// Returns whether no item is converted.
+    pub(super) fn is_as_stored(&self) -> bool {
+        self.conversion.is_identity()
     }
 
     /// Fills `out` with items from item `first` on, where [`in_runs`](Self::in_runs) allows it.
@@ -144,27 +159,4 @@ impl Converted {
         let as_they_are = self.source.as_bytes().is_none() || self.conversion.is_identity();
         self.source.is_one_item() || as_they_are && self.conversion.keeps_width() && self.view.is_c_order()
     }
-}
-
-/// Reads the items that a view of a source shows, converts them, and puts them into the places of `out` that `place` shows.
-/// These are as many in the same order, and may have one axis more.
-///
-/// # Errors
-/// Those of [`Source::read`]; not enough memory.
-pub(super) fn read_to(
-    conversion: &Conversion,
-    (source, part): (&Source, &View),
-    place: &View,
-    out: &mut [u8],
-    scratch: &mut Scratch,
-) -> Result<()> {
-    let (Scratch { gathered, items, .. }, itemsize) = (scratch, conversion.itemsize());
-    let bytes = part.items() * itemsize;
-    if let Some(first) = place.as_run() {
-        return conversion.read(source, part, &mut out[first * itemsize..][..bytes], gathered);
-    }
-    items.resize(bytes, source.label())?;
-    conversion.read(source, part, items, gathered)?;
-    copy_bytes(items, &View::c_order(&place.shape()), out, place, itemsize);
-    Ok(())
 }

@@ -220,31 +220,29 @@ fn long_axes(shape: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     shape.iter().copied().enumerate().filter(|(_, dim)| *dim != 1)
 }
 
-/// The items of a tensor with other dims, for an output that wants boxes of these: a store in chunks. Any other output takes the
-/// items of the tensor itself in C order, which counts them alike, and has the dims in its header alone.
+/// Returns the items of a tensor with dims that [`NewShape::resolve`] has returned for its own, for an output that wants boxes of
+/// these: a store in chunks. Any other output takes the items of the tensor itself in C order, which counts them alike, and has the
+/// dims in its header alone.
 ///
-/// A window of the output, which is contiguous in C order, is a run of items of the data, which is cut into boxes of the
-/// data there. Where only dims of 1 come and go, any box of the output is a box of the data, so that chunks stay chunks.
-#[derive(Debug)]
-pub struct Reshaped {
-    data: Selection,
-    meta: Meta,
-    /// For each axis of the output the axis of the data that it is, if it is one; `None` if axes were cut or joined.
-    same_axes: Option<Vec<Option<usize>>>,
-    limits: Limits,
+/// Where only dims of 1 come and go, any box of the output is a box of the data, so that chunks stay chunks.
+pub fn reshaped(data: Source, shape: Vec<usize>, limits: Limits) -> Box<dyn Fill> {
+    let dims = |(_, dim): &(usize, usize)| *dim;
+    let old: Vec<_> = long_axes(data.shape()).collect();
+    if old.iter().map(dims).eq(long_axes(&shape).map(|axis| dims(&axis))) {
+        let mut old = old.into_iter();
+        let axes = shape.iter().map(|&dim| if dim == 1 { None } else { old.next().map(|(axis, _)| axis) });
+        return Box::new(Selection::whole(data).along(&axes.collect::<Vec<_>>()));
+    }
+    Box::new(Reshaped { meta: Meta::new(data.dtype().clone(), shape), data: Selection::whole(data), limits })
 }
 
-impl Reshaped {
-    /// Links data with a shape that [`NewShape::resolve`] has returned for its own.
-    pub fn new(data: Source, shape: Vec<usize>, limits: Limits) -> Self {
-        let old: Vec<(usize, usize)> = long_axes(data.shape()).collect();
-        let is_same = old.iter().map(|(_, dim)| *dim).eq(long_axes(&shape).map(|(_, dim)| dim));
-        let mut old = old.into_iter();
-        let axis = |&dim: &usize| if dim == 1 { None } else { old.next().map(|(axis, _)| axis) };
-        let same_axes = is_same.then(|| shape.iter().map(axis).collect());
-        let meta = Meta::new(data.dtype().clone(), shape);
-        Self { data: Selection::whole(data), meta, same_axes, limits }
-    }
+/// The items of a tensor whose axes are cut or joined. A window of the output is runs of items of the data, which are cut into boxes
+/// of the data there.
+#[derive(Debug)]
+struct Reshaped {
+    data: Selection,
+    meta: Meta,
+    limits: Limits,
 }
 
 impl Fill for Reshaped {
@@ -253,22 +251,15 @@ impl Fill for Reshaped {
     }
 
     fn reads(&self) -> Vec<Access<'_>> {
-        let pattern = Pattern::Counted { view: self.data.view().clone(), same_axes: self.same_axes.clone() };
-        vec![Access { pattern, ..self.data.access() }]
+        vec![Access { pattern: Pattern::Counted { view: self.data.view().clone() }, ..self.data.access() }]
     }
 
     fn prepare(&mut self) -> Result<()> {
-        if self.same_axes.is_none() {
-            self.data.source_mut().flatten(self.limits.threads)?;
-        }
+        self.data.source_mut().flatten(self.limits.threads)?;
         self.data.prepare()
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        if let (Region::Box(window), Some(_)) = (region, &self.same_axes) {
-            let same = self.reads()[0].boxes(window).swap_remove(0);
-            return self.data.fill(&Region::Box(same), out, scratch);
-        }
         let mut rest = out;
         for run in region.runs(&self.meta.shape) {
             let (items, after) = rest.split_at_mut(run.len() * self.meta.dtype.itemsize());

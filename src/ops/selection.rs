@@ -24,8 +24,9 @@ pub struct Selection {
     source: Source,
     view: View,
     meta: Meta,
-    /// The axes of the source in the order in which the output has them.
-    axes: Vec<usize>,
+    /// The axes of the source in the order in which the output has them; `None` for an axis of one place that the source does not
+    /// have.
+    axes: Vec<Option<usize>>,
     in_place: bool,
 }
 
@@ -56,24 +57,26 @@ impl Selection {
 
     /// Selects all of a tensor with its axes in another order, for an output in C order.
     pub fn transposed(source: Source, order: &[usize]) -> Self {
-        Self::whole(source).with_axes(order)
+        let axes: Vec<_> = order.iter().copied().map(Some).collect();
+        Self::whole(source).along(&axes)
     }
 
-    /// Puts the axes of the output, which is in C order, into another order.
+    /// Gives the output, which is in C order, these of its axes, and new ones of one place, which are `None`. Axes of one place may
+    /// be left out.
     #[must_use]
-    pub fn with_axes(self, order: &[usize]) -> Self {
-        let view = self.view.with_axes(order);
-        let axes = order.iter().map(|&axis| self.axes[axis]).collect();
+    pub fn along(self, axes: &[Option<usize>]) -> Self {
+        let view = self.view.along(axes);
+        let axes = axes.iter().map(|axis| self.axes[(*axis)?]).collect();
         let meta = Meta::new(self.meta.dtype.clone(), view.shape());
         Self { view, axes, meta, ..self }
     }
 
     fn new(source: Source, order: Order, in_place: bool) -> Self {
-        let mut axes: Vec<usize> = (0..source.shape().len()).collect();
+        let mut axes: Vec<_> = (0..source.shape().len()).map(Some).collect();
         if order == Order::Fortran {
             axes.reverse();
         }
-        let view = source.view().with_axes(&axes);
+        let view = source.view().along(&axes);
         let meta = Meta::new(source.dtype().clone(), view.shape());
         Self { source, view, meta, axes, in_place }
     }
@@ -93,8 +96,9 @@ impl Selection {
         &mut self.source
     }
 
-    /// Returns the axes of the source in the order in which the output has them.
-    pub fn axes(&self) -> &[usize] {
+    /// Returns the axes of the source in the order in which the output has them; `None` for an axis of one place that the source
+    /// does not have.
+    pub fn axes(&self) -> &[Option<usize>] {
         &self.axes
     }
 

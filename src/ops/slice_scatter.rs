@@ -52,13 +52,13 @@ impl SliceScatter {
 
     /// Links the operator to what it reads. `updates` has the shape that was checked.
     pub fn link(self, base: Selection, updates: Converted) -> LinkedSliceScatter {
-        let updates = updates.with_axes(base.axes());
+        let updates = updates.along(base.axes());
         LinkedSliceScatter { places: self.in_order_of(&base), base, updates }
     }
 
     /// Returns the same places with the axes in the order in which `base` has them.
     pub(super) fn in_order_of(&self, base: &Selection) -> Self {
-        Self { spans: base.axes().iter().map(|&axis| self.spans[axis]).collect() }
+        Self { spans: base.axes().iter().flatten().map(|&axis| self.spans[axis]).collect() }
     }
 
     /// Returns what a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in

@@ -122,7 +122,7 @@ impl Picture {
             all => axes.extend(all),
         }
         if !axes.is_sorted() {
-            fill = fill.with_axes(&axes);
+            fill = fill.along(&axes.into_iter().map(Some).collect::<Vec<_>>());
         }
         let job = Job::new(Box::new(fill), limits)?;
         let others = if shape[..others].iter().all(|&dim| dim == 1) { Vec::new() } else { shape[..others].to_vec() };

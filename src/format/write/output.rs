@@ -15,7 +15,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch};
-use crate::ops::reshape::Reshaped;
+use crate::ops::reshape::reshaped;
 use crate::ops::selection::Selection;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::Commit;
@@ -85,7 +85,7 @@ impl Work {
     /// items alike whatever they are; only chunks are boxes of the new dims.
     pub fn reshaped(data: Source, dims: Vec<usize>, format: Format, limits: Limits) -> Self {
         if format.can().chunks {
-            return Self::new(Box::new(Reshaped::new(data, dims, limits)), limits);
+            return Self::new(reshaped(data, dims, limits), limits);
         }
         Self { dims: Some(dims), ..Self::copy(data, limits) }
     }

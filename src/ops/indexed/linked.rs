@@ -84,7 +84,7 @@ impl IndexSpec {
         let resolver = self.in_order(base.order());
         let BlockArrangement { outer, block, ref updates_axes, .. } = resolver.arrangement;
         if let Some(axes) = updates_axes {
-            updates = updates.with_axes(axes);
+            updates = updates.along(&axes.iter().copied().map(Some).collect::<Vec<_>>());
         }
         let dtype = &base.meta().dtype;
         let kernel = if rule.application.knows_numbers() { dtype.native() } else { dtype.clone() };
