@@ -1,7 +1,8 @@
 //! The sub-command `slice-scatter`.
 
 use std::io::Write as _;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
@@ -96,7 +97,7 @@ impl SliceScatter {
     ) -> Result<Outcome> {
         let ChangeOptions { output, edit, run, .. } = &self.options;
         let matcher = change.matcher(condition)?;
-        let LinkedChange { base, updates, destination, limits } = change.link(&[1])?;
+        let LinkedChange { mut base, updates, destination, limits } = change.link(&[1])?;
         let mut item = vec![0; updates.itemsize()];
         updates.read(updates.view(), &mut item, &mut Buffer::default())?;
         // several parts of a new output look at items that lie in two of them, and a part that is there at none
@@ -108,10 +109,10 @@ impl SliceScatter {
         report.spans(places.spans(), base.source().shape());
         let mut out =
             if destination.is_stdout() && !output.is_dry_run() { io.stderr.clone() } else { io.stdout.clone() };
-        let mut fill = places.replacing(base, Replacement { matcher, item }, limits);
-        let counted = (is_counted && skips_items).then(|| fill.count()).transpose()?;
-        let replaced = fill.replaced();
-        let outcome = destination.put(Box::new(fill), limits, report)?;
+        let replaced = Arc::new(AtomicUsize::new(0));
+        let replacement = Replacement { matcher, item, replaced: Arc::clone(&replaced), limits };
+        let counted = (is_counted && skips_items).then(|| replacement.count(&mut base, &places)).transpose()?;
+        let outcome = destination.put(Box::new(places.replacing(base, replacement)), limits, report)?;
         if is_counted {
             let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
             match output.is_dry_run() {

@@ -417,5 +417,5 @@ fn gathered(shapes: IndexSpec, data: Source, indices: Source) -> Made<Box<dyn Fi
 /// Links a tensor whose dims become others.
 fn reshaped(data: Source, to: &NewShape) -> Made<Box<dyn Fill>> {
     let shape = to.resolve(data.shape())?;
-    Ok(reshape::reshaped(data, shape, Limits::default()))
+    Ok(reshape::reshaped(data, shape))
 }

@@ -121,7 +121,7 @@ impl Fill for ErrorPlane {
         self.sources.iter().map(read).collect()
     }
 
-    fn prepare(&mut self) -> Result<()> {
+    fn prepare(&mut self, _: Limits) -> Result<()> {
         Ok(())
     }
 

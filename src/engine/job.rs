@@ -46,7 +46,7 @@ impl Job {
     /// # Errors
     /// Those of [`Fill::prepare`].
     pub fn new(mut fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
-        fill.prepare()?;
+        fill.prepare(limits)?;
         // rows that are appended may be none
         let label = fill.reads().first().map_or_else(String::new, |data| data.source.label().to_owned());
         Ok(Self { fill, limits, label })
@@ -593,7 +593,7 @@ mod tests {
             ("replaced", &|_| scattered("uint16", "1:, ::3, 1:40", [6, 17, 39])),
             ("rows replaced", &|_| scattered("uint8", "1:4, :49", [3, 49, 60])),
             ("cast", &|_| wide(scattered("uint16", ":, 2:, 59:", [7, 48, 1]))),
-            ("reshaped", &|limits| reshaped(stored("uint16"), vec![70, 300], limits)),
+            ("reshaped", &|_| reshaped(stored("uint16"), vec![70, 300])),
             ("joined", &|_| {
                 let joined = concat::check(&[&ROWS[..], &ROWS], 1, Joining::Along).unwrap();
                 Box::new(joined.link(vec![stored("uint8"), stored("uint8")]).unwrap())

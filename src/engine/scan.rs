@@ -140,7 +140,7 @@ fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
     let shape = sources.first().map(|source| source.shape().to_vec());
     for source in sources {
         assert_eq!(Some(source.shape()), shape.as_deref(), "tensors of one shape");
-        if must_settle(source, &source.view()) {
+        if must_settle(source, &source.view(), limits) {
             source.settle()?;
         }
         source.flatten_all(limits.threads)?;
@@ -150,7 +150,7 @@ fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
 
 /// Returns whether a scan keeps all of a tensor in memory or in a temporary file first, and is carried out there.
 pub fn is_kept_first(source: &Source, limits: Limits) -> bool {
-    must_settle(source, &source.view()) || source.is_better_copied(limits.threads)
+    must_settle(source, &source.view(), limits) || source.is_better_copied(limits.threads)
 }
 
 /// Scans parts of tensors as [`scan`] scans whole ones, in the order of their views, whose axes may be permuted. What

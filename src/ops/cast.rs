@@ -1,7 +1,7 @@
 //! An operator that casts the output of another one to other values or to another byte order.
 
 use super::access::Access;
-use super::fill::{Fill, Region, Scratch};
+use super::fill::{Fill, Limits, Region, Scratch};
 use super::machine::Machine;
 use crate::error::{Error, Result, malformed};
 use crate::item::cast::Cast;
@@ -45,8 +45,8 @@ impl Fill for CastFill {
         self.inner.window_bytes(threads, machine)
     }
 
-    fn prepare(&mut self) -> Result<()> {
-        self.inner.prepare()
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
+        self.inner.prepare(limits)
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

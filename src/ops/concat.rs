@@ -12,7 +12,7 @@ use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::access::{Access, Feeds, StoredWindow};
 use super::converted::Converted;
-use super::fill::{Fill, Region, Scratch, fill_each};
+use super::fill::{Fill, Limits, Region, Scratch, fill_each};
 use super::machine::Machine;
 use super::selection::must_settle;
 use crate::error::{Context, Error, Result, Subject};
@@ -261,10 +261,10 @@ impl Fill for Concat {
         (0..self.operands.len()).map(|n| self.access(n)).collect()
     }
 
-    fn prepare(&mut self) -> Result<()> {
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
         // boxes of chunks come in another order than the items of a stream
         let in_boxes = self.operands.iter().any(|operand| operand.source().as_chunks().is_some());
-        let mut early = self.operands.iter_mut().filter(|it| in_boxes || must_settle(it.source(), it.view()));
+        let mut early = self.operands.iter_mut().filter(|it| in_boxes || must_settle(it.source(), it.view(), limits));
         early.try_for_each(|operand| operand.source_mut().settle())
     }
 

@@ -146,7 +146,7 @@ pub trait Fill: Debug + Send + Sync {
     ///
     /// # Errors
     /// Of reading.
-    fn prepare(&mut self) -> Result<()>;
+    fn prepare(&mut self, limits: Limits) -> Result<()>;
 
     /// Makes `out` the items of a region. It has as many bytes as these, and all of them are overwritten.
     ///

@@ -225,7 +225,7 @@ fn long_axes(shape: &[usize]) -> impl Iterator<Item = (usize, usize)> {
 /// dims in its header alone.
 ///
 /// Where only dims of 1 come and go, any box of the output is a box of the data, so that chunks stay chunks.
-pub fn reshaped(data: Source, shape: Vec<usize>, limits: Limits) -> Box<dyn Fill> {
+pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {
     let dims = |(_, dim): &(usize, usize)| *dim;
     let old: Vec<_> = long_axes(data.shape()).collect();
     if old.iter().map(dims).eq(long_axes(&shape).map(|axis| dims(&axis))) {
@@ -233,7 +233,7 @@ pub fn reshaped(data: Source, shape: Vec<usize>, limits: Limits) -> Box<dyn Fill
         let axes = shape.iter().map(|&dim| if dim == 1 { None } else { old.next().map(|(axis, _)| axis) });
         return Box::new(Selection::whole(data).along(&axes.collect::<Vec<_>>()));
     }
-    Box::new(Reshaped { meta: Meta::new(data.dtype().clone(), shape), data: Selection::whole(data), limits })
+    Box::new(Reshaped { meta: Meta::new(data.dtype().clone(), shape), data: Selection::whole(data) })
 }
 
 /// The items of a tensor whose axes are cut or joined. A window of the output is runs of items of the data, which are cut into boxes
@@ -242,7 +242,6 @@ pub fn reshaped(data: Source, shape: Vec<usize>, limits: Limits) -> Box<dyn Fill
 struct Reshaped {
     data: Selection,
     meta: Meta,
-    limits: Limits,
 }
 
 impl Fill for Reshaped {
@@ -254,9 +253,9 @@ impl Fill for Reshaped {
         vec![Access { pattern: Pattern::Counted { view: self.data.view().clone() }, ..self.data.access() }]
     }
 
-    fn prepare(&mut self) -> Result<()> {
-        self.data.source_mut().flatten(self.limits.threads)?;
-        self.data.prepare()
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
+        self.data.source_mut().flatten(limits.threads)?;
+        self.data.prepare(limits)
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

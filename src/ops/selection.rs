@@ -4,8 +4,7 @@
 use std::ops::Range;
 
 use super::access::{Access, StoredWindow};
-use super::fill::{Fill, Patch, PatchBase, Region, Scratch, fill_each};
-use super::machine::Machine;
+use super::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
@@ -127,8 +126,8 @@ impl Fill for Selection {
         vec![self.access()]
     }
 
-    fn prepare(&mut self) -> Result<()> {
-        if must_settle(&self.source, &self.view) { self.source.settle() } else { Ok(()) }
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
+        if must_settle(&self.source, &self.view, limits) { self.source.settle() } else { Ok(()) }
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -186,6 +185,6 @@ impl Patch for Selection {
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
 /// that is not read from front to back. So must a stream of items that are larger than a window: no memory is taken for
 /// them before it is known that they are there.
-pub fn must_settle(source: &Source, view: &View) -> bool {
-    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > Machine::default().window)
+pub fn must_settle(source: &Source, view: &View, limits: Limits) -> bool {
+    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > limits.machine.window)
 }

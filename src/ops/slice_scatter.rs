@@ -2,14 +2,15 @@
 //! specifies it: a copy of `data` in which the places that a slice would take hold `updates`.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, slice_of, standard};
 use super::converted::Converted;
-use super::fill::{Fill, Patch, PatchBase, Region, Scratch, fill_each};
-use super::machine::Machine;
+use super::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
+use super::replace::Replacement;
 use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
 use crate::error::{Error, Result};
@@ -53,12 +54,28 @@ impl SliceScatter {
     /// Links the operator to what it reads. `updates` has the shape that was checked.
     pub fn link(self, base: Selection, updates: Converted) -> LinkedSliceScatter {
         let updates = updates.along(base.axes());
-        LinkedSliceScatter { places: self.in_order_of(&base), base, updates }
+        self.putting(NewItems::Updates(updates), base)
+    }
+
+    /// Links the operator to the data of which it replaces the items that match.
+    pub fn replacing(self, base: Selection, replacement: Replacement) -> LinkedSliceScatter {
+        self.putting(NewItems::Matching(replacement), base)
+    }
+
+    fn putting(self, items: NewItems, base: Selection) -> LinkedSliceScatter {
+        LinkedSliceScatter { places: self.in_order_of(&base), base, items }
     }
 
     /// Returns the same places with the axes in the order in which `base` has them.
     pub(super) fn in_order_of(&self, base: &Selection) -> Self {
         Self { spans: base.axes().iter().flatten().map(|&axis| self.spans[axis]).collect() }
+    }
+
+    /// Returns the numbers of the windows of `data`, of those `among` all, that have some of the places.
+    pub(super) fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
+        let mut numbers = windows.touched_by(&self.spans)?;
+        numbers.retain(|number| among.contains(number));
+        Ok(numbers)
     }
 
     /// Returns what a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
@@ -91,24 +108,21 @@ fn covers(part: &Option<UpdatesPart>, window: &Window) -> bool {
 const FEW_BYTES: usize = 1 << 22;
 const FEW: usize = 8;
 
-/// A SliceScatter with its data and updates.
+/// A SliceScatter with its data and what it puts there.
 #[derive(Debug)]
 pub struct LinkedSliceScatter {
     base: Selection,
     places: SliceScatter,
-    updates: Converted,
+    items: NewItems,
 }
 
-impl LinkedSliceScatter {
-    /// States how the updates are taken: from memory or from chunks in any order, else through their view.
-    fn access_to_updates(&self) -> Access<'_> {
-        let (source, view) = (self.updates.source(), self.updates.view());
-        let pattern = match source.is_read_by_position() {
-            true => Pattern::Strided { view: view.clone(), axes: self.base.axes().to_vec() },
-            false => Pattern::Anyhow,
-        };
-        Access { source, feeds: Feeds::Slice(self.places.spans.clone()), pattern }
-    }
+/// What becomes of the items at the places.
+#[derive(Debug)]
+enum NewItems {
+    /// They are updates.
+    Updates(Converted),
+    /// Those for which a condition holds are replaced.
+    Matching(Replacement),
 }
 
 impl Fill for LinkedSliceScatter {
@@ -117,20 +131,30 @@ impl Fill for LinkedSliceScatter {
     }
 
     fn reads(&self) -> Vec<Access<'_>> {
-        vec![self.base.access(), self.access_to_updates()]
+        let NewItems::Updates(updates) = &self.items else { return vec![self.base.access()] };
+        let (source, view) = (updates.source(), updates.view());
+        // in memory and in chunks any order costs the same
+        let pattern = match source.is_read_by_position() {
+            true => Pattern::Strided { view: view.clone(), axes: self.base.axes().to_vec() },
+            false => Pattern::Anyhow,
+        };
+        vec![self.base.access(), Access { source, feeds: Feeds::Slice(self.places.spans.clone()), pattern }]
     }
 
-    fn prepare(&mut self) -> Result<()> {
-        self.base.prepare()?;
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
+        self.base.prepare(limits)?;
+        let NewItems::Updates(updates) = &mut self.items else { return Ok(()) };
         // that updates end early must not show in the middle of a change in place
-        let source = self.updates.source();
-        if must_settle(source, self.updates.view()) || !self.places.is_forward() || self.base.is_in_place() {
-            self.updates.source_mut().settle()?;
+        let in_order = self.places.is_forward() && !self.base.is_in_place();
+        if !in_order || must_settle(updates.source(), updates.view(), limits) {
+            updates.source_mut().settle()?;
         }
-        let is_few = self.updates.bytes() <= FEW_BYTES && self.updates.bytes() <= self.meta().bytes() / FEW;
-        if is_few && self.access_to_updates().crosses_within(Machine::default().short_piece) {
-            let dtype = self.meta().dtype.clone();
-            self.updates.make_resident(&dtype)?;
+        let Meta { dtype, .. } = self.base.meta();
+        let is_few = updates.bytes() <= FEW_BYTES && updates.bytes() <= self.base.meta().bytes() / FEW;
+        let (source, view) = (updates.source(), updates.view());
+        let is_across = view.crosses_within(limits.machine.short_piece, source.dtype().itemsize());
+        if is_few && is_across && source.is_read_by_position() {
+            updates.make_resident(dtype)?;
         }
         Ok(())
     }
@@ -141,7 +165,8 @@ impl Fill for LinkedSliceScatter {
         let parts: Vec<_> = boxes.iter().map(|window| self.places.part(window)).collect();
         let is_covered = |(window, part): (&Window, &Option<UpdatesPart>)| covers(part, window);
         // data that updates cover is not read, unless it is a stream, which must be read past
-        let by_boxes = !self.base.source().is_stream() && boxes.iter().zip(&parts).any(is_covered);
+        let may_cover = matches!(self.items, NewItems::Updates(_)) && !self.base.source().is_stream();
+        let by_boxes = may_cover && boxes.iter().zip(&parts).any(is_covered);
         if !by_boxes {
             self.base.fill(region, out, scratch)?;
         }
@@ -152,7 +177,14 @@ impl Fill for LinkedSliceScatter {
                 self.base.fill(&Region::Box(window.clone()), out, scratch)?;
             }
             let Some((part, place)) = part else { return Ok(()) };
-            self.updates.read_to(&self.updates.view().part(&part), &place, out, scratch)
+            match &self.items {
+                NewItems::Updates(updates) => updates.read_to(&updates.view().part(&part), &place, out, scratch),
+                NewItems::Matching(replacement) => {
+                    let replaced = replacement.put(&place, out, scratch, self.base.source().label())?;
+                    replacement.replaced.fetch_add(replaced, Ordering::Relaxed);
+                    Ok(())
+                }
+            }
         })
     }
 
@@ -166,7 +198,7 @@ impl Fill for LinkedSliceScatter {
 
     fn finish(&self) -> Result<()> {
         self.base.finish()?;
-        self.updates.source().finish()
+        if let NewItems::Updates(updates) = &self.items { updates.source().finish() } else { Ok(()) }
     }
 }
 
@@ -176,9 +208,10 @@ impl Patch for LinkedSliceScatter {
     }
 
     fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
-        let mut numbers = windows.touched_by(&self.places.spans)?;
-        numbers.retain(|number| among.contains(number));
-        Ok(numbers)
+        let touched = self.places.touched(windows, among)?;
+        let NewItems::Matching(replacement) = &self.items else { return Ok(touched) };
+        let matching = replacement.matching(&self.base, &self.places, windows, &touched)?;
+        Ok(matching.into_iter().map(|(number, _)| number).collect())
     }
 
     fn extent(&self, window: &Window) -> Result<Range<usize>> {

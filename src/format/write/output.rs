@@ -85,7 +85,7 @@ impl Work {
     /// items alike whatever they are; only chunks are boxes of the new dims.
     pub fn reshaped(data: Source, dims: Vec<usize>, format: Format, limits: Limits) -> Self {
         if format.can().chunks {
-            return Self::new(reshaped(data, dims, limits), limits);
+            return Self::new(reshaped(data, dims), limits);
         }
         Self { dims: Some(dims), ..Self::copy(data, limits) }
     }

@@ -282,7 +282,7 @@ impl Fill for LinkedGather {
         vec![Access { source: &self.data, feeds: Feeds::Named { items: self.meta.items() }, pattern }]
     }
 
-    fn prepare(&mut self) -> Result<()> {
+    fn prepare(&mut self, _: Limits) -> Result<()> {
         self.data.settle()?;
         self.data.flatten(self.limits.threads)?;
         // data of long blocks is read block by block: a part of the output needs few of them

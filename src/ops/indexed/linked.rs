@@ -219,8 +219,8 @@ impl Fill for LinkedScatter {
         vec![self.base.access(), Access { source: self.updates.source(), feeds, pattern }]
     }
 
-    fn prepare(&mut self) -> Result<()> {
-        self.base.prepare()?;
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
+        self.base.prepare(limits)?;
         self.updates.source_mut().flatten(self.limits.threads)?;
         if self.sweeps.carries_updates() {
             return Ok(());
