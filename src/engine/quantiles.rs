@@ -99,23 +99,14 @@ pub trait Key: Copy {
 }
 
 macro_rules! keys {
-    (unsigned $($type:ty)*) => {$(
+    // numbers with a sign come in the order of their bits when the sign is flipped
+    (whole, $sign:expr; $($type:ty, $bits:ty;)*) => {$(
         impl Key for $type {
             const BITS: u32 = <$type>::BITS;
 
             inlined! {
-                fn to_key(self) -> u64 { self.into() }
-                fn from_key(key: u64) -> Self { key as $type }
-            }
-        }
-    )*};
-    (signed $($type:ty, $bits:ty;)*) => {$(
-        impl Key for $type {
-            const BITS: u32 = <$type>::BITS;
-
-            inlined! {
-                fn to_key(self) -> u64 { ((self as $bits) ^ (1 << (<$type>::BITS - 1))).into() }
-                fn from_key(key: u64) -> Self { (key as $bits ^ (1 << (<$type>::BITS - 1))) as $type }
+                fn to_key(self) -> u64 { (self as $bits ^ $sign << (<$type>::BITS - 1)).into() }
+                fn from_key(key: u64) -> Self { (key as $bits ^ $sign << (<$type>::BITS - 1)) as $type }
             }
         }
     )*};
@@ -140,8 +131,8 @@ macro_rules! keys {
     )*};
 }
 
-keys! { unsigned u8 u16 u32 u64 }
-keys! { signed i8, u8; i16, u16; i32, u32; i64, u64; }
+keys! { whole, 0; u8, u8; u16, u16; u32, u32; u64, u64; }
+keys! { whole, 1; i8, u8; i16, u16; i32, u32; i64, u64; }
 keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
 
 /// The search for the quantiles of some items, by passes over all of them until they are [found](Self::found).
@@ -325,10 +316,7 @@ impl Search {
 
     /// Returns the keys of the quantiles, one for each fraction, or none if no item counts; `None` if another pass is needed.
     pub fn found(&self) -> Option<&[u64]> {
-        match &self.pass {
-            Pass::Found(keys) => Some(keys),
-            Pass::KeepAll | Pass::CountAll(_) | Pass::Guess(_) | Pass::Keep(_) | Pass::Count(_) => None,
-        }
+        if let Pass::Found(keys) = &self.pass { Some(keys) } else { None }
     }
 
     /// Returns the counters with which a thread begins a pass.

@@ -101,14 +101,6 @@ impl Region {
             _ => self.boxes(shape),
         }
     }
-
-    /// Cuts a box of an output of that shape into runs. A run stays as it is.
-    pub fn runs(&self, shape: &[usize]) -> Vec<Range<usize>> {
-        match self {
-            Self::Run(run) => vec![run.clone()],
-            Self::Box(window) => window.pieces(shape).map(|it| it.start..it.start + it.items()).collect(),
-        }
-    }
 }
 
 /// Calls `fill` with each of some windows, and with its items of `out`, which holds those of all windows one after the other.

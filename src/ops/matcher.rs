@@ -31,9 +31,9 @@ enum Rule {
     /// It holds for no item.
     Nothing,
     /// As one number of so many bytes, whose key is in ranges.
-    Number { size: usize, is_float: bool, keys: Keys<u64> },
+    Number { size: usize, is_float: bool, keys: Keys },
     /// As two floats of so many bytes.
-    Complex { part: usize, keys: PartKeys<u64> },
+    Complex { part: usize, keys: PartKeys },
     /// By a table of all bytes.
     Byte(Box<[bool; 256]>),
     /// As a text that is this one, or is not.
@@ -42,21 +42,22 @@ enum Rule {
 
 /// The keys of the two parts of a complex number.
 #[derive(Clone, Copy, Debug)]
-struct PartKeys<W> {
+struct PartKeys {
     /// Those that parts have where the condition holds: both parts, or at least one.
-    wanted: [Keys<W>; 2],
+    wanted: [Keys; 2],
     both: bool,
     /// Those that both parts have in any case.
-    allowed: Keys<W>,
+    allowed: Keys,
 }
 
-/// The keys `first..=first + span` but for the `hole_size` keys from `hole` on, in arithmetic modulo the width of the items.
+/// The keys `first..=first + span` but for the `hole_size` keys from `hole` on, in arithmetic modulo the width of the items, of
+/// which each number has the low bits.
 #[derive(Clone, Copy, Debug)]
-struct Keys<W> {
-    first: W,
-    span: W,
-    hole: W,
-    hole_size: W,
+struct Keys {
+    first: u64,
+    span: u64,
+    hole: u64,
+    hole_size: u64,
 }
 
 /// The keys of a type: all of them, those of numbers, and those of finite numbers.
@@ -85,7 +86,7 @@ impl KeySpace {
     }
 
     /// Returns the keys for which a condition holds, its value as a key; `None` if there are none.
-    fn keys(&self, condition: &Condition<i128>) -> Option<Keys<u64>> {
+    fn keys(&self, condition: &Condition<i128>) -> Option<Keys> {
         let (least, most) = (*self.numbers.start(), *self.numbers.end());
         // that of a NaN is not comparable
         let from_to = |key: &i128, range| if self.numbers.contains(key) { Keys::new(&range, None) } else { None };
@@ -103,7 +104,7 @@ impl KeySpace {
     }
 }
 
-impl Keys<u64> {
+impl Keys {
     /// Returns the keys of a range but for those of a hole; `None` if none are left.
     fn new(range: &RangeInclusive<i128>, hole: Option<&RangeInclusive<i128>>) -> Option<Self> {
         let hole = hole.filter(|hole| range.contains(hole.start()) && range.contains(hole.end()));
@@ -115,27 +116,12 @@ impl Keys<u64> {
         let first = *range.start() as u64;
         Some(Self { first, span: (range.end() - range.start()) as u64, hole: start as u64, hole_size: size as u64 })
     }
-
-    /// Returns the same keys as words of the items' width.
-    #[inline(always)]
-    fn of<W: Word>(self) -> Keys<W> {
-        let Self { first, span, hole, hole_size } = self;
-        Keys { first: W::cut(first), span: W::cut(span), hole: W::cut(hole), hole_size: W::cut(hole_size) }
-    }
 }
 
-impl PartKeys<u64> {
-    /// Returns the same keys as words of the width of the parts.
-    #[inline(always)]
-    fn of<W: Word>(self) -> PartKeys<W> {
-        PartKeys { wanted: self.wanted.map(Keys::of), both: self.both, allowed: self.allowed.of() }
-    }
-}
-
-impl<W: Word> PartKeys<W> {
+impl PartKeys {
     /// Returns whether the condition holds for parts of these keys.
     #[inline(always)]
-    fn hold(&self, re: W, im: W) -> bool {
+    fn hold<W: Word>(&self, re: W, im: W) -> bool {
         let [wanted_re, wanted_im] = [re.is_in(self.wanted[0]), im.is_in(self.wanted[1])];
         let wanted = if self.both { wanted_re & wanted_im } else { wanted_re | wanted_im };
         wanted & re.is_in(self.allowed) & im.is_in(self.allowed)
@@ -144,21 +130,15 @@ impl<W: Word> PartKeys<W> {
 
 /// An unsigned integer, as which an item of its width is looked at.
 trait Word: Element + Ord {
-    /// Returns the low bits of a number.
-    fn cut(number: u64) -> Self;
     /// Returns the key of the float that has these bits.
     fn float_key(self) -> Self;
-    /// Returns whether a key is one of those, which [`Keys::of`] has made.
-    fn is_in(self, keys: Keys<Self>) -> bool;
+    /// Returns whether a key is one of those.
+    fn is_in(self, keys: Keys) -> bool;
 }
 
 macro_rules! words {
     ($($type:ty, $signed:ty;)+) => {$(
         impl Word for $type {
-            #[inline(always)]
-            fn cut(number: u64) -> Self {
-                number as Self
-            }
             #[inline(always)]
             fn float_key(self) -> Self {
                 // all ones for a negative float
@@ -166,8 +146,8 @@ macro_rules! words {
                 ((self & (Self::MAX >> 1)) ^ sign).wrapping_sub(sign)
             }
             #[inline(always)]
-            fn is_in(self, keys: Keys<Self>) -> bool {
-                (self.wrapping_sub(keys.first) <= keys.span) & (self.wrapping_sub(keys.hole) >= keys.hole_size)
+            fn is_in(self, Keys { first, span, hole, hole_size }: Keys) -> bool {
+                (self.wrapping_sub(first as Self) <= span as Self) & (self.wrapping_sub(hole as Self) >= hole_size as Self)
             }
         }
     )+};
@@ -306,12 +286,12 @@ impl Matcher {
             Rule::Nothing => 0,
             Rule::Number { size, is_float, keys } => {
                 by_width!(*size, W => by_key!(W, *is_float, self.big, |key| {
-                    let keys = keys.of::<W>();
+                    let keys = *keys;
                     replace(W::chunks_mut(items), W::chunks(item)[0], |word| key(word).is_in(keys))
                 }))
             }
             Rule::Complex { part, keys } => by_width!(*part, W => by_key!(W, true, self.big, |key| {
-                let (keys, new) = (keys.of::<W>(), W::chunks(item).as_chunks::<2>().0[0]);
+                let (keys, new) = (*keys, W::chunks(item).as_chunks::<2>().0[0]);
                 replace(W::chunks_mut(items).as_chunks_mut::<2>().0, new, |[re, im]| keys.hold(key(re), key(im)))
             })),
             Rule::Byte(table) => replace(items, item[0], |byte| table[usize::from(byte)]),

@@ -8,7 +8,7 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Pattern, StoredWindow};
 use super::arrays::{check_most_axes, check_shape, standard};
-use super::fill::{Fill, Limits, Region, Scratch};
+use super::fill::{Fill, Limits, Region, Scratch, fill_each};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
@@ -259,13 +259,10 @@ impl Fill for Reshaped {
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let mut rest = out;
-        for run in region.runs(&self.meta.shape) {
-            let (items, after) = rest.split_at_mut(run.len() * self.meta.dtype.itemsize());
-            self.data.fill(&Region::Run(run), items, scratch)?;
-            rest = after;
-        }
-        Ok(())
+        let Meta { dtype, shape, .. } = &self.meta;
+        fill_each(&region.pieces(shape), dtype.itemsize(), out, |piece, out| {
+            self.data.fill(&Region::Run(piece.start..piece.start + piece.items()), out, scratch)
+        })
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {

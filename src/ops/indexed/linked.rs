@@ -15,7 +15,7 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern, StoredWindow};
 use crate::ops::converted::Converted;
-use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch};
+use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
 use crate::ops::machine::Machine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
@@ -235,14 +235,10 @@ impl Fill for LinkedScatter {
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         self.base.fill(region, out, scratch)?;
         self.to_kernel.swap(out);
-        let mut rest = &mut *out;
         // updates go by the numbers of items
-        for run in region.runs(&self.meta().shape) {
-            let (items, after) = rest.split_at_mut(run.len() * self.itemsize());
-            let window = Window { start: run.start, ..Window::whole(&[run.len()]) };
-            self.apply_all(&window, items, &mut scratch.items)?;
-            rest = after;
-        }
+        fill_each(&region.pieces(&self.meta().shape), self.itemsize(), out, |piece, out| {
+            self.apply_all(piece, out, &mut scratch.items)
+        })?;
         self.to_kernel.swap(out);
         Ok(())
     }
