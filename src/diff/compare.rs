@@ -19,7 +19,8 @@ use super::walk::Walk;
 use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
-use crate::engine::scan::{ScannedBox, same_bytes, scan_boxes};
+use crate::engine::scan::{ScannedBox, same_bytes, scan, settled};
+use crate::engine::scan_plan::ShownAs;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -315,7 +316,9 @@ impl Comparison<'_> {
             };
             let sources = [&mut *self.expected, &mut *self.actual];
             let (limits, view) = (self.effort.limits, |source: &Source| walk.view(source));
-            let later = scan_boxes(sources, &view, limits, &|_| {}, wanted, ThreadFindings::default, each)?;
+            let parts = settled(sources, &view, limits)?;
+            let begin = &ThreadFindings::default;
+            let later = scan(&parts, ShownAs::Boxes, limits, &|_| {}, &wanted, begin, &each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
         let class = reading.kernel().class();
@@ -378,7 +381,8 @@ impl Comparison<'_> {
             }
             _ => {
                 let (limits, view) = (self.effort.limits, |source: &Source| walk.view(source));
-                scan_boxes(sources, &view, limits, self.progress, |_| true, ThreadFindings::default, visit)?
+                let parts = settled(sources, &view, limits)?;
+                scan(&parts, ShownAs::Boxes, limits, self.progress, &|_| true, &ThreadFindings::default, &visit)?
             }
         };
         let mut all = ThreadFindings::default();

@@ -7,8 +7,8 @@ use super::reading::Comparability;
 use super::rule::Rule;
 use super::tally::{NumberPairs, NumberRule, StoredItems, for_each_opaque, mark_failures};
 use crate::engine::job::Progress;
-use crate::engine::scan::{scan, scan_parts};
-use crate::engine::scan_plan::ScannedPart;
+use crate::engine::scan::{ScannedBox, scan, settled};
+use crate::engine::scan_plan::ShownAs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
@@ -225,9 +225,9 @@ pub(crate) fn density(
     };
     let begin = || (found.mismatches.clone(), PairScratch::default());
     type State = (Vec<u64>, PairScratch);
-    let each = |(counts, scratch): &mut State, start: usize, items: [&[u8]; 2]| {
+    let each = |(counts, scratch): &mut State, window: &ScannedBox<'_, 2>| {
         let (mut cell, mut end) = (0, 0);
-        for part in StoredItems::new(start, pairs.widths, items).chunks(CHUNK) {
+        for part in StoredItems::new(window.start(), pairs.widths, window.items).chunks(CHUNK) {
             pairs.for_each_mismatch(part, scratch, &mut |start, mut failing| {
                 while failing != 0 {
                     let place = start + failing.trailing_zeros() as usize;
@@ -242,13 +242,9 @@ pub(crate) fn density(
         }
         Ok(true)
     };
-    let states = if is_across {
-        let part = |source| ScannedPart::new(source, source.meta().as_stored().view());
-        scan_parts([part(&*expected), part(&*actual)], limits, progress, |_| true, begin, each)?
-    } else {
-        scan([expected, actual], limits, progress, |_| true, begin, each)?
-    };
-    for (counts, _) in states {
+    let view = |source: &Source| if is_across { source.meta().as_stored().view() } else { source.view() };
+    let parts = settled([expected, actual], &view, limits)?;
+    for (counts, _) in scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &begin, &each)? {
         found.mismatches.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
     Ok(Some(found))

@@ -5,8 +5,8 @@ use super::distance::Number;
 use super::reading::NumberReading;
 use super::tally::StoredItems;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan::{scan, scan_parts};
-use crate::engine::scan_plan::ScannedPart;
+use crate::engine::scan::{ScannedBox, scan, settled};
+use crate::engine::scan_plan::ShownAs;
 use crate::error::Result;
 use crate::item::meta::Order;
 use crate::ops::fill::Limits;
@@ -108,20 +108,17 @@ impl Comparison<'_> {
         let widths = self.widths;
         let begin = || (begin(), Vec::new(), [Vec::new(), Vec::new()]);
         type State<S> = (S, Vec<u64>, [Vec<u8>; 2]);
-        let look = |(state, keys, converted): &mut State<S>, start: usize, items: [&[u8]; 2]| {
-            for part in StoredItems::new(start, widths, items).chunks(CHUNK) {
+        let look = |(state, keys, converted): &mut State<S>, window: &ScannedBox<'_, 2>| {
+            for part in StoredItems::new(window.start(), widths, window.items).chunks(CHUNK) {
                 reading.kernel().keys(reading.read(part.rows, converted), keys);
                 each(state, keys);
             }
             Ok(true)
         };
-        let states = if self.are_stored_alike() {
-            let parts = [&*self.expected, &*self.actual]
-                .map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
-            scan_parts(parts, limits, &|_| {}, wanted, begin, look)?
-        } else {
-            scan([&mut *self.expected, &mut *self.actual], limits, &|_| {}, wanted, begin, look)?
-        };
+        let are_alike = self.are_stored_alike();
+        let view = |source: &Source| if are_alike { source.meta().as_stored().view() } else { source.view() };
+        let parts = settled([&mut *self.expected, &mut *self.actual], &view, limits)?;
+        let states = scan(&parts, ShownAs::Runs, limits, &|_| {}, &wanted, &begin, &look)?;
         Ok(states.into_iter().map(|(state, ..)| state).collect())
     }
 }

@@ -27,80 +27,101 @@ use crate::storage::source::Source;
 /// Reading fails, or a tensor changes meanwhile.
 pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>) -> Result<bool> {
     let parts = [a, b].map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
-    let each = |same: &mut bool, _, [x, y]: [&[u8]; 2]| {
-        *same = x == y;
+    let each = |same: &mut bool, window: &ScannedBox<'_, 2>| {
+        *same = window.items[0] == window.items[1];
         Ok(*same)
     };
-    Ok(scan_parts(parts, limits, progress, |_| true, || true, each)?.into_iter().all(|same| same))
+    Ok(scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &|| true, &each)?.into_iter().all(|same| same))
 }
 
-/// Shows the items of tensors of one shape to `each`, a window at a time, and returns the states of all threads in no
-/// particular order. Only the windows for whose first item `wanted` returns true are read and shown. Scans of the same
-/// tensors under the same limits have the same windows.
+/// Makes tensors of one shape readable in windows of that shape, and returns all of each for a [`scan`]. `view` returns the items of
+/// a tensor in the order in which they are counted: C order, or that of the storage.
 ///
-/// `begin` makes the state of a thread. `each` gets that state, the number of the window's first item in C order, and for
-/// each tensor the items of the window, in C order and little-endian. If it returns false, the scan ends early. A tensor
-/// without items, or with items of no bytes, has no window.
+/// # Errors
+/// A stream cannot be read, or is shorter or longer than its tensor; reading fails; there is no room for a copy.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn settled<'a, const N: usize>(
+    mut sources: [&'a mut Source; N],
+    view: &dyn Fn(&Source) -> View,
+    limits: Limits,
+) -> Result<[ScannedPart<'a>; N]> {
+    let shape = sources.first().map(|source| source.shape().to_vec());
+    for source in &mut sources {
+        assert_eq!(Some(source.shape()), shape.as_deref(), "tensors of one shape");
+        if must_settle(source, &source.view(), limits) {
+            source.settle()?;
+        }
+        source.flatten_all(limits.threads)?;
+    }
+    Ok(sources.map(|source| ScannedPart::new(source, view(source))))
+}
+
+/// Returns whether a scan keeps all of a tensor in memory or in a temporary file first, and is carried out there.
+pub fn is_kept_first(source: &Source, limits: Limits) -> bool {
+    must_settle(source, &source.view(), limits) || source.is_better_copied(limits.threads)
+}
+
+/// Shows the items of parts of tensors to `each`, a window at a time, in the order of their views, and returns the states of all
+/// threads in no particular order. What can be read only once must be viewed from front to back. Only the windows for whose first
+/// item `wanted` returns true are read and shown. Scans of the same tensors under the same limits have the same windows.
+///
+/// `begin` makes the state of a thread. `each` gets that state and a window. If it returns false, the scan ends early. A tensor
+/// without items, or with items of no bytes, has no window. Windows that are boxes come in the order of their first items; items
+/// of different windows come in no order.
 ///
 /// # Errors
 /// Reading fails, or a tensor changes meanwhile. If several calls of `each` fail, the error of the first window is
 /// returned.
 ///
 /// # Panics
-/// If the shapes differ.
+/// If the views have different shapes.
 pub fn scan<S: Send, const N: usize>(
-    mut sources: [&mut Source; N],
+    parts: &[ScannedPart<'_>; N],
+    shown: ShownAs,
     limits: Limits,
     progress: Progress<'_>,
-    wanted: impl Fn(usize) -> bool + Sync,
-    begin: impl Fn() -> S + Sync,
-    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
+    wanted: &(dyn Fn(usize) -> bool + Sync),
+    begin: &(dyn Fn() -> S + Sync),
+    each: &(dyn Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync),
 ) -> Result<Vec<S>> {
-    settle(&mut sources, limits)?;
-    scan_parts(sources.map(|source| whole(source)), limits, progress, wanted, begin, each)
+    let Plan { cut, threads, .. } = plan_scan(parts, limits, shown);
+    let (get, is_done) = (|n| cut.get(n), |region: &Region| Ok(!wanted(region.window().start)));
+    let reader = PartsReader { parts, progress };
+    let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &is_done };
+    let (shape, is_ended) = (parts[0].view.shape(), AtomicBool::new(false));
+    let states = regions.each(begin, &|state, _, region, items| {
+        let (window, mut rest) = (region.window(), &items[..]);
+        let items =
+            parts.each_ref().map(|part| rest.split_off(..part.bytes_of(window)).expect("the items of a window"));
+        let go_on = each(state, &ScannedBox { window, shape: &shape, items })?;
+        is_ended.fetch_or(!go_on, Ordering::Relaxed);
+        Ok(go_on)
+    })?;
+    if !is_ended.into_inner() {
+        parts.iter().try_for_each(|part| part.source.finish())?;
+    }
+    Ok(states)
 }
 
 /// Shows the items of a tensor to `each` as [`scan`] does, but one window after the other, in C order. Several threads read
 /// only where they wait for a server.
 ///
 /// # Errors
-/// As for [`scan`].
+/// Those of [`settled`] and [`scan`].
 pub fn scan_in_order(
     source: &mut Source,
     limits: Limits,
     progress: Progress<'_>,
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
-    settle(&mut [source], limits)?;
-    let parts = [whole(source)];
+    let parts = settled([source], &Source::view, limits)?;
     let Plan { cut, threads, .. } = plan_scan(&parts, limits, ShownAs::InOrder);
     let (get, reader) = (|n| cut.get(n), PartsReader { parts: &parts, progress });
     let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
     regions.in_order(each)?;
-    source.finish()
-}
-
-/// Scans tensors as [`scan`] does, but shows windows that may be boxes, so that items that are stored across the order of the
-/// axes are read in long runs. Windows come in the order of their first items; items of different windows come in no order.
-/// `view` returns the items of a tensor in the order in which they are counted: C order, or that of the storage.
-///
-/// # Errors
-/// As for [`scan`].
-///
-/// # Panics
-/// If the shapes differ.
-pub fn scan_boxes<S: Send, const N: usize>(
-    mut sources: [&mut Source; N],
-    view: &dyn Fn(&Source) -> View,
-    limits: Limits,
-    progress: Progress<'_>,
-    wanted: impl Fn(usize) -> bool + Sync,
-    begin: impl Fn() -> S + Sync,
-    each: impl Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync,
-) -> Result<Vec<S>> {
-    settle(&mut sources, limits)?;
-    let parts = sources.map(|source| ScannedPart::new(source, view(source)));
-    scan_as(ShownAs::Boxes, &parts, limits, progress, &wanted, &begin, &each)
+    parts[0].source.finish()
 }
 
 /// A window of tensors of one shape: a box of items of each, in the order in which they are counted, and little-endian.
@@ -128,78 +149,6 @@ impl<const N: usize> ScannedBox<'_, N> {
             (piece.start, run)
         })
     }
-}
-
-/// Returns all of a tensor.
-fn whole(source: &Source) -> ScannedPart<'_> {
-    ScannedPart::new(source, source.view())
-}
-
-/// Makes tensors of one shape readable in windows of that shape.
-fn settle(sources: &mut [&mut Source], limits: Limits) -> Result<()> {
-    let shape = sources.first().map(|source| source.shape().to_vec());
-    for source in sources {
-        assert_eq!(Some(source.shape()), shape.as_deref(), "tensors of one shape");
-        if must_settle(source, &source.view(), limits) {
-            source.settle()?;
-        }
-        source.flatten_all(limits.threads)?;
-    }
-    Ok(())
-}
-
-/// Returns whether a scan keeps all of a tensor in memory or in a temporary file first, and is carried out there.
-pub fn is_kept_first(source: &Source, limits: Limits) -> bool {
-    must_settle(source, &source.view(), limits) || source.is_better_copied(limits.threads)
-}
-
-/// Scans parts of tensors as [`scan`] scans whole ones, in the order of their views, whose axes may be permuted. What
-/// can be read only once must be viewed from front to back.
-///
-/// # Errors
-/// As for [`scan`].
-///
-/// # Panics
-/// If the views have different shapes.
-pub fn scan_parts<S: Send, const N: usize>(
-    parts: [ScannedPart<'_>; N],
-    limits: Limits,
-    progress: Progress<'_>,
-    wanted: impl Fn(usize) -> bool + Sync,
-    begin: impl Fn() -> S + Sync,
-    each: impl Fn(&mut S, usize, [&[u8]; N]) -> Result<bool> + Sync,
-) -> Result<Vec<S>> {
-    let each = |state: &mut S, window: &ScannedBox<'_, N>| each(state, window.start(), window.items);
-    scan_as(ShownAs::Runs, &parts, limits, progress, &wanted, &begin, &each)
-}
-
-/// Plans a scan, reads the windows whose first item is `wanted`, and shows them to `each`.
-fn scan_as<S: Send, const N: usize>(
-    shown: ShownAs,
-    parts: &[ScannedPart<'_>; N],
-    limits: Limits,
-    progress: Progress<'_>,
-    wanted: &(dyn Fn(usize) -> bool + Sync),
-    begin: &(dyn Fn() -> S + Sync),
-    each: &(dyn Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync),
-) -> Result<Vec<S>> {
-    let Plan { cut, threads, .. } = plan_scan(parts, limits, shown);
-    let (get, is_done) = (|n| cut.get(n), |region: &Region| Ok(!wanted(region.window().start)));
-    let reader = PartsReader { parts, progress };
-    let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &is_done };
-    let (shape, is_ended) = (parts[0].view.shape(), AtomicBool::new(false));
-    let states = regions.each(begin, &|state, _, region, items| {
-        let (window, mut rest) = (region.window(), &items[..]);
-        let items =
-            parts.each_ref().map(|part| rest.split_off(..part.bytes_of(window)).expect("the items of a window"));
-        let go_on = each(state, &ScannedBox { window, shape: &shape, items })?;
-        is_ended.fetch_or(!go_on, Ordering::Relaxed);
-        Ok(go_on)
-    })?;
-    if !is_ended.into_inner() {
-        parts.iter().try_for_each(|part| part.source.finish())?;
-    }
-    Ok(states)
 }
 
 /// Makes the items of a window of each part of tensors, one part after the other.
@@ -252,11 +201,12 @@ mod tests {
         limits: Limits,
         wanted: impl Fn(usize) -> bool + Sync,
     ) -> Vec<(usize, Vec<Vec<u8>>)> {
-        let each = |seen: &mut Vec<_>, start, items: [&[u8]; N]| {
-            seen.push((start, items.map(<[u8]>::to_vec).to_vec()));
+        let each = |seen: &mut Vec<_>, window: &ScannedBox<'_, N>| {
+            seen.push((window.start(), window.items.map(<[u8]>::to_vec).to_vec()));
             Ok(true)
         };
-        let mut seen = scan(sources, limits, &|_| (), wanted, Vec::new, each).unwrap().concat();
+        let parts = settled(sources, &Source::view, limits).unwrap();
+        let mut seen = scan(&parts, ShownAs::Runs, limits, &|_| (), &wanted, &Vec::new, &each).unwrap().concat();
         seen.sort();
         seen
     }
@@ -325,10 +275,10 @@ mod tests {
                 seen.push((window.start(), window.window.shape(), runs));
                 Ok(true)
             };
-            let mut seen =
-                scan_boxes([&mut source], &Source::view, limits(window, 2), &|_| (), |_| true, Vec::new, each)
-                    .unwrap()
-                    .concat();
+            let limits = limits(window, 2);
+            let parts = settled([&mut source], &Source::view, limits).unwrap();
+            let states = scan(&parts, ShownAs::Boxes, limits, &|_| (), &|_| true, &Vec::new, &each);
+            let mut seen = states.unwrap().concat();
             seen.sort();
             for ((start, dims), (found_start, found_dims, _)) in first.iter().zip(&seen) {
                 assert_eq!((found_start, &found_dims[..]), (start, *dims), "{shape:?} by {window}");
@@ -351,15 +301,17 @@ mod tests {
     #[test]
     fn false_and_errors_end_a_scan() {
         let visited = |fails: bool| {
-            let each = |seen: &mut usize, start: usize, _: [&[u8]; 1]| {
+            let each = |seen: &mut usize, window: &ScannedBox<'_, 1>| {
                 *seen += 1;
-                match (start, fails) {
-                    (2.., true) => Err(crate::error::malformed!("window {start}")),
+                match (window.start(), fails) {
+                    (start @ 2.., true) => Err(crate::error::malformed!("window {start}")),
                     (2.., false) => Ok(false),
                     _ => Ok(true),
                 }
             };
-            scan([&mut source("int8", &[6], &[0; 6])], limits(1, 1), &|_| (), |_| true, || 0, each)
+            let mut source = source("int8", &[6], &[0; 6]);
+            let parts = settled([&mut source], &Source::view, limits(1, 1)).unwrap();
+            scan(&parts, ShownAs::Runs, limits(1, 1), &|_| (), &|_| true, &|| 0, &each)
         };
         assert_eq!(visited(false).unwrap(), [3]);
         assert_eq!(visited(true).unwrap_err().to_string(), "window 2");

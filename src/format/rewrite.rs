@@ -13,7 +13,8 @@ use super::interface::Extras;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, listed};
 use super::write::{Plan, Work, checked};
-use crate::engine::scan::scan;
+use crate::engine::scan::{ScannedBox, scan, settled};
+use crate::engine::scan_plan::ShownAs;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::{DType, Kind};
@@ -289,33 +290,29 @@ pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Sou
     let (shape, bytes) = (meta.shape.clone(), meta.bytes());
     let file = if bytes > CAST_IN_MEMORY { Some(unnamed_file().with_context(|| label.clone())?) } else { None };
     let memory = Mutex::new(memory::zeros(if file.is_some() { 0 } else { bytes }).with_context(|| label.clone())?);
-    scan(
-        [&mut *source],
-        limits,
-        &|_| (),
-        |_| true,
-        Vec::new,
-        |out: &mut Vec<u8>, start, [items]| {
-            let failed =
-                |CastFailure { item, why }| refused(&format_args!("{why} at {:?}", coordinates(start + item, &shape)));
-            cast.apply(items, out).map_err(failed)?;
-            if let Some((old, new)) = &widths {
-                let (mut before, mut after) = (Vec::new(), Vec::new());
-                old.apply(items, &mut before).map_err(failed)?;
-                new.apply(out, &mut after).map_err(failed)?;
-                if let Some(part) = too_large(&before, &after, &to) {
-                    let value = f64::from_le_bytes(before.as_chunks::<8>().0[part]);
-                    return Err(failed(CastFailure { item: part / 2, why: format!("{value:?} is too large") }));
-                }
+    let each = |out: &mut Vec<u8>, window: &ScannedBox<'_, 1>| {
+        let (start, [items]) = (window.start(), window.items);
+        let failed =
+            |CastFailure { item, why }| refused(&format_args!("{why} at {:?}", coordinates(start + item, &shape)));
+        cast.apply(items, out).map_err(failed)?;
+        if let Some((old, new)) = &widths {
+            let (mut before, mut after) = (Vec::new(), Vec::new());
+            old.apply(items, &mut before).map_err(failed)?;
+            new.apply(out, &mut after).map_err(failed)?;
+            if let Some(part) = too_large(&before, &after, &to) {
+                let value = f64::from_le_bytes(before.as_chunks::<8>().0[part]);
+                return Err(failed(CastFailure { item: part / 2, why: format!("{value:?} is too large") }));
             }
-            let at = start * to.itemsize();
-            match &file {
-                Some(file) => write_at(file, out, at as u64).with_context(|| label.clone())?,
-                None => locked(&memory)[at..at + out.len()].copy_from_slice(out),
-            }
-            Ok(true)
-        },
-    )?;
+        }
+        let at = start * to.itemsize();
+        match &file {
+            Some(file) => write_at(file, out, at as u64).with_context(|| label.clone())?,
+            None => locked(&memory)[at..at + out.len()].copy_from_slice(out),
+        }
+        Ok(true)
+    };
+    let parts = settled([&mut *source], &Source::view, limits)?;
+    scan(&parts, ShownAs::Runs, limits, &|_| (), &|_| true, &Vec::new, &each)?;
     source.finish()?;
     match file {
         Some(file) => Source::stored(meta, Arc::new(file), 0, label),

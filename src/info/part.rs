@@ -1,8 +1,8 @@
 //! The items that statistics are computed from: a whole tensor, or one place of an axis, in the order of storage.
 
 use crate::engine::job::Progress;
-use crate::engine::scan::scan_parts;
-use crate::engine::scan_plan::ScannedPart;
+use crate::engine::scan::{ScannedBox, scan};
+use crate::engine::scan_plan::{ScannedPart, ShownAs};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::numbers::ItemNumbers;
@@ -35,11 +35,11 @@ impl ItemPasses<'_> {
             return Ok(vec![state]);
         }
         let part = ScannedPart::new(self.source, self.part.view.clone());
-        let each = |state: &mut S, start: usize, [bytes]: [&[u8]; 1]| {
-            each(state, start, bytes);
+        let each = |state: &mut S, window: &ScannedBox<'_, 1>| {
+            each(state, window.start(), window.items[0]);
             Ok(true)
         };
-        scan_parts([part], self.limits, self.progress, |_| true, begin, each)
+        scan(&[part], ShownAs::Runs, self.limits, self.progress, &|_| true, &begin, &each)
     }
 }
 

@@ -8,7 +8,7 @@ use tensorop::ops::fill::Limits;
 use tensorop::parallel::Threads;
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
 use tensorop::{
-    engine::scan::scan,
+    engine::scan::scan_in_order,
     error::Subject,
     format::npy::{self, Begun, Header},
     format::open::OpenOptions,
@@ -64,21 +64,13 @@ pub(crate) fn npy_file(bytes: &[u8]) {
     let reader = Box::new(Cursor::new(items));
     let mut source = Source::stream(meta, reader, claimed as u64, "DATA".to_owned());
     let mut seen = Vec::new();
-    let read = scan(
-        [&mut source],
-        Limits::default(),
-        &|_| {},
-        |_| true,
-        Vec::new,
-        |part: &mut Vec<u8>, _, [items]| {
-            part.extend_from_slice(items);
-            Ok(true)
-        },
-    );
+    let read = scan_in_order(&mut source, Limits::default(), &|_| {}, &mut |items| {
+        seen.extend_from_slice(items);
+        Ok(())
+    });
     match read {
-        Ok(parts) => {
+        Ok(()) => {
             assert!(whole, "read {} of {claimed} bytes", expected.len());
-            parts.into_iter().for_each(|part| seen.extend(part));
             assert_eq!(seen.len(), claimed);
             assert!(!native || zero || seen == expected, "other bytes");
         }

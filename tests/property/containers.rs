@@ -8,7 +8,7 @@ use tensorop::ops::fill::Limits;
 use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
 use tensorop::{
-    engine::scan::scan,
+    engine::scan::scan_in_order,
     format::open::{Input, OpenOptions},
     format::{Format, npy, npz, onnx, packed, safetensors},
     info,
@@ -44,19 +44,12 @@ fn stream(bytes: &[u8], from: Option<Format>) -> tensorop::error::Result<Input> 
 
 /// All items in C order, little-endian.
 fn read_all(source: &mut Source) -> tensorop::error::Result<Vec<u8>> {
-    let threads = Threads::new(std::num::NonZero::new(1));
-    let parts = scan(
-        [source],
-        Limits { threads, ..Limits::default() },
-        &|_| {},
-        |_| true,
-        Vec::new,
-        |part: &mut Vec<u8>, _, [items]| {
-            part.extend_from_slice(items);
-            Ok(true)
-        },
-    )?;
-    Ok(parts.concat())
+    let mut all = Vec::new();
+    scan_in_order(source, Limits::default(), &|_| {}, &mut |items| {
+        all.extend_from_slice(items);
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// Whatever the bytes are, or are said to be.
