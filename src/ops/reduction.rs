@@ -5,7 +5,7 @@ use num_complex::Complex;
 
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{Element, match_kind, not_numbers};
+use crate::item::element::{Element, Float, match_kind, not_numbers};
 use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
 
 /// The reduction of ScatterND and ScatterElements, and of OpenVINO's ScatterNDUpdate.
@@ -190,20 +190,10 @@ floats!(bf16;
     |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)),
     |old, update| bf16::from_f32(bf16_to_f32(old) - bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
 
-/// Multiplies with one rounding.
+/// Multiplies with one rounding, also where the product is subnormal in float32. A NaN keeps what it carries.
 fn bf16_product(old: bf16, update: bf16) -> bf16 {
-    bf16_from_short(old.to_f64() * update.to_f64())
-}
-
-/// Rounds a number that has no more digits than float32. That would round a number that is subnormal in it, and bfloat16
-/// again: such a number is rounded to whole units of 2^-133, the smallest bfloat16, while it is still exact in float64.
-pub(super) fn bf16_from_short(number: f64) -> bf16 {
-    if number.abs() >= f64::from(f32::MIN_POSITIVE) || number.is_nan() {
-        return bf16::from_f32(number as f32);
-    }
-    // adding what has its last bit at 2^-133 rounds there, to even
-    let last_bit = 1.5 * f64::from_bits((1023 - 133 + 52) << 52);
-    bf16::from_f32(((number.abs() + last_bit) - last_bit).copysign(number) as f32)
+    let product = old.wide() * update.wide();
+    if product.is_nan() { bf16::from_f32(product as f32) } else { bf16::nearest(product) }
 }
 
 reducible!(bool:

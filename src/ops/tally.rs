@@ -5,13 +5,10 @@
 //! been given, for a run of neighbouring places at a time: all updates of a place are put to it while its run is at hand, so
 //! the counts are as few as the places of a run, however many updates there are.
 
-use half::{bf16, f16};
-
-use super::reduction::{Combine, CombineBlocks, Reduction, bf16_from_short, combine};
+use super::reduction::{Combine, CombineBlocks, Reducible, Reduction, combine};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{Element, match_kind, not_numbers};
-use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
+use crate::item::element::{Element, Float, match_kind, not_numbers};
 use crate::memory;
 
 /// The most places that are counted at a time. A place takes 8 bytes, and the mean of integers 16 more.
@@ -88,7 +85,7 @@ fn mean(dtype: &DType) -> Result<FoldStep, Error> {
         float T => add.map(|add| FoldStep::FloatMean {
             add,
             divide: |sum, count| {
-                let mean = T::read_le(sum).divided(count);
+                let mean = divided(T::read_le(sum), count);
                 sum.copy_from_slice(&mean.to_little());
             },
         }),
@@ -101,43 +98,13 @@ fn mean(dtype: &DType) -> Result<FoldStep, Error> {
     })
 }
 
-/// A float that can be divided by a count, with one rounding.
-trait Divided {
-    fn divided(self, count: u64) -> Self;
-}
-
-impl Divided for f32 {
-    fn divided(self, count: u64) -> Self {
-        self / count as f32
-    }
-}
-
-impl Divided for f64 {
-    fn divided(self, count: u64) -> Self {
-        self / count as f64
-    }
-}
-
-impl Divided for f16 {
-    fn divided(self, count: u64) -> Self {
-        f16_from_f32(odd(f64::from(f16_to_f32(self)) / count as f64) as f32)
-    }
-}
-
-impl Divided for bf16 {
-    fn divided(self, count: u64) -> Self {
-        bf16_from_short(odd(f64::from(bf16_to_f32(self)) / count as f64))
-    }
-}
-
-/// Cuts a number to the digits of float32, and makes the last one odd if anything was cut off: so it is neither a number with
-/// fewer digits nor half way between two of these, and to round it once more is to round the number itself.
-fn odd(number: f64) -> f64 {
-    /// What float64 has beyond the digits of float32.
-    const REST: u64 = (1 << 29) - 1;
-    const LAST: u64 = 1 << 29;
-    let bits = number.to_bits();
-    if bits & REST == 0 || !number.is_finite() { number } else { f64::from_bits(bits & !REST | LAST) }
+/// Divides a sum by a count, with one rounding: float64 has more than twice the digits of the other floats, so what it rounds away
+/// cannot change the rounding to theirs.
+fn divided<T: Float + Reducible>(sum: T, count: u64) -> T {
+    let mean = sum.wide() / count as f64;
+    // a NaN keeps what it carries
+    let add = T::operation(Reduction::Add).filter(|_| mean.is_nan());
+    add.map_or_else(|| T::nearest(mean), |add| add(sum, sum))
 }
 
 /// An application, and what it counts.
@@ -228,6 +195,8 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use half::{bf16, f16};
+
     use super::*;
 
     /// What one place becomes of an item and updates.
@@ -285,7 +254,7 @@ mod tests {
             let (bits, count) = ((state >> 17) as u16, u64::from(state >> 4 & 0x1fff) + 1);
             let (sum, wide) = (f16::from_bits(bits), bf16::from_bits(bits));
             if sum.is_finite() && bits > 0 {
-                let mean = sum.divided(count);
+                let mean = divided(sum, count);
                 let at = |step: u16| f16::from_bits((mean.to_bits() + step).saturating_sub(1)).to_f64();
                 let is_even = mean.to_bits() % 2 == 0;
                 assert!(
@@ -294,7 +263,7 @@ mod tests {
                 );
             }
             if wide.is_finite() && bits > 0 {
-                let mean = wide.divided(count);
+                let mean = divided(wide, count);
                 let at = |step: u16| bf16::from_bits((mean.to_bits() + step).saturating_sub(1)).to_f64();
                 let is_even = mean.to_bits() % 2 == 0;
                 assert!(
