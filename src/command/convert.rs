@@ -201,10 +201,7 @@ impl Convert {
                 None if renamed.is_none() => report.source(&data),
                 dtype => report.becomes(&data, renamed, dtype),
             }
-            let selection = match order {
-                Order::C => Selection::whole(data),
-                Order::Fortran => Selection::reversed(data),
-            };
+            let selection = Selection::in_order(data, order);
             let recast = Recast { cast: dtype.cloned(), lossy, big_endian: output.big_endian, order };
             works.push(Work { name, old_name: Some(old), recast, ..Work::new(Box::new(selection), reader.limits) });
         }

@@ -12,6 +12,7 @@
 //! all threads fill windows, and each hands over its own when its turn comes.
 
 use std::fs::File;
+use std::io::Seek;
 use std::ops::Range;
 
 use super::cut::Cut;
@@ -26,7 +27,8 @@ use crate::memory::{self, Buffer};
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::share;
 use crate::storage::chunked::MOST_ROW;
-use crate::storage::platform::{clone_file, read_at, reserve, unnamed_file};
+use crate::storage::platform::{clone_file, reserve, unnamed_file};
+use crate::storage::source::fill_from;
 
 /// Is called for every window that is done, with the number of its bytes.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
@@ -159,13 +161,10 @@ impl Job {
         }
         let file = unnamed_file().with_context(|| format!("{}: cannot be kept in a temporary file", self.label))?;
         executor.carry_out(&plan, 0..plan.cut.count(), &FileSink::new(&file, 0, self.meta(), &self.label))?;
-        let mut items = vec![0; MOST_ROW.min(self.meta().bytes())];
-        let (mut at, end) = (0, self.meta().bytes());
-        while at < end {
-            let some = &mut items[..MOST_ROW.min(end - at)];
-            read_at(&file, some, at as u64)?;
-            take(some)?;
-            at += some.len();
+        let (mut file, mut items) = (&file, vec![0; MOST_ROW.min(self.meta().bytes())]);
+        file.rewind()?;
+        while let some @ 1.. = fill_from(&mut file, &mut items)? {
+            take(&items[..some])?;
         }
         Ok(())
     }
@@ -258,10 +257,10 @@ impl Job {
     /// Makes `file` a clone of the file of the patch's base that shares its blocks, in which only changes are missing, if
     /// it can; returns whether it has.
     fn cloned_to(&self, patch: &dyn Patch, file: &File, base: u64) -> bool {
-        let Some((data, start)) = patch.base().source.as_local_file() else { return false };
+        let Some((data, start)) = patch.base().source().as_local_file() else { return false };
         // a member of a container begins or ends elsewhere than its file does
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
-        let suits = patch.base().is_whole_storage
+        let suits = patch.base().is_whole_storage()
             && start == base
             && self.planner().window.is_none_or(|window| window <= self.limits.machine.file_window);
         suits && alone() && clone_file(data, file)

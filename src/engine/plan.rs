@@ -92,7 +92,7 @@ impl<'a> Planner<'a> {
         if !once {
             it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
         }
-        let is_in_place = fill.as_patch().is_some_and(|patch| patch.base().is_in_place);
+        let is_in_place = fill.as_patch().is_some_and(|patch| patch.base().is_in_place());
         let machine = &limits.machine;
         it.window = it.suited_window(is_in_place, fill.window_bytes(it.threads, machine));
         if is_remote && it.window.is_none_or(|window| window == machine.window) {

@@ -299,10 +299,7 @@ impl WriteOptions {
         let mut works = Vec::with_capacity(tensors.len());
         for (name, tensor) in tensors {
             let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());
-            let selection = match self.recast.order {
-                Order::C => Selection::whole(data),
-                Order::Fortran => Selection::reversed(data),
-            };
+            let selection = Selection::in_order(data, self.recast.order);
             let work = Work::new(Box::new(selection), Limits::default());
             works.push(Work { name, recast: self.recast.clone(), ..work });
         }

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::access::{Access, StoredWindow};
 use super::machine::Machine;
+use super::selection::Selection;
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::shape::coordinates;
@@ -174,7 +175,9 @@ pub trait Fill: Debug + Send + Sync {
     /// # Errors
     /// Those of [`Source::finish`].
     fn finish(&self) -> Result<()> {
-        self.reads().into_iter().try_for_each(|access| access.source.finish())
+        let is_in_place = self.as_patch().is_some_and(|patch| patch.base().is_in_place());
+        // the base of a patch is the first
+        self.reads().into_iter().skip(usize::from(is_in_place)).try_for_each(|access| access.source.finish())
     }
 }
 
@@ -191,24 +194,13 @@ impl<'a> dyn Fill + 'a {
     }
 }
 
-/// The stored tensor that a patch begins with.
-#[derive(Clone, Copy, Debug)]
-pub struct PatchBase<'a> {
-    /// The tensor.
-    pub source: &'a Source,
-    /// Whether it is changed where it is stored.
-    pub is_in_place: bool,
-    /// Whether the output has all of its items, in the order in which they are stored.
-    pub is_whole_storage: bool,
-}
-
 /// An output that equals one stored tensor, its base, in which some items are replaced.
 ///
 /// A patch is what can be changed in place, and what can begin as a clone of the file of its base: only the windows in
 /// which something changes are filled and written then.
 pub trait Patch: Sync {
     /// Returns the stored tensor that the patch begins with.
-    fn base(&self) -> PatchBase<'_>;
+    fn base(&self) -> &Selection;
 
     /// Returns the numbers of the windows in which something changes, of those `among` all, in ascending order.
     ///

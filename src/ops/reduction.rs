@@ -121,27 +121,25 @@ fn points<T: Element>(out: &mut [u8], offset: usize, at: &[u32], updates: &[u8],
     }
 }
 
-/// Implements [`Reducible`]: the operations that the type has, and those that it does not have.
+/// Implements [`Reducible`] by the operations that the type has.
 macro_rules! reducible {
-    ($type:ty: $($reduction:ident $operation:expr),+; undefined: $($undefined:ident)*) => {
+    ($type:ty: $($reduction:ident $operation:expr),+) => {
         impl Reducible for $type {
             fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self> {
                 match reduction {
                     Reduction::None => Some(|_, update| update),
                     $(Reduction::$reduction => Some($operation),)+
-                    $(Reduction::$undefined => None,)*
-                    Reduction::Mean => None,
+                    _ => None,
                 }
             }
 
             fn on_bytes(reduction: Reduction) -> Option<Combine> {
                 match reduction {
-                    Reduction::None | Reduction::Mean => None,
                     $(Reduction::$reduction => Some(Combine {
                         blocks: |old, updates| blocks::<$type>(old, updates, $operation),
                         points: |out, offset, at, updates| points::<$type>(out, offset, at, updates, $operation),
                     }),)+
-                    $(Reduction::$undefined => None,)*
+                    _ => None,
                 }
             }
         }
@@ -161,7 +159,7 @@ macro_rules! extreme {
 /// Implements the reductions of floats: `$add`, `$sub` and `$mul`, and the order of what `$value` makes of an item.
 macro_rules! floats {
     ($type:ty; $add:expr, $sub:expr, $mul:expr, $nan:expr, $value:expr) => {
-        reducible!($type: Add $add, Sub $sub, Mul $mul, Max extreme!(>, $type, $nan, $value), Min extreme!(<, $type, $nan, $value); undefined:);
+        reducible!($type: Add $add, Sub $sub, Mul $mul, Max extreme!(>, $type, $nan, $value), Min extreme!(<, $type, $nan, $value));
     };
 }
 
@@ -172,8 +170,7 @@ macro_rules! integers {
             Add |old, update| old.wrapping_add(update), Sub |old, update| old.wrapping_sub(update),
             Mul |old, update| old.wrapping_mul(update),
             Max |old, update| if update > old { update } else { old },
-            Min |old, update| if update < old { update } else { old };
-            undefined:);
+            Min |old, update| if update < old { update } else { old });
     )+};
 }
 
@@ -198,12 +195,11 @@ fn bf16_product(old: bf16, update: bf16) -> bf16 {
 
 reducible!(bool:
     Add |old, update| old | update, Sub |old, update| old ^ update, Mul |old, update| old & update,
-    Max |old, update| old | update, Min |old, update| old & update;
-    undefined:);
+    Max |old, update| old | update, Min |old, update| old & update);
 
 // complex numbers have no order
-reducible!(Complex<f32>: Add |old, update| old + update, Sub |old, update| old - update, Mul |old, update| old * update; undefined: Max Min);
-reducible!(Complex<f64>: Add |old, update| old + update, Sub |old, update| old - update, Mul |old, update| old * update; undefined: Max Min);
+reducible!(Complex<f32>: Add |old, update| old + update, Sub |old, update| old - update, Mul |old, update| old * update);
+reducible!(Complex<f64>: Add |old, update| old + update, Sub |old, update| old - update, Mul |old, update| old * update);
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::access::{Access, StoredWindow};
-use super::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
+use super::fill::{Fill, Limits, Patch, Region, Scratch, fill_each};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
@@ -32,7 +32,7 @@ pub struct Selection {
 impl Selection {
     /// Selects all of a tensor, for an output in C order.
     pub fn whole(source: Source) -> Self {
-        Self::new(source, Order::C, false)
+        Self::in_order(source, Order::C)
     }
 
     /// Selects all of a tensor that is changed in place: the output has the axes in the order of storage.
@@ -41,9 +41,9 @@ impl Selection {
         Self::new(source, order, true)
     }
 
-    /// Selects all of a tensor with its axes reversed, for a file in Fortran order.
-    pub fn reversed(source: Source) -> Self {
-        Self::new(source, Order::Fortran, false)
+    /// Selects all of a tensor for a file in an order: in Fortran order the output has the axes reversed.
+    pub fn in_order(source: Source, order: Order) -> Self {
+        Self::new(source, order, false)
     }
 
     /// Selects the part of a tensor that one span an axis selects, for an output in C order.
@@ -111,6 +111,11 @@ impl Selection {
         self.in_place
     }
 
+    /// Returns whether the output has all items of the source, in the order in which they are stored.
+    pub fn is_whole_storage(&self) -> bool {
+        self.view.is_c_order() && self.view.items() == self.source.meta().items()
+    }
+
     /// States how the items are taken: through the view.
     pub fn access(&self) -> Access<'_> {
         Access::strided(&self.source, &self.view, &self.axes)
@@ -154,10 +159,6 @@ impl Fill for Selection {
         Ok(self.access().stored(window))
     }
 
-    fn finish(&self) -> Result<()> {
-        if self.in_place { Ok(()) } else { self.source.finish() }
-    }
-
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
@@ -165,12 +166,8 @@ impl Fill for Selection {
 
 /// A patch that replaces nothing.
 impl Patch for Selection {
-    fn base(&self) -> PatchBase<'_> {
-        PatchBase {
-            source: &self.source,
-            is_in_place: self.in_place,
-            is_whole_storage: self.view.is_c_order() && self.view.items() == self.source.meta().items(),
-        }
+    fn base(&self) -> &Selection {
+        self
     }
 
     fn touched(&self, _: &Windows, _: Range<usize>) -> Result<Vec<usize>> {

@@ -235,21 +235,19 @@ pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usi
         all => all,
     };
     let mut parser = SliceParser { singles, ranges: Vec::with_capacity(items.len()), places: Vec::new() };
-    if items.iter().any(|item| item.contains('=')) {
-        let names = parser.by_names(items).map_err(refuse)?;
-        let SliceParser { ranges, places, .. } = parser;
-        return Ok((SliceArgs { ranges, axes: Vec::new(), names, is_listed: false }, places));
-    }
-    let is_ellipsis = |item: &&str| matches!(*item, "..." | "…");
-    let first = items.iter().position(is_ellipsis).unwrap_or(items.len());
-    let last = items.get(first + 1..).unwrap_or_default();
-    if last.iter().any(is_ellipsis) {
-        return Err(refuse("'...' may stand only once".to_owned()));
-    }
-    items[..first].iter().chain(last).try_for_each(|item| parser.push(item)).map_err(refuse)?;
-    let SliceParser { ranges, places, .. } = parser;
-    let axes = (0..first as i64).chain(-(last.len() as i64)..0).collect();
-    Ok((SliceArgs { ranges, axes, names: Vec::new(), is_listed: false }, places))
+    let (axes, names) = if items.iter().any(|item| item.contains('=')) {
+        (Vec::new(), parser.by_names(items).map_err(refuse)?)
+    } else {
+        let is_ellipsis = |item: &&str| matches!(*item, "..." | "…");
+        let first = items.iter().position(is_ellipsis).unwrap_or(items.len());
+        let last = items.get(first + 1..).unwrap_or_default();
+        if last.iter().any(is_ellipsis) {
+            return Err(refuse("'...' may stand only once".to_owned()));
+        }
+        items[..first].iter().chain(last).try_for_each(|item| parser.push(item)).map_err(refuse)?;
+        ((0..first as i64).chain(-(last.len() as i64)..0).collect(), Vec::new())
+    };
+    Ok((SliceArgs { ranges: parser.ranges, axes, names, is_listed: false }, parser.places))
 }
 
 /// Slices that are read one after the other.

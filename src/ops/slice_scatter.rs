@@ -9,7 +9,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, slice_of, standard};
 use super::converted::Converted;
-use super::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
+use super::fill::{Fill, Limits, Patch, Region, Scratch, fill_each};
 use super::replace::Replacement;
 use super::selection::{Selection, must_settle};
 use super::slice::SliceArgs;
@@ -195,16 +195,11 @@ impl Fill for LinkedSliceScatter {
     fn as_patch(&self) -> Option<&dyn Patch> {
         Some(self)
     }
-
-    fn finish(&self) -> Result<()> {
-        self.base.finish()?;
-        if let NewItems::Updates(updates) = &self.items { updates.source().finish() } else { Ok(()) }
-    }
 }
 
 impl Patch for LinkedSliceScatter {
-    fn base(&self) -> PatchBase<'_> {
-        self.base.base()
+    fn base(&self) -> &Selection {
+        &self.base
     }
 
     fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {

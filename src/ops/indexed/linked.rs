@@ -15,7 +15,7 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern, StoredWindow};
 use crate::ops::converted::Converted;
-use crate::ops::fill::{Fill, Limits, Patch, PatchBase, Region, Scratch, fill_each};
+use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch, fill_each};
 use crate::ops::machine::Machine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
@@ -271,8 +271,8 @@ impl Fill for LinkedScatter {
 }
 
 impl Patch for LinkedScatter {
-    fn base(&self) -> PatchBase<'_> {
-        self.base.base()
+    fn base(&self) -> &Selection {
+        &self.base
     }
 
     fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
