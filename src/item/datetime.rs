@@ -78,21 +78,11 @@ fn in_seconds(base: TimeBase) -> (i128, i128) {
 
 fn text(ticks: i128, base: TimeBase) -> String {
     let ((year, month, day), second, fraction) = moment(ticks, base);
-    match base {
-        TimeBase::Year => return format!("{year:04}"),
-        TimeBase::Month => return format!("{year:04}-{month:02}"),
-        _ => {}
-    }
-    let mut text = format!("{year:04}-{month:02}-{day:02}");
-    if base >= TimeBase::Hour {
-        text += &format!("T{:02}", second / 3600);
-    }
-    if base >= TimeBase::Minute {
-        text += &format!(":{:02}", second / 60 % 60);
-    }
-    if base >= TimeBase::Second {
-        text += &format!(":{:02}", second % 60);
-    }
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    // the units from which on the text has each field behind the year; a field takes three characters
+    let fields = [TimeBase::Month, TimeBase::Week, TimeBase::Hour, TimeBase::Minute, TimeBase::Second];
+    text.truncate(text.len() - 3 * fields.iter().filter(|&&field| base < field).count());
     if base > TimeBase::Second {
         let places = in_seconds(base).1.ilog10() as usize;
         text += &format!(".{fraction:0places$}");
