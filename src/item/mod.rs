@@ -4,8 +4,6 @@
 mod asked_names;
 pub mod cast;
 pub mod datetime;
-#[cfg(feature = "files")]
-pub mod decimal;
 pub mod dtype;
 pub mod element;
 pub(crate) mod encoding;

@@ -10,8 +10,8 @@ use std::io;
 
 use half::f16;
 
+use super::decimal::{self, Decimal};
 use super::page::{Page, pad, spaces};
-use crate::item::decimal::{self, Decimal};
 use crate::item::element::Float;
 
 /// What NumPy's rules know of a float type. Its floats are given as float64s of the same value. NumPy prints a single

@@ -4,6 +4,7 @@
 //! Every item is formatted twice, first for the width of the columns and then for the output, so that memory holds one
 //! block of the output only.
 
+mod decimal;
 mod floats;
 mod items;
 mod page;

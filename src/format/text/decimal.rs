@@ -1,8 +1,8 @@
 //! The shortest decimal digits that read back to the same float.
 //!
 //! A crate finds them for float32 and float64. For floats of 16 bits and fewer there is none (the digits of the same
-//! value as a float32 are more than are needed: 0.099975586 for the float16 0.1), so this module searches for them, by
-//! length. Digits are kept apart from any notation, because JSON, NumPy's text and messages each have their own.
+//! value as a float32 are more than are needed: 0.099975586 for the float16 0.1), so this module searches for them. Digits
+//! are kept apart from notation, since NumPy decides for an array as a whole whether its items have exponents.
 
 use std::io::Write;
 
@@ -13,23 +13,23 @@ use crate::item::float16::f16_to_f32;
 
 /// A finite float as decimal digits: `0.d1d2d3… × 10^point`, without trailing zeros; zero has no digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decimal {
+pub(super) struct Decimal {
     /// Whether the sign bit is set.
-    pub negative: bool,
+    pub(super) negative: bool,
     digits: [u8; 17],
     len: u8,
     /// How many digits stand before the decimal point; if it is negative, this many zeros come after the point first.
-    pub point: i32,
+    pub(super) point: i32,
 }
 
 impl Decimal {
     /// Returns the digits in ASCII.
-    pub fn digits(&self) -> &[u8] {
+    pub(super) fn digits(&self) -> &[u8] {
         &self.digits[..self.len.into()]
     }
 
     /// Returns a zero of either sign.
-    pub(crate) const fn zero(negative: bool) -> Self {
+    pub(super) const fn zero(negative: bool) -> Self {
         Self { negative, digits: [b'0'; 17], len: 0, point: 0 }
     }
 
@@ -80,7 +80,7 @@ impl Decimal {
     /// Rounds `value` to `places` digits after the point, ties to even. Arithmetic of 128 bits does this for all but
     /// very large or small numbers. The formatting of the standard library, which is exact for every number, is much
     /// slower, and each item of an array may come through here twice.
-    pub(crate) fn to_places(value: f64, places: usize) -> Self {
+    pub(super) fn to_places(value: f64, places: usize) -> Self {
         let exact = i32::try_from(places).ok().and_then(|places| Some((times_power(value.abs(), places)?, places)));
         match exact {
             Some((number, places)) => Self::fixed(value.is_sign_negative(), number, places),
@@ -89,7 +89,7 @@ impl Decimal {
     }
 
     /// Rounds `value`, whose shortest digits are `self`, to `places` digits after the first, ties to even.
-    pub(crate) fn to_digits(self, value: f64, places: usize) -> Self {
+    pub(super) fn to_digits(self, value: f64, places: usize) -> Self {
         // the shortest digits can be fewer than `places` because zeros at the end are left out
         if let Some(least) = u32::try_from(places).ok().and_then(|places| 10u64.checked_pow(places)) {
             let places = places as i32 - (self.point - 1);
@@ -110,7 +110,7 @@ impl Decimal {
     }
 
     /// Returns the next decimal of `len` digits that is farther from zero.
-    pub(crate) fn away(mut self, len: usize) -> Self {
+    pub(super) fn away(mut self, len: usize) -> Self {
         let used = usize::from(self.len);
         let len = len.min(self.digits.len());
         self.digits[used.min(len)..len].fill(b'0');
@@ -128,12 +128,12 @@ impl Decimal {
     }
 
     /// Returns the nearest float64.
-    pub(crate) fn to_f64(self) -> f64 {
+    pub(super) fn to_f64(self) -> f64 {
         self.text().parse().unwrap_or(f64::NAN)
     }
 
     /// Returns the nearest float32.
-    pub(crate) fn to_f32(self) -> f32 {
+    pub(super) fn to_f32(self) -> f32 {
         self.text().parse().unwrap_or(f32::NAN)
     }
 
@@ -171,19 +171,19 @@ fn times_power(value: f64, power: i32) -> Option<u64> {
 }
 
 /// Returns the shortest digits of a finite float64.
-pub fn shortest64(value: f64) -> Decimal {
+pub(super) fn shortest64(value: f64) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
 /// Returns the shortest digits of a finite float32.
-pub fn shortest32(value: f32) -> Decimal {
+pub(super) fn shortest32(value: f32) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
 /// Returns the shortest digits of a finite float16: the fewest that read back to it, and of these the nearest. Five
 /// always suffice. Arithmetic of float64 is enough: where so few digits lie halfway between two floats of 16 bits it is
 /// exact, and elsewhere they are farther from the midpoint than it errs.
-pub fn shortest16(value: f16) -> Decimal {
+pub(super) fn shortest16(value: f16) -> Decimal {
     let (negative, bits) = (value.is_sign_negative(), value.to_bits() & 0x7fff);
     if bits == 0 {
         return Decimal::zero(negative);
