@@ -17,7 +17,7 @@ use crate::conformance::find::{Loaded, Task, Tests, check_id};
 use crate::conformance::judge::{Outputs, VERDICTS, Verdict, judge};
 use crate::diff::{Difference, Options};
 use crate::error::{Context, malformed};
-use crate::item::glob::Glob;
+use crate::format::glob::Glob;
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Style, printable};
 

@@ -6,8 +6,8 @@ use super::asked::Asked;
 use super::sides::NamedPairs;
 use crate::diff::Outline;
 use crate::format::collection::TensorPlace;
+use crate::format::glob::Rename;
 use crate::info;
-use crate::item::glob::Rename;
 use crate::ops::fill::Limits;
 
 /// The most bytes that are read on both sides together to find tensors of the same bytes.

@@ -8,7 +8,7 @@ use super::collection::{Collection, Listed, TensorPlace, bytes_of};
 use super::foreign;
 use super::open::{Input, OpenOptions};
 use crate::error::{Error, Result, malformed};
-use crate::item::name_filter::{ModelFile, NameFilter};
+use crate::format::name_filter::{ModelFile, NameFilter};
 
 /// What is known of the one model of a folder beside its tensors.
 #[derive(Debug)]

@@ -18,10 +18,12 @@ pub mod files;
 mod folder;
 mod folder_model;
 mod foreign;
+pub mod glob;
 #[cfg(feature = "safetensors")]
 mod index;
 pub mod interface;
 pub mod json;
+pub mod name_filter;
 mod narrow_bytes;
 mod narrow_view;
 #[cfg(feature = "npy")]

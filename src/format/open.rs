@@ -20,7 +20,7 @@ use super::raw::{self, View};
 use super::table::{Format, Named, containers};
 use super::values::Values;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
-use crate::item::glob::Glob;
+use crate::format::glob::Glob;
 use crate::layout::order::by_numbers;
 use crate::parallel::Threads;
 use crate::storage::links::refuse_hashed;

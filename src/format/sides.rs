@@ -4,7 +4,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use crate::item::glob::Glob;
+use crate::format::glob::Glob;
 
 /// Stands for all places of an axis.
 pub const WHOLE_AXIS: usize = usize::MAX;

@@ -10,10 +10,7 @@ pub(crate) mod encoding;
 #[cfg(feature = "files")]
 pub(crate) mod exact;
 pub(crate) mod float16;
-pub mod glob;
 pub mod meta;
-#[cfg(feature = "files")]
-pub mod name_filter;
 mod names;
 pub mod narrow;
 pub mod parse;

@@ -4,9 +4,9 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 
 use crate::command::messages::WholeMessage;
+use crate::format::glob::{Glob, Rename};
+use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, alike, list};
-use crate::item::glob::{Glob, Rename};
-use crate::item::name_filter::NameFilter;
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their
 /// files.

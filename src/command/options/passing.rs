@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use super::members::meant;
 use super::values::{ByName, parse_number};
 use crate::diff::{Allowed, MetricLimits, Options};
-use crate::item::glob::Glob;
+use crate::format::glob::Glob;
 
 /// The tolerances, and what else decides whether items pass.
 #[derive(Args)]

@@ -8,8 +8,8 @@ use clap::{Arg, Command, Error};
 
 use crate::DType;
 use crate::format::Format;
+use crate::format::glob::Glob;
 use crate::format::stored_dtype::StoredDType;
-use crate::item::glob::Glob;
 
 /// Parses a count.
 ///

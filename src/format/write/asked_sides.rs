@@ -1,9 +1,9 @@
 //! What rules for the sides of chunks and shards ask for of each tensor of an output.
 
 use crate::error::{Error, Result, Subject};
+use crate::format::glob::Glob;
 use crate::format::open::{alike, list};
 use crate::format::sides::{AskedSides, Sides, SidesRule, shown};
-use crate::item::glob::Glob;
 
 /// A tensor as rules know it.
 #[derive(Debug)]
