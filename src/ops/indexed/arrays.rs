@@ -17,7 +17,7 @@ impl TupleResolver {
     /// Returns the items of `data` that each block of the updates, or of the output of a gather, stands for, in the order of
     /// these blocks; `None` for a block whose tuple names no place. `near` has the places of all tuples.
     fn blocks<'a>(&'a self, near: &'a NearPlaces<'_>) -> impl Iterator<Item = Option<Range<usize>>> + 'a {
-        let (outer, block, places) = (self.arrangement.outer, self.arrangement.block, self.places());
+        let (outer, block, places) = (self.outer, self.block, self.places());
         let (batches, tuples) = self.shapes.tuples.split_at(self.shapes.batch_dims);
         let (batches, tuples): (usize, usize) = (batches.iter().product(), tuples.iter().product());
         // blocks without items may be more than can be counted
@@ -47,7 +47,7 @@ impl TupleResolver {
         let near = NearPlaces::of_numbers(self, &items(indices))?;
         let (mut out, updates) = (standard(data), items(updates));
         let old = out.as_slice_mut().expect("a copy in C order");
-        let blocks = self.blocks(&near).flatten().zip(updates.chunks(self.arrangement.block.max(1)));
+        let blocks = self.blocks(&near).flatten().zip(updates.chunks(self.block.max(1)));
         blocks.for_each(|(block, updates)| {
             old[block].iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
         });
@@ -92,7 +92,7 @@ impl TupleResolver {
         let (data, mut out) = (items(data), Vec::new());
         self.blocks(&near).for_each(|block| match block {
             Some(block) => out.extend_from_slice(&data[block]),
-            None => out.extend(zero.into_iter().flat_map(|zero| repeat_n(zero, self.arrangement.block))),
+            None => out.extend(zero.into_iter().flat_map(|zero| repeat_n(zero, self.block))),
         });
         Ok(Array::from_shape_vec(self.shapes.updates.as_slice(), out).expect("a block for each tuple of each row"))
     }

@@ -60,12 +60,12 @@ impl LinkedGather {
         // tuples that name single items name them where they are stored
         let order = if shapes.name_items() { data.meta().order } else { Order::C };
         let resolver = shapes.in_order(order);
-        let blocks = GatheredBlocks::new(resolver.shapes(), data.meta().order);
+        let blocks = GatheredBlocks::new(&resolver.shapes, data.meta().order);
         let itemsize = meta.dtype.itemsize();
         let machine = limits.machine;
         let is_direct = blocks.is_flat || order == data.meta().order;
         let is_together = is_direct && blocks.reach.saturating_mul(itemsize) <= machine.slab;
-        let listed = match resolver.shapes().is_implied {
+        let listed = match resolver.shapes.is_implied {
             false => indices.bytes(),
             // the places themselves are not kept
             true => resolver.count().saturating_mul(size_of::<PlacedTuple>()),
@@ -76,7 +76,7 @@ impl LinkedGather {
         // items of short rows are read with these
         let resident = if is_together { machine.kept } else { listed.clamp(least, machine.entries) };
         let places = TuplePlaces::new(indices, &resolver, limits)?;
-        let has_zeros = resolver.shapes().out_of_range == OutOfRange::Zero;
+        let has_zeros = resolver.shapes.out_of_range == OutOfRange::Zero;
         Ok(Self { data, places, blocks, meta, has_zeros, resident, slab: machine.slab, limits, boxes: None })
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::resolve::{BlockArrangement, IndexSpec};
+use super::resolve::{IndexSpec, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use super::scatter::Scatter;
 use super::sweeps::{Grouping, Sweeps};
@@ -82,7 +82,7 @@ impl IndexSpec {
     pub fn link(self, operands: ScatterOperands, rule: ScatterRule, limits: Limits) -> Result<LinkedScatter> {
         let ScatterOperands { base, mut indices, mut updates } = operands;
         let resolver = self.in_order(base.order());
-        let BlockArrangement { outer, block, ref updates_axes, .. } = resolver.arrangement;
+        let TupleResolver { outer, block, ref updates_axes, .. } = resolver;
         if let Some(axes) = updates_axes {
             updates = updates.along(&axes.iter().copied().map(Some).collect::<Vec<_>>());
         }

@@ -54,7 +54,7 @@ pub enum NearPlaces<'a> {
 impl PlacesOnDemand {
     /// Returns the shapes of the operator.
     pub(super) fn shapes(&self) -> &IndexSpec {
-        self.resolver.shapes()
+        &self.resolver.shapes
     }
 
     /// Makes `numbers` the native integers of a box of the index tensor.
@@ -96,7 +96,7 @@ impl TuplePlaces {
         }
         let small = u32::try_from(resolver.places()).is_ok();
         // A window of elements has the same window of the index tensor as its indices: they are read again instead of kept.
-        let is_read_again = resolver.shapes().is_implied && indices.is_read_by_position();
+        let is_read_again = resolver.shapes.is_implied && indices.is_read_by_position();
         if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.machine.entries {
             indices.keep_near(limits.threads)?;
             let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));

@@ -12,6 +12,7 @@ use std::ops::Range;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
+use crate::layout::axis::resolve_axis;
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::coordinates;
 
@@ -87,51 +88,6 @@ impl IndexSpec {
     /// Returns whether a tuple names a single item, whatever batch or row it belongs to.
     pub(super) fn name_items(&self) -> bool {
         self.is_implied || self.axes == (0..self.data.len())
-    }
-}
-
-/// How `data` and `updates` are seen as `[outer, dim, block]` and `[outer, count, block]`.
-///
-/// In C order the axes before the indexed ones are outside a place, and the axes after them are the block inside it. In
-/// Fortran order it is the other way round, and the first of the indexed axes is the one whose places are neighbours:
-/// the same three numbers and strides, read from the other end.
-#[derive(Clone, Debug)]
-pub(super) struct BlockArrangement {
-    pub(super) outer: usize,
-    /// The items of a block.
-    pub(super) block: usize,
-    /// How many places a tuple may name.
-    places: usize,
-    /// One axis for each number of a tuple.
-    axes: Vec<PlaceAxis>,
-    /// What of a place is no number, where the shapes say so.
-    implied: Option<ImpliedPlaces>,
-    /// The axes of `updates` in that order, where they are in another.
-    pub(super) updates_axes: Option<Vec<usize>>,
-}
-
-impl BlockArrangement {
-    pub(super) fn new(shapes: &IndexSpec, order: Order) -> Self {
-        let IndexSpec { data, axes, tuples, updates, is_implied, counts_from_end, .. } = shapes;
-        let product = |dims: &[usize]| dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim));
-        if *is_implied {
-            let implied = Some(ImpliedPlaces::new(data, tuples, axes.start, order));
-            let axes = vec![PlaceAxis::new(data[axes.start], 1, *counts_from_end)];
-            return Self { outer: 1, block: 1, places: product(data), axes, implied, updates_axes: None };
-        }
-        let (before, indexed, after) = (&data[..axes.start], &data[axes.clone()], &data[axes.end..]);
-        let indexed_view = order.view(indexed);
-        let place_axis = |(&dim, stride)| PlaceAxis::new(dim, stride as usize, *counts_from_end);
-        let place_axes: Vec<_> = indexed.iter().zip(indexed_view.strides()).map(place_axis).collect();
-        let (first, last, rank) = (axes.start, axes.start + tuples.len(), updates.len());
-        let (outer, block, updates_axes) = match order {
-            Order::C => (before, after, None),
-            Order::Fortran => {
-                (after, before, Some((last..rank).rev().chain(first..last).chain((0..first).rev()).collect()))
-            }
-        };
-        let (outer, block, places) = (product(outer), product(block), product(indexed));
-        Self { outer, block, places, axes: place_axes, implied: None, updates_axes }
     }
 }
 
@@ -301,30 +257,60 @@ impl ImpliedPlaces {
     }
 }
 
-/// What the numbers of an index tensor of checked shapes mean for tensors in one order of storage.
+/// What the numbers of an index tensor of checked shapes mean for tensors in one order of storage: how `data` and `updates`
+/// are seen as `[outer, dim, block]` and `[outer, count, block]`.
+///
+/// In C order the axes before the indexed ones are outside a place, and the axes after them are the block inside it. In
+/// Fortran order it is the other way round, and the first of the indexed axes is the one whose places are neighbours:
+/// the same three numbers and strides, read from the other end.
 #[derive(Clone, Debug)]
 pub struct TupleResolver {
     pub(super) shapes: IndexSpec,
-    pub(super) arrangement: BlockArrangement,
+    pub(super) outer: usize,
+    /// The items of a block.
+    pub(super) block: usize,
+    /// How many places a tuple may name.
+    places: usize,
+    /// One axis for each number of a tuple.
+    axes: Vec<PlaceAxis>,
+    /// What of a place is no number, where the shapes say so.
+    implied: Option<ImpliedPlaces>,
+    /// The axes of `updates` in that order, where they are in another.
+    pub(super) updates_axes: Option<Vec<usize>>,
 }
 
 impl IndexSpec {
     /// Returns the resolver of index tuples for data that is stored, and changed, in that order.
     pub fn in_order(self, order: Order) -> TupleResolver {
-        let arrangement = BlockArrangement::new(&self, order);
-        TupleResolver { shapes: self, arrangement }
+        let Self { data, axes, tuples, updates, is_implied, counts_from_end, .. } = &self;
+        let product = |dims: &[usize]| dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim));
+        let (before, indexed, after) = (&data[..axes.start], &data[axes.clone()], &data[axes.end..]);
+        let place_axis = |(&dim, stride)| PlaceAxis::new(dim, stride as usize, *counts_from_end);
+        let place_axes = indexed.iter().zip(order.view(indexed).strides()).map(place_axis).collect();
+        let (first, last, rank) = (axes.start, axes.start + tuples.len(), updates.len());
+        let (outer, block, updates_axes) = match order {
+            _ if *is_implied => (&[][..], &[][..], None),
+            Order::C => (before, after, None),
+            Order::Fortran => {
+                (after, before, Some((last..rank).rev().chain(first..last).chain((0..first).rev()).collect()))
+            }
+        };
+        TupleResolver {
+            outer: product(outer),
+            block: product(block),
+            places: product(if *is_implied { data } else { indexed }),
+            axes: place_axes,
+            implied: is_implied.then(|| ImpliedPlaces::new(data, tuples, axes.start, order)),
+            updates_axes,
+            shapes: self,
+        }
     }
 }
 
 impl TupleResolver {
-    /// Returns the shapes of the operator.
-    pub fn shapes(&self) -> &IndexSpec {
-        &self.shapes
-    }
-
     /// Returns how many numbers a tuple has.
     pub fn width(&self) -> usize {
-        self.arrangement.axes.len()
+        self.axes.len()
     }
 
     /// Returns how many index tuples there are.
@@ -334,13 +320,13 @@ impl TupleResolver {
 
     /// Returns how many places a tuple may name.
     pub fn places(&self) -> usize {
-        self.arrangement.places
+        self.places
     }
 
     /// Returns how many tuples each place of the first axis of the index tensor has, if that place of the data is named by
     /// these alone, and the places lie in that order.
     pub(super) fn row_tuples(&self) -> Option<usize> {
-        let goes_by_rows = self.arrangement.implied.as_ref().is_some_and(|implied| implied.goes_by_rows);
+        let goes_by_rows = self.implied.as_ref().is_some_and(|implied| implied.goes_by_rows);
         goes_by_rows.then(|| self.shapes.tuples[1..].iter().product())
     }
 
@@ -367,7 +353,7 @@ impl TupleResolver {
     ) -> Result<()> {
         let known = places.len();
         self.append_on_axes(words, read, first, places)?;
-        if let Some(implied) = &self.arrangement.implied {
+        if let Some(implied) = &self.implied {
             implied.complete(first, &mut places[known..]);
         }
         Ok(())
@@ -391,7 +377,7 @@ impl TupleResolver {
         places: &mut Vec<u64>,
     ) -> Result<()> {
         let (mut block, width) = ([0_i64; BLOCK], self.width());
-        let axes = &self.arrangement.axes;
+        let axes = &self.axes;
         let most = BLOCK / width * width;
         for (number, words) in words.chunks(most).enumerate() {
             let wide = &mut block[..words.len()];
@@ -426,10 +412,8 @@ impl TupleResolver {
         };
         let text = value.to_string();
         // who counts from the end elsewhere is told which place that is
-        let place = text.parse().ok().filter(|below: &i64| !counts_from_end && *below < 0);
-        let place =
-            place.and_then(|below| usize::try_from(below.unsigned_abs()).ok()).and_then(|back| dim.checked_sub(back));
-        let meant = place.map_or_else(String::new, |place| {
+        let below = text.parse().ok().filter(|below: &i64| !counts_from_end && *below < 0);
+        let meant = below.and_then(|below| resolve_axis(below, dim)).map_or_else(String::new, |place| {
             format!("; the specification counts no index from the end: write {place} for that place")
         });
         let message = format!("{text} at {at:?} is out of range: {range} on axis {axis} (data {data:?}){meant}");

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use super::buckets::{BucketGrid, Buckets};
 use super::read::collect;
-use super::resolve::{BlockArrangement, TupleResolver};
+use super::resolve::TupleResolver;
 use super::scatter::{Payload, Scatter, SweepEntries};
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
@@ -86,13 +86,13 @@ impl Sweeps {
         limits: Limits,
     ) -> Result<Self> {
         let (count, places) = (resolver.count(), resolver.places());
-        let group_places = grouping.group / resolver.arrangement.block.max(1);
+        let group_places = grouping.group / resolver.block.max(1);
         let grid = BucketGrid::new(0..places, count, group_places);
         let payload = if resolver.width() == 0 {
             let from = if grouping.repeats == Repeats::LastWins { count.saturating_sub(1) } else { 0 };
             Payload::OnlyPlace { from, to: count }
         } else if let Some(updates) = updates.filter(|it| carries(&resolver, it, grid, grouping, &indices)) {
-            Payload::Value { bytes: resolver.arrangement.block * updates.itemsize() }
+            Payload::Value { bytes: resolver.block * updates.itemsize() }
         } else {
             Payload::Position { wide: u32::try_from(count).is_err() }
         };
@@ -128,7 +128,7 @@ impl Sweeps {
 
     /// Returns how many items updates bring, those that are overtaken by later ones included.
     pub fn changed(&self) -> usize {
-        let BlockArrangement { outer, block, .. } = self.resolver.arrangement;
+        let TupleResolver { outer, block, .. } = self.resolver;
         outer.saturating_mul(self.resolver.count()).saturating_mul(block)
     }
 
@@ -144,7 +144,7 @@ impl Sweeps {
 
     /// Returns the numbers of the sweeps whose blocks can overlap a window, which is contiguous; some may not.
     pub fn near(&self, window: &Window) -> Range<usize> {
-        let (block, dim) = (self.resolver.arrangement.block, self.resolver.places());
+        let (block, dim) = (self.resolver.block, self.resolver.places());
         let (start, end) = (window.start, window.start + window.items());
         let place = dim.saturating_mul(block);
         if self.plan.len() == 1 || place == 0 || start == end || start / place != (end - 1) / place {
@@ -229,7 +229,7 @@ impl Sweeps {
     }
 
     fn make(&self, sweep: &SweepRange, updates: Option<&Converted>) -> Result<Scatter> {
-        let BlockArrangement { outer, block, .. } = self.resolver.arrangement;
+        let TupleResolver { outer, block, .. } = self.resolver;
         let bytes = self.payload.bytes();
         let begin = |part, tuples| {
             let count = sweep.entries.as_ref().map_or(tuples, |entries| entries[part]);
@@ -297,7 +297,7 @@ fn carries(
 ) -> bool {
     /// The bytes that are always allowed.
     const FREE: usize = 48 << 20;
-    let BlockArrangement { outer, block, .. } = resolver.arrangement;
+    let TupleResolver { outer, block, .. } = *resolver;
     let size = block * updates.itemsize();
     let fits = (1..=16).contains(&size) && group.is_multiple_of(block);
     let most = (indices.bytes() / 2).saturating_mul(5).saturating_add(FREE);
