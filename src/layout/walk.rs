@@ -194,6 +194,11 @@ macro_rules! with_word {
 }
 pub(crate) use with_word;
 
+/// Returns whether items of `itemsize` bytes are moved as words.
+pub(crate) fn is_word(itemsize: usize) -> bool {
+    with_word!(itemsize, N => N > 0, _ => false)
+}
+
 /// Copies items of `itemsize` bytes, which are words, or rows of the largest words of a power of two that divide
 /// them. The views are in items.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {

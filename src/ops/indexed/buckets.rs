@@ -22,7 +22,7 @@ pub(super) struct Buckets {
     segments: Segments,
     /// For each entry of the arena its payload.
     with: Buffer,
-    /// The bytes of a payload: 1, 2, 4, 8 or 16.
+    /// The bytes of a payload, which is a [word](with_word).
     payload: usize,
 }
 
@@ -47,29 +47,6 @@ const NONE: u32 = u32::MAX;
 /// Takes entries of one bucket: the first place of the bucket, the places of the entries counted from there, and their payloads.
 pub(super) type TakeEntries<'a> = dyn FnMut(usize, &[u32], &[u8]) + 'a;
 
-/// The places of a bucket, as a divisor.
-#[derive(Clone, Copy, Debug)]
-struct BucketSize {
-    places: u64,
-    /// `2^64 / places`, rounded up: a multiplication by it divides exactly what has 32 bits, in a tenth of the time.
-    inverse: u64,
-}
-
-impl BucketSize {
-    fn new(places: usize) -> Self {
-        let places = places.max(2) as u64;
-        Self { places, inverse: u64::MAX / places + 1 }
-    }
-
-    #[inline(always)]
-    fn divide(self, place: u64) -> u64 {
-        match place >> 32 {
-            0 => ((u128::from(place) * u128::from(self.inverse)) >> 64) as u64,
-            _ => place / self.places,
-        }
-    }
-}
-
 /// How places are cut into buckets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketGrid {
@@ -77,8 +54,10 @@ pub(super) struct BucketGrid {
     base: usize,
     /// The number of places.
     places: usize,
-    /// The places of a bucket, fewer than 2^32.
-    size: BucketSize,
+    /// The places of a bucket, 2 at least and fewer than 2^32.
+    size: u64,
+    /// `2^64 / size`, rounded up: a multiplication by it divides exactly what has 32 bits, in a tenth of the time.
+    inverse: u64,
     /// How many buckets there are.
     count: usize,
 }
@@ -89,7 +68,22 @@ impl BucketGrid {
     pub(super) fn new(places: Range<usize>, entries: usize, group: usize) -> Self {
         let (base, places) = (places.start, places.len());
         let size = group.max(places / (entries / 16 + 1)).clamp(2, 1 << 31);
-        Self { base, places, size: BucketSize::new(size), count: places.div_ceil(size).max(1) }
+        let count = places.div_ceil(size).max(1);
+        Self { base, places, size: size as u64, inverse: u64::MAX / size as u64 + 1, count }
+    }
+
+    /// Returns the number of the bucket of a place, which is counted from the first.
+    #[inline(always)]
+    fn bucket(self, place: u64) -> u64 {
+        match place >> 32 {
+            0 => ((u128::from(place) * u128::from(self.inverse)) >> 64) as u64,
+            _ => place / self.size,
+        }
+    }
+
+    /// Returns the place behind the last.
+    pub(super) fn end(self) -> usize {
+        self.base + self.places
     }
 
     /// Returns the number of buckets.
@@ -99,7 +93,7 @@ impl BucketGrid {
 
     /// Returns the places of a bucket.
     pub(super) fn places(self, bucket: usize) -> Range<usize> {
-        let begin = |bucket: usize| self.base + bucket * self.size.places as usize;
+        let begin = |bucket: usize| self.base + bucket * self.size as usize;
         begin(bucket)..begin(bucket + 1)
     }
 
@@ -134,7 +128,7 @@ impl Segments {
 }
 
 impl Buckets {
-    /// Makes room for `entries` entries with payloads of `payload` bytes: 1, 2, 4, 8 or 16.
+    /// Makes room for `entries` entries with payloads of `payload` bytes, which are a [word](with_word).
     ///
     /// # Errors
     /// Not enough memory.
@@ -158,27 +152,29 @@ impl Buckets {
     /// Adds an entry for each of `places` that is a place of the grid, with a payload for each of `places`; in all not more
     /// entries than [`new`](Self::new) has made room for.
     pub(super) fn extend(&mut self, places: &[u64], payloads: &[u8]) {
-        with_word!(self.payload, N => self.extend_words::<N>(places, payloads), _ => {
-            unreachable!("a payload has at most 16 bytes")
+        let places = places.iter().map(|&place| place as usize);
+        with_word!(self.payload, N => self.extend_words::<N>(places.zip(payloads.as_chunks().0.iter().copied())), _ => {
+            unreachable!("a payload is a word")
         });
     }
 
-    fn extend_words<const N: usize>(&mut self, places: &[u64], payloads: &[u8]) {
+    /// Does what [`extend`](Self::extend) does for places with their payloads of `N` bytes.
+    pub(super) fn extend_words<const N: usize>(&mut self, entries: impl Iterator<Item = (usize, [u8; N])>) {
         let Self { grid, segments, with: words, .. } = self;
         let words = words.as_chunks_mut::<N>().0;
-        for (&place, with) in places.iter().zip(payloads.as_chunks::<N>().0) {
-            let place = place.wrapping_sub(grid.base as u64);
+        for (place, with) in entries {
+            let place = place.wrapping_sub(grid.base) as u64;
             if place >= grid.places as u64 {
                 continue;
             }
-            let bucket = grid.size.divide(place) as usize;
+            let bucket = grid.bucket(place) as usize;
             if segments.heads[bucket].0 == segments.heads[bucket].1 {
                 segments.grow(bucket);
             }
             let entry = segments.heads[bucket].0;
             segments.heads[bucket].0 = entry + 1;
-            segments.at[entry] = (place - bucket as u64 * grid.size.places) as u32;
-            words[entry] = *with;
+            segments.at[entry] = (place - bucket as u64 * grid.size) as u32;
+            words[entry] = with;
         }
     }
 
@@ -191,7 +187,7 @@ impl Buckets {
             return;
         }
         let segments = &self.segments;
-        let bucket = |place: usize| self.grid.size.divide(place as u64) as usize;
+        let bucket = |place: usize| self.grid.bucket(place as u64) as usize;
         for bucket in bucket(lo)..=bucket(hi - 1) {
             let Some(&(first, last)) = segments.chains.get(bucket) else { return };
             let mut number = first;
@@ -212,12 +208,13 @@ mod tests {
 
     #[test]
     fn division_is_exact() {
-        for size in [1, 2, 3, 5, 7, 64, 1000, 65_535, 1 << 16, (1 << 31) - 1, 1 << 31] {
-            let span = BucketSize::new(size);
+        for size in [2, 3, 5, 7, 64, 1000, 65_535, 1 << 16, (1 << 31) - 1, 1 << 31] {
+            let grid = BucketGrid::new(0..1000, 0, size);
+            let grid = BucketGrid { size: size as u64, inverse: u64::MAX / size as u64 + 1, ..grid };
             let near = |n: u64| n.saturating_sub(2)..n + 3;
-            let multiples = [0, 1, 2, 1000, u32::MAX.into(), 1 << 40].map(|n: u64| n.min(u64::MAX >> 33) * span.places);
+            let multiples = [0, 1, 2, 1000, u32::MAX.into(), 1 << 40].map(|n: u64| n.min(u64::MAX >> 33) * grid.size);
             for place in multiples.into_iter().chain([u32::MAX.into(), 1 << 32]).flat_map(near) {
-                assert_eq!(span.divide(place), place / span.places, "{place} by {size}");
+                assert_eq!(grid.bucket(place), place / grid.size, "{place} by {size}");
             }
         }
     }

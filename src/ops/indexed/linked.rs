@@ -154,19 +154,21 @@ impl LinkedScatter {
             scatter.apply(window, itemsize, out, put);
             return Ok(());
         }
-        let mut put_all = |slab: ItemSlab<'_>| scatter.runs(window, |run| slab.put(run, out, put));
-        if let Some(bytes) = source.as_bytes() {
-            put_all(ItemSlab { first: 0, bytes, itemsize });
-            return Ok(());
-        }
         let read = |first, items, buffer: &mut Buffer| {
             buffer.resize(items * itemsize, source.label())?;
             self.updates.read_run(first, buffer)
         };
         let (first, items) = scatter.slab(window);
-        if items.saturating_mul(itemsize) <= self.limits.machine.slab && !source.is_one_item() {
-            read(first, items, buffer)?;
-            put_all(ItemSlab { first, bytes: buffer, itemsize });
+        let held = match source.as_bytes() {
+            Some(bytes) => Some(ItemSlab { first: 0, bytes, itemsize }),
+            None if items.saturating_mul(itemsize) <= self.limits.machine.slab && !source.is_one_item() => {
+                read(first, items, buffer)?;
+                Some(ItemSlab { first, bytes: buffer, itemsize })
+            }
+            None => None,
+        };
+        if let Some(slab) = held {
+            scatter.runs(window, |run| slab.put(run, out, put));
             return Ok(());
         }
         let mut reader = RunReader::new(&read, itemsize, out, buffer, put.again());
@@ -179,9 +181,7 @@ impl LinkedScatter {
         });
         result.and_then(|()| reader.flush())
     }
-}
 
-impl LinkedScatter {
     /// Applies all updates for a contiguous window to its items.
     fn apply_all(&self, window: &Window, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
         let mut apply = |window: &Window, out: &mut [u8], put: &mut Put<'_>| {

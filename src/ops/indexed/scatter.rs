@@ -13,32 +13,49 @@ use crate::ops::tally::Put;
 pub(super) enum Payload {
     /// Tuples have no number, so that updates `from..to` are all for the one place there is.
     OnlyPlace { from: usize, to: usize },
-    /// The update, which has 1 to 16 bytes. It lies at the beginning of the least word of 1, 2, 4, 8 or 16 bytes that holds it.
+    /// The update, which is a [word](with_word) of so many bytes.
     Value { bytes: usize },
     /// The position of the update, in 8 bytes if `wide`, else in 4.
     Position { wide: bool },
 }
 
 impl Payload {
-    /// Returns the bytes of the word that it takes.
+    /// Returns the bytes that it takes.
     pub(super) fn bytes(self) -> usize {
         match self {
             Self::OnlyPlace { .. } => 0,
-            Self::Value { bytes } => bytes.next_power_of_two(),
+            Self::Value { bytes } => bytes,
             Self::Position { wide } => 4 << usize::from(wide),
         }
     }
 }
 
-/// The places that the index tuples of a sweep name, each with its payload, in the order in which updates apply.
+/// A scatter by indices with all its numbers in range, or what it does at the places of one sweep.
 #[derive(Debug)]
-pub(super) struct SweepEntries {
+pub struct Scatter {
+    pub(super) outer: usize,
+    pub(super) dim: usize,
+    /// The items of a block.
+    pub(super) block: usize,
+    pub(super) count: usize,
     pub(super) payload: Payload,
-    /// The entries of each part of the index tensor; none where there is only one place.
+    /// The places that index tuples name, each with its payload, in the order in which updates apply: the entries of each part of
+    /// the index tensor. There are none where there is only one place.
     pub(super) parts: Vec<Buckets>,
 }
 
-impl SweepEntries {
+/// What of one outer place a window covers.
+struct OuterPart {
+    outer: usize,
+    /// The number of the first item of the outer place.
+    base: usize,
+    /// The items of the outer place that the window covers, counted from `base`.
+    items: Range<usize>,
+    /// The places in which these lie.
+    places: Range<usize>,
+}
+
+impl Scatter {
     /// Calls `each(first, at, payloads)` for the entries near `lo..hi`: their places are `first + at`, and some may lie outside.
     fn near(&self, lo: usize, hi: usize, each: &mut TakeEntries<'_>) {
         if let Payload::OnlyPlace { from, to } = self.payload {
@@ -70,18 +87,15 @@ impl SweepEntries {
         );
         let is_short = self.payload == Payload::Position { wide: false };
         self.near(lo, hi, &mut |first, at, positions| {
-            let mut entry = |at: u32, position: u64| {
+            let position = |n: usize| match is_short {
+                true => u32::from_le_bytes(positions.as_chunks().0[n]) as usize,
+                false => u64::from_le_bytes(positions.as_chunks().0[n]) as usize,
+            };
+            for (n, &at) in at.iter().enumerate() {
                 let place = first + at as usize;
                 if (lo..hi).contains(&place) {
-                    each(place, position as usize);
+                    each(place, position(n));
                 }
-            };
-            if is_short {
-                let positions = positions.as_chunks().0;
-                at.iter().zip(positions).for_each(|(&at, word)| entry(at, u32::from_le_bytes(*word).into()));
-            } else {
-                let positions = positions.as_chunks().0;
-                at.iter().zip(positions).for_each(|(&at, word)| entry(at, u64::from_le_bytes(*word)));
             }
         });
     }
@@ -105,28 +119,17 @@ impl SweepEntries {
     }
 
     /// Applies the updates that the entries carry for the places in `lo..hi` to `out`, which begins with place `lo`.
-    fn apply(&self, lo: usize, hi: usize, out: &mut [u8], put: &mut Put<'_>) {
-        let word = self.payload.bytes();
-        let Payload::Value { bytes } = self.payload else { return };
+    fn apply_to_places(&self, lo: usize, hi: usize, out: &mut [u8], put: &mut Put<'_>) {
+        let bytes = self.payload.bytes();
         self.near(lo, hi, &mut |first, at, updates| {
             // a place that is not in `out` becomes one far beyond its end
             let offset = first.wrapping_sub(lo);
-            match (&mut *put, bytes) {
-                (Put::Combine(combine), _) => (combine.points)(out, offset, at, updates),
-                (Put::Replace, _) if word == bytes => {
-                    with_word!(word, N => replace::<N>(out, offset, at, updates), _ => {
-                        unreachable!("an update that is carried along has at most 16 bytes")
-                    });
-                }
-                (Put::Replace, _) => {
-                    for (&at, update) in at.iter().zip(updates.chunks_exact(word)) {
-                        let place = offset.wrapping_add(at as usize).wrapping_mul(bytes);
-                        if let Some(place) = out.get_mut(place..).and_then(|rest| rest.get_mut(..bytes)) {
-                            place.copy_from_slice(&update[..bytes]);
-                        }
-                    }
-                }
-                (Put::Fold(tally), _) => {
+            match &mut *put {
+                Put::Combine(combine) => (combine.points)(out, offset, at, updates),
+                Put::Replace => with_word!(bytes, N => replace::<N>(out, offset, at, updates), _ => {
+                    unreachable!("an update that is carried along is a word")
+                }),
+                Put::Fold(tally) => {
                     for (&at, update) in at.iter().zip(updates.chunks_exact(bytes)) {
                         let place = offset.wrapping_add(at as usize);
                         if place < tally.places() {
@@ -137,41 +140,7 @@ impl SweepEntries {
             }
         });
     }
-}
 
-/// Puts words of `N` bytes in their places of `out`, those that it has.
-fn replace<const N: usize>(out: &mut [u8], offset: usize, at: &[u32], words: &[u8]) {
-    let out = out.as_chunks_mut::<N>().0;
-    for (&at, word) in at.iter().zip(words.as_chunks::<N>().0) {
-        if let Some(place) = out.get_mut(offset.wrapping_add(at as usize)) {
-            *place = *word;
-        }
-    }
-}
-
-/// A scatter by indices with all its numbers in range, or what it does at the places of one sweep.
-#[derive(Debug)]
-pub struct Scatter {
-    pub(super) outer: usize,
-    pub(super) dim: usize,
-    /// The items of a block.
-    pub(super) block: usize,
-    pub(super) count: usize,
-    pub(super) entries: SweepEntries,
-}
-
-/// What of one outer place a window covers.
-struct OuterPart {
-    outer: usize,
-    /// The number of the first item of the outer place.
-    base: usize,
-    /// The items of the outer place that the window covers, counted from `base`.
-    items: Range<usize>,
-    /// The places in which these lie.
-    places: Range<usize>,
-}
-
-impl Scatter {
     /// Returns the outer places that a window, which is contiguous, has items of.
     fn outers(&self, window: &Window) -> impl ExactSizeIterator<Item = OuterPart> {
         let (block, place) = (self.block, self.dim * self.block);
@@ -198,7 +167,7 @@ impl Scatter {
         }
         for outer in 0..self.outer {
             let base = outer * self.dim * self.block;
-            self.entries.places(0, self.dim, |target| {
+            self.places(0, self.dim, |target| {
                 let first = base + target * self.block;
                 each(first, first + self.block - 1);
             });
@@ -211,7 +180,7 @@ impl Scatter {
         let (start, end) = (window.start, window.start + window.items());
         let (mut first, mut last) = (end, start);
         for OuterPart { base, places, .. } in self.outers(window) {
-            self.entries.places(places.start, places.end, |target| {
+            self.places(places.start, places.end, |target| {
                 let at = base + target * self.block;
                 (first, last) = (first.min(at.max(start)), last.max((at + self.block).min(end)));
             });
@@ -234,18 +203,18 @@ impl Scatter {
         if outers.len() > 2 {
             // Each of many short outer places has all entries: to look them up for each took longer than all the rest.
             let mut all = Vec::new();
-            self.entries.positions(0, self.dim, |target, position| all.push((target, position)));
+            self.positions(0, self.dim, |target, position| all.push((target, position)));
             outers.for_each(|part| all.iter().for_each(|&(target, position)| run(&part, target, position)));
             return;
         }
         for part in outers {
-            self.entries.positions(part.places.start, part.places.end, |target, position| run(&part, target, position));
+            self.positions(part.places.start, part.places.end, |target, position| run(&part, target, position));
         }
     }
 
     /// Returns whether the entries carry their updates, which are [applied](Self::apply) then, and have no runs.
     pub fn carries_updates(&self) -> bool {
-        matches!(self.entries.payload, Payload::Value { .. })
+        matches!(self.payload, Payload::Value { .. })
     }
 
     /// Applies the updates that the entries carry to the items of a window, which have `itemsize` bytes each. A window that
@@ -258,12 +227,22 @@ impl Scatter {
         let (start, end) = (window.start, window.start + window.items());
         let (lo, hi) = (start / self.block, end.div_ceil(self.block));
         if (start, end) == (lo * self.block, hi * self.block) {
-            return self.entries.apply(lo, hi, out, put);
+            return self.apply_to_places(lo, hi, out, put);
         }
         let mut whole = vec![0; (hi - lo) * self.block * itemsize];
         let inside = (start - lo * self.block) * itemsize..(end - lo * self.block) * itemsize;
         whole[inside.clone()].copy_from_slice(out);
-        self.entries.apply(lo, hi, &mut whole, put);
+        self.apply_to_places(lo, hi, &mut whole, put);
         out.copy_from_slice(&whole[inside]);
+    }
+}
+
+/// Puts words of `N` bytes in their places of `out`, those that it has.
+fn replace<const N: usize>(out: &mut [u8], offset: usize, at: &[u32], words: &[u8]) {
+    let out = out.as_chunks_mut::<N>().0;
+    for (&at, word) in at.iter().zip(words.as_chunks::<N>().0) {
+        if let Some(place) = out.get_mut(offset.wrapping_add(at as usize)) {
+            *place = *word;
+        }
     }
 }

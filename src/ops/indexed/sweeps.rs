@@ -16,9 +16,10 @@ use std::sync::{Arc, Mutex};
 use super::buckets::{BucketGrid, Buckets};
 use super::read::collect;
 use super::resolve::TupleResolver;
-use super::scatter::{Payload, Scatter, SweepEntries};
+use super::scatter::{Payload, Scatter};
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
+use crate::layout::walk::is_word;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
 use crate::ops::converted::Converted;
@@ -55,8 +56,7 @@ pub struct Sweeps {
 /// A range of places whose entries are kept together.
 #[derive(Clone, Debug)]
 struct SweepRange {
-    places: Range<usize>,
-    /// How the places are cut into buckets.
+    /// The places, cut into buckets.
     grid: BucketGrid,
     /// How many entries each part of the index tensor has there; `None` where the range is all places, and has all entries.
     entries: Option<Vec<usize>>,
@@ -96,7 +96,7 @@ impl Sweeps {
         } else {
             Payload::Position { wide: u32::try_from(count).is_err() }
         };
-        let plan = vec![SweepRange { places: 0..places, grid, entries: None, rows: None }];
+        let plan = vec![SweepRange { grid, entries: None, rows: None }];
         let mut sweeps = Self { resolver, indices, payload, limits, plan, made: Mutex::new(Vec::new()) };
         let most = limits.machine.entries;
         // an entry, and its share of what is left free in segments
@@ -151,7 +151,7 @@ impl Sweeps {
             return self.all();
         }
         let (first, last) = (start % place / block, (end - 1) % place / block);
-        let number = |place| self.plan.partition_point(|sweep| sweep.places.end <= place);
+        let number = |place| self.plan.partition_point(|sweep| sweep.grid.end() <= place);
         number(first)..(number(last) + 1).min(self.plan.len())
     }
 
@@ -189,9 +189,6 @@ impl Sweeps {
             places.iter().for_each(|place| counts[(place >> shift) as usize] += 1);
             Ok(())
         })?;
-        let sum = |slots: Range<usize>| -> Vec<usize> {
-            parts.iter().map(|counts| counts[slots.clone()].iter().sum()).collect()
-        };
         let (mut plan, mut first, mut entries) = (Vec::new(), 0, 0);
         for slot in 0..slots {
             let here = parts.iter().map(|counts| counts[slot]).sum::<usize>();
@@ -203,10 +200,11 @@ impl Sweeps {
         }
         plan.push(first..slots);
         let range = |slots: Range<usize>| {
-            let entries = sum(slots.clone());
+            let of_part = |counts: &Vec<usize>| counts[slots.clone()].iter().sum();
+            let entries: Vec<usize> = parts.iter().map(of_part).collect();
             let places = slots.start << shift..(slots.end << shift).min(places);
-            let grid = BucketGrid::new(places.clone(), entries.iter().sum(), group);
-            SweepRange { places, grid, entries: Some(entries), rows: None }
+            let grid = BucketGrid::new(places, entries.iter().sum(), group);
+            SweepRange { grid, entries: Some(entries), rows: None }
         };
         Ok(plan.into_iter().map(range).collect())
     }
@@ -221,9 +219,9 @@ impl Sweeps {
         let range = |first: usize| {
             // what no row of the index tensor names is swept with the last of them
             let last = if first + together >= named { rows } else { first + together };
-            let (places, here) = (first * places..last * places, first..last.min(named));
-            let grid = BucketGrid::new(places.clone(), here.len() * tuples, group);
-            SweepRange { places, grid, entries: None, rows: Some(here) }
+            let here = first..last.min(named);
+            let grid = BucketGrid::new(first * places..last * places, here.len() * tuples, group);
+            SweepRange { grid, entries: None, rows: Some(here) }
         };
         Ok((0..named.max(1)).step_by(together).map(range).collect())
     }
@@ -239,9 +237,7 @@ impl Sweeps {
             payloads.resize(places.len() * bytes, self.indices.label())?;
             if self.carries_updates() {
                 let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
-                let itemsize = block * updates.itemsize();
-                updates.read_run(first * block, &mut payloads[..places.len() * itemsize])?;
-                widen(payloads, itemsize, bytes);
+                updates.read_run(first * block, payloads)?;
             } else {
                 let words = payloads.chunks_exact_mut(bytes).zip(first as u64..);
                 words.for_each(|(word, position)| word.copy_from_slice(&position.to_le_bytes()[..bytes]));
@@ -254,8 +250,8 @@ impl Sweeps {
             _ => collect(&self.indices, &self.resolver, sweep.rows.as_ref(), self.limits, begin, take)?,
         };
         let parts = parts.into_iter().map(|(buckets, _)| buckets).collect();
-        let entries = SweepEntries { payload: self.payload, parts };
-        Ok(Scatter { outer, dim: self.resolver.places(), block, count: self.resolver.count(), entries })
+        let (dim, count) = (self.resolver.places(), self.resolver.count());
+        Ok(Scatter { outer, dim, block, count, payload: self.payload, parts })
     }
 
     /// Looks for tuples that occur twice.
@@ -265,24 +261,13 @@ impl Sweeps {
     fn refuse_repeats(&self) -> Result<()> {
         let mut earliest = None;
         for (number, sweep) in self.plan.iter().enumerate() {
-            let here = self.get(number, None)?.entries.earliest_repeat(sweep.grid);
+            let here = self.get(number, None)?.earliest_repeat(sweep.grid);
             earliest = [earliest, here].into_iter().flatten().min();
         }
         let Some((position, first)) = earliest else { return Ok(()) };
         let at = |position| coordinates(position, &self.resolver.shapes.tuples);
         let message = format!("the index at {:?} repeats the one at {:?}", at(position), at(first));
         Err(Error::new(Subject::Indices, message))
-    }
-}
-
-/// Moves the items at the beginning of a buffer apart, so that each begins a word. Both sizes are in bytes.
-fn widen(items: &mut [u8], itemsize: usize, word: usize) {
-    if itemsize == word {
-        return;
-    }
-    // from the last on, none is overwritten before it has been moved
-    for n in (1..items.len() / word).rev() {
-        items.copy_within(n * itemsize..(n + 1) * itemsize, n * word);
     }
 }
 
@@ -299,7 +284,7 @@ fn carries(
     const FREE: usize = 48 << 20;
     let TupleResolver { outer, block, .. } = *resolver;
     let size = block * updates.itemsize();
-    let fits = (1..=16).contains(&size) && group.is_multiple_of(block);
+    let fits = is_word(size) && group.is_multiple_of(block);
     let most = (indices.bytes() / 2).saturating_mul(5).saturating_add(FREE);
     let suits = match repeats {
         Repeats::LastWins => true,
@@ -308,29 +293,5 @@ fn carries(
         // to name what is repeated takes positions
         Repeats::Refused => false,
     };
-    outer == 1 && fits && suits && updates.in_runs() && grid.bytes(resolver.count(), size.next_power_of_two()) <= most
-}
-
-#[cfg(test)]
-mod tests {
-    use super::widen;
-
-    #[test]
-    fn items_begin_words() {
-        // items, the bytes of each and of a word, the items again
-        type Row = (&'static [u8], usize, usize, &'static [&'static [u8]]);
-        let rows: [Row; 4] = [
-            (b"abcdefghi", 3, 4, &[b"abc", b"def", b"ghi"]),
-            (b"abcd", 2, 2, &[b"ab", b"cd"]),
-            (b"abcde", 5, 8, &[b"abcde"]),
-            (b"", 3, 4, &[]),
-        ];
-        for (items, itemsize, word, expected) in rows {
-            let mut found = items.to_vec();
-            found.resize(expected.len() * word, 0);
-            widen(&mut found, itemsize, word);
-            let found: Vec<&[u8]> = found.chunks(word).map(|word| &word[..itemsize]).collect();
-            assert_eq!(found, expected, "{items:?}");
-        }
-    }
+    outer == 1 && fits && suits && updates.in_runs() && grid.bytes(resolver.count(), size) <= most
 }
