@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
-use super::places::NearPlaces;
 use super::resolve::{Index, TupleResolver};
 use crate::error::Result;
 use crate::item::element::Element;
@@ -15,8 +14,9 @@ use crate::ops::tally::{Fold, Tally};
 
 impl TupleResolver {
     /// Returns the items of `data` that each block of the updates, or of the output of a gather, stands for, in the order of
-    /// these blocks; `None` for a block whose tuple names no place. `near` has the places of all tuples.
-    fn blocks<'a>(&'a self, near: &'a NearPlaces<'_>) -> impl Iterator<Item = Option<Range<usize>>> + 'a {
+    /// these blocks; `None` for a block whose tuple names no place. `named` has the places of all tuples, unless these have no
+    /// number and all name the one place there is.
+    fn blocks<'a>(&'a self, named: &'a [u64]) -> impl Iterator<Item = Option<Range<usize>>> + 'a {
         let (outer, block, places) = (self.outer, self.block, self.places());
         let (batches, tuples) = self.shapes.tuples.split_at(self.shapes.batch_dims);
         let (batches, tuples): (usize, usize) = (batches.iter().product(), tuples.iter().product());
@@ -25,7 +25,7 @@ impl TupleResolver {
         (0..rows).flat_map(move |row| {
             let first = row / (outer / batches) * tuples;
             (first..first + tuples).map(move |tuple| {
-                let place = near.get(tuple);
+                let place = named.get(tuple).map_or(0, |&place| place as usize);
                 let from = (row * places + place) * block;
                 (place < places).then_some(from..from + block)
             })
@@ -44,10 +44,10 @@ impl TupleResolver {
         updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
         operation: impl Fn(T, T) -> T,
     ) -> Result<Array<T, D>> {
-        let near = NearPlaces::of_numbers(self, &items(indices))?;
+        let named = self.all_places(&items(indices))?;
         let (mut out, updates) = (standard(data), items(updates));
         let old = out.as_slice_mut().expect("a copy in C order");
-        let blocks = self.blocks(&near).flatten().zip(updates.chunks(self.block.max(1)));
+        let blocks = self.blocks(&named).flatten().zip(updates.chunks(self.block.max(1)));
         blocks.for_each(|(block, updates)| {
             old[block].iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
         });
@@ -66,11 +66,11 @@ impl TupleResolver {
         updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
         fold: Fold,
     ) -> Result<Array<T, D>> {
-        let near = NearPlaces::of_numbers(self, &items(indices))?;
+        let named = self.all_places(&items(indices))?;
         let mut bytes: Vec<u8> = memory::of(data.len().saturating_mul(T::SIZE))?;
         data.iter().for_each(|item| bytes.extend_from_slice(item.to_little().as_ref()));
         let mut tally = Tally::new(fold, T::SIZE, data.len())?;
-        let blocks = self.blocks(&near).flatten().zip(updates.iter());
+        let blocks = self.blocks(&named).flatten().zip(updates.iter());
         blocks.for_each(|(block, update)| tally.put(block.start, update.to_little().as_ref(), &mut bytes));
         tally.finish(&mut bytes);
         let folded = T::chunks(&bytes).iter().map(|item| T::from_little(*item)).collect();
@@ -88,9 +88,9 @@ impl TupleResolver {
         indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
         zero: Option<T>,
     ) -> Result<ArrayD<T>> {
-        let near = NearPlaces::of_numbers(self, &items(indices))?;
+        let named = self.all_places(&items(indices))?;
         let (data, mut out) = (items(data), Vec::new());
-        self.blocks(&near).for_each(|block| match block {
+        self.blocks(&named).for_each(|block| match block {
             Some(block) => out.extend_from_slice(&data[block]),
             None => out.extend(zero.into_iter().flat_map(|zero| repeat_n(zero, self.block))),
         });

@@ -2,14 +2,19 @@
 
 use std::ops::Range;
 
-use super::groups::GroupedTuple;
 use super::places::NearPlaces;
-use super::resolve::IndexSpec;
-use super::runs::{ItemRun, ItemSlab};
+use super::resolve::{IndexSpec, TupleResolver};
+use super::runs::{ItemRun, ItemSlab, copy_items};
 use crate::item::meta::Order;
-use crate::layout::walk::with_word;
 use crate::layout::window::Window;
 use crate::ops::tally::Put;
+
+/// The place of a tuple's block in storage, and the number of the tuple in the window. Sorted, they are in storage order.
+pub(super) type PlacedTuple = (usize, usize);
+
+/// The place of a tuple's block, counted from the first place of its group, and the number of the tuple in the window: both are
+/// short, since memory that is touched for the first time costs more than all else that is done with a tuple.
+pub(super) type GroupedTuple = (u32, u32);
 
 /// How the blocks of an output lie in `data`, which is seen as `[batch, row, dim, block]` and the output as
 /// `[batch, row, tuples, block]`. A batch has index tuples of its own, and each of its rows takes the blocks that they
@@ -58,28 +63,21 @@ impl WindowBlocks {
 }
 
 impl GatheredBlocks {
-    pub(super) fn new(shapes: &IndexSpec, order: Order) -> Self {
-        let IndexSpec { data, axes, batch_dims, tuples, .. } = shapes;
+    /// Arranges the blocks of data in that order by what its index tuples name.
+    pub(super) fn new(resolver: &TupleResolver, order: Order) -> Self {
+        let IndexSpec { data, axes, batch_dims, tuples, .. } = &resolver.shapes;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
-        if shapes.name_items() {
-            let dim = product(data);
-            let reach = match order {
-                Order::C => product(&data[axes.start..]),
-                Order::Fortran => dim,
-            };
-            let (tuples, lead_axes) = (product(tuples), tuples.len());
-            return Self { rows: 1, tuples, dim, block: 1, row_axes: 0, lead_axes, reach, is_flat: true };
-        }
-        let (dim, block) = (product(&data[axes.clone()]), product(&data[axes.end..]));
+        let is_flat = resolver.shapes.name_items();
+        let row_axes = if is_flat { 0 } else { axes.start };
         Self {
-            rows: product(&data[*batch_dims..axes.start]),
+            rows: resolver.outer / product(&data[..*batch_dims]).max(1),
             tuples: product(&tuples[*batch_dims..]),
-            dim,
-            block,
-            row_axes: axes.start,
-            lead_axes: axes.start + tuples.len() - batch_dims,
-            reach: dim * block,
-            is_flat: false,
+            dim: resolver.places(),
+            block: resolver.block,
+            row_axes,
+            lead_axes: row_axes + tuples.len() - batch_dims,
+            reach: if is_flat && order == Order::Fortran { resolver.places() } else { product(&data[axes.start..]) },
+            is_flat,
         }
     }
 
@@ -126,84 +124,32 @@ impl GatheredBlocks {
         (at.batch..=(all.end - 1) / rows).map(move |batch| all.start.max(batch * rows)..all.end.min((batch + 1) * rows))
     }
 
-    /// Calls `each` for the run of items of each tuple that names a place, in the order of the window, where `data` is in C
-    /// order.
-    pub(super) fn runs(&self, near: &NearPlaces<'_>, at: &WindowBlocks, mut each: impl FnMut(ItemRun)) {
-        let mut to = 0;
-        for row in at.rows.clone() {
-            let (first, from) = (self.first_near(at, row), row * self.pitch() + at.inside);
-            for n in first..first + at.tuples.len() {
-                let place = near.get(n);
-                if place < self.dim {
-                    each(ItemRun { from: from + place * self.block, to, len: at.len });
-                }
-                to += at.len;
-            }
-        }
-    }
-
-    /// Returns the bytes of a block, if as many items are taken of each as it has; else 0.
-    pub(super) fn word(&self, len: usize, itemsize: usize) -> usize {
-        if len == self.block { len * itemsize } else { 0 }
-    }
-
-    /// Puts the blocks of a window, whose items the slab has, into `out`.
+    /// Puts what a window takes of blocks, whose items the slab has, into `out`.
     pub(super) fn put(&self, near: &NearPlaces<'_>, at: &WindowBlocks, slab: ItemSlab<'_>, out: &mut [u8]) {
-        with_word!(self.word(at.len, slab.itemsize), N => self.put_words::<N>(near, at, slab, out), _ => {
-            self.runs(near, at, |run| slab.put(run, out, &mut Put::Replace));
-        });
-    }
-
-    /// Puts whole blocks, which are words of `N` bytes; the slab begins with a whole one, too.
-    fn put_words<const N: usize>(
-        &self,
-        places: &NearPlaces<'_>,
-        at: &WindowBlocks,
-        slab: ItemSlab<'_>,
-        out: &mut [u8],
-    ) {
-        let (words, mut out) = (slab.bytes.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
-        for row in at.rows.clone() {
-            let here;
-            (here, out) = out.split_at_mut(at.tuples.len());
-            let near = self.first_near(at, row)..;
+        if at.len < self.block {
+            // a part of a block is all that a window takes
+            let from = at.rows.start * self.pitch() + near.get(0) * self.block + at.inside;
+            if near.get(0) < self.dim {
+                slab.put(ItemRun { from, to: 0, len: at.len }, out, &mut Put::Replace);
+            }
+            return;
+        }
+        let (count, size) = (at.tuples.len(), self.block * slab.itemsize);
+        for (row, out) in at.rows.clone().zip(out.chunks_exact_mut((count * size).max(1))) {
             // the slab may begin behind the first place of the row
-            let first = (row * self.dim).wrapping_sub(slab.first / self.block);
-            match places {
-                NearPlaces::OnlyPlace => here.fill(words[first]),
-                NearPlaces::Small(places) => pick_words(here, &places[near], words, first, self.dim),
-                NearPlaces::Large(places) => pick_words(here, &places[near], words, first, self.dim),
+            let from = (row * self.dim).wrapping_sub(slab.first / self.block);
+            let block = |n, place| (place < self.dim).then(|| (from.wrapping_add(place), n));
+            let first = self.first_near(at, row);
+            match near {
+                NearPlaces::Small(places) => {
+                    let places = &places[first..][..count];
+                    copy_items(count, |n| block(n, places[n] as usize), size, slab.bytes, out);
+                }
+                NearPlaces::Large(places) => {
+                    let places = &places[first..][..count];
+                    copy_items(count, |n| block(n, places[n] as usize), size, slab.bytes, out);
+                }
             }
         }
-    }
-}
-
-/// Makes each of `out` the word at its place, if it names one in `0..dim`; place 0 is word number `first`.
-fn pick_words<const N: usize>(
-    out: &mut [[u8; N]],
-    places: &[impl Copy + Into<u64>],
-    words: &[[u8; N]],
-    first: usize,
-    dim: usize,
-) {
-    for (out, &place) in out.iter_mut().zip(places) {
-        let place = place.into() as usize;
-        if place < dim {
-            *out = words[first.wrapping_add(place)];
-        }
-    }
-}
-
-/// Puts the words of tuples in their places; `words(place, tuple)` are the numbers of a word in `from` and in `out`.
-pub(super) fn put_words<const N: usize>(
-    tuples: &[GroupedTuple],
-    words: impl Fn(u32, u32) -> (usize, usize),
-    from: &[u8],
-    out: &mut [u8],
-) {
-    let (from, out) = (from.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
-    for &(place, n) in tuples {
-        let (from_word, to_word) = words(place, n);
-        out[to_word] = from[from_word];
     }
 }

@@ -1,15 +1,14 @@
 //! Elements along an axis that is not the last, or is the first one of data in Fortran order: boxes of the output that take few
 //! places of the other axes, and all of that axis, so that each is picked from a box of `data` that is read at once.
 
-use std::ops::Range;
-
 use super::places::PlacesOnDemand;
 use super::resolve::IndexSpec;
+use super::runs::copy_items;
 use crate::error::{Context, Result};
 use crate::item::meta::Order;
 use crate::layout::tile::tile;
 use crate::layout::view::View;
-use crate::layout::walk::{copy_bytes, with_word};
+use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::ops::fill::Scratch;
@@ -95,17 +94,6 @@ impl ElementBoxes {
         data.saturating_add(reads).saturating_add(out).saturating_add(writes)
     }
 
-    /// Returns where the items of a box of `data` lie that is held in its order of storage.
-    fn layout(&self, inner: &[Range<usize>]) -> BoxLayout {
-        let mut shape = vec![self.dim];
-        shape.extend(inner.iter().map(ExactSizeIterator::len));
-        let row = shape[1..].iter().product();
-        let held = self.order.view(&shape);
-        shape[0] = 1;
-        let columns = held.part(&Window::whole(&shape).ranges).places();
-        BoxLayout { columns, stride: if self.order == Order::C { row } else { 1 } }
-    }
-
     /// Makes `out` the items of a window of the output, box by box.
     ///
     /// # Errors
@@ -122,13 +110,17 @@ impl ElementBoxes {
         let (mut numbers, mut picked) = (Buffer::default(), Buffer::default());
         let (whole, boxes) = (View::c_order(&shape), Windows::boxes(&shape, &self.sides));
         for part in boxes.iter() {
-            let begins = window.ranges.iter().map(|range| range.start);
-            let shifted = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
-            let mut ranges: Vec<_> = shifted.collect();
-            let layout = self.layout(&ranges[self.axis + 1..]);
-            let row = layout.columns.len();
-            places.read_box(&ranges, &mut numbers, &mut scratch.gathered)?;
+            let mut ranges = window.places_of(&part);
+            let indices = places.indices.view().part(&ranges);
+            numbers.resize(indices.items() * places.indices.itemsize(), places.indices.source().label())?;
+            places.indices.read(&indices, &mut numbers, &mut scratch.gathered)?;
             ranges[self.axis] = 0..self.dim;
+            // where the items of a row of the output lie in the box of data if they are at place 0 of the axis
+            let mut held: Vec<usize> = ranges[self.axis..].iter().map(ExactSizeIterator::len).collect();
+            let held_view = self.order.view(&held);
+            held[0] = 1;
+            let columns = held_view.part(&Window::whole(&held).ranges).places();
+            let (row, stride) = (columns.len(), held_view.strides().next().unwrap_or(1) as usize);
             let slab = &mut scratch.items;
             slab.resize(self.dim * row * itemsize, data.label())?;
             let box_of_data = data.view().part(&ranges);
@@ -146,76 +138,16 @@ impl ElementBoxes {
             let rows = (NUMBERS / row).max(1) * row;
             let number = numbers.len() / part.items();
             for (numbers, here) in numbers.chunks(rows * number).zip(here.chunks_mut(rows * itemsize)) {
-                places.on_axis(numbers, &mut on_axis).with_context(|| data.label())?;
-                pick(&on_axis, slab, here, itemsize, &layout);
+                places.resolver.resolve_on_axis(&places.kind, numbers, &mut on_axis).with_context(|| data.label())?;
+                for (places, out) in on_axis.chunks(row).zip(here.chunks_mut(row * itemsize)) {
+                    let item = |n| Some((places[n] as usize * stride + columns[n], n));
+                    copy_items(places.len(), item, itemsize, slab, out);
+                }
             }
             if boxes.count() > 1 {
                 copy_bytes(&picked, &View::c_order(&part.shape()), out, &whole.part(&part.ranges), itemsize);
             }
         }
         Ok(())
-    }
-}
-
-/// Where the items of a box of `data` lie.
-struct BoxLayout {
-    /// For each item of a row of the output where the item at place 0 of the axis lies.
-    columns: Vec<usize>,
-    /// The items from one place of the axis to the next.
-    stride: usize,
-}
-
-/// Makes each item of the rows of `out` that of `slab` at its place on the axis and its own place in the row.
-fn pick(places: &[u64], slab: &[u8], out: &mut [u8], itemsize: usize, layout: &BoxLayout) {
-    fn words<const N: usize>(places: &[u64], slab: &[u8], out: &mut [u8], BoxLayout { columns, stride }: &BoxLayout) {
-        let (slab, out) = (slab.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
-        for (places, out) in places.chunks(columns.len()).zip(out.chunks_mut(columns.len())) {
-            for ((out, &place), column) in out.iter_mut().zip(places).zip(columns) {
-                *out = slab[place as usize * stride + column];
-            }
-        }
-    }
-    with_word!(itemsize, N => words::<N>(places, slab, out, layout), _ => {
-        let items = out.chunks_exact_mut(itemsize).zip(places).zip(layout.columns.iter().cycle());
-        for ((out, &place), column) in items {
-            out.copy_from_slice(&slab[(place as usize * layout.stride + column) * itemsize..][..itemsize]);
-        }
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sides_of_boxes() {
-        let stored = |order| {
-            move |data: &[usize], indices: &[usize], axis, itemsize, slab| {
-                let shapes = crate::ops::gather_elements::check(data, indices, axis).unwrap();
-                ElementBoxes::new(&shapes, order, itemsize, slab).map(|boxes| boxes.sides)
-            }
-        };
-        let sides = stored(Order::C);
-        let slab = 1 << 20;
-        assert_eq!(sides(&[10, 29959, 7], &[5, 29959, 7], 0, 16, slab), Some(vec![5, 936, 7]));
-        assert_eq!(sides(&[3, 1000, 4000], &[2, 10, 4000], 1, 4, slab), Some(vec![1, 10, 512]));
-        // short pieces may take a little more of a slab, but not much more
-        assert_eq!(sides(&[4000, 4000], &[10, 4000], 0, 4, slab), Some(vec![10, 262]));
-        assert_eq!(sides(&[40000, 4000], &[10, 4000], 0, 4, slab), None);
-        assert_eq!(sides(&[40000, 4], &[10, 4], 0, 4, slab), None);
-        // few places are named again and again
-        assert_eq!(sides(&[1, 500_000], &[1000, 500_000], 0, 4, slab), Some(vec![2, 262_144]));
-        // other axes are shorter than in the data; there are none behind; no items
-        assert_eq!(sides(&[10, 29959, 7], &[5, 29959, 6], 0, 16, slab), None);
-        assert_eq!(sides(&[2, 500_000], &[2, 10], 1, 4, slab), None);
-        assert_eq!(sides(&[10, 0], &[5, 0], 0, 4, slab), None);
-        assert_eq!(sides(&[10, 300_000], &[0, 300_000], 0, 4, slab), None);
-        // in Fortran order the axis is the first of those that have several places, and pieces are read and written
-        let sides = stored(Order::Fortran);
-        assert_eq!(sides(&[47, 713_924], &[4, 713_924], 0, 3, slab), Some(vec![4, 7361]));
-        assert_eq!(sides(&[1, 47, 713_924], &[1, 4, 713_924], 1, 3, slab), Some(vec![1, 4, 7361]));
-        assert_eq!(sides(&[4, 1000, 4000], &[4, 1000, 4000], 0, 4, slab), Some(vec![4, 125, 500]));
-        assert_eq!(sides(&[4, 1000, 4000], &[4, 1000, 4000], 1, 4, slab), None);
-        assert_eq!(sides(&[400_000, 40], &[40, 40], 0, 4, slab), None);
     }
 }

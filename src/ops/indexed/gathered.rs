@@ -2,19 +2,17 @@
 
 use std::ops::Range;
 
-use super::blocks::{GatheredBlocks, WindowBlocks, put_words};
-use super::columns::{COLUMNS, Columns, MOST_COLUMNS, in_fortran_order, read_items};
+use super::blocks::{GatheredBlocks, GroupedTuple, PlacedTuple, WindowBlocks};
+use super::buckets::{BucketGrid, Buckets};
 use super::element_boxes::ElementBoxes;
-use super::groups::{GroupedTuple, PlacedTuple, TupleGroups};
 use super::places::{NearPlaces, TuplePlaces};
 use super::resolve::{IndexSpec, OutOfRange};
-use super::runs::{ItemRun, ItemSlab, RunReader};
+use super::runs::{ItemRun, ItemSlab, RunReader, copy_items};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
-use crate::layout::walk::with_word;
 use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
@@ -27,6 +25,19 @@ use crate::storage::source::Source;
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
 
+/// The bytes of the columns that are read at once of data in Fortran order: they stay in a core's cache while each tuple picks its
+/// items. A column has the same item of all blocks.
+const COLUMNS: usize = 1 << 18;
+
+/// The most columns that are gone through at once, so that the list of where their items go stays in the cache, too.
+const MOST_COLUMNS: usize = 1 << 12;
+
+/// The tuples that pick their items of one column after the other: each has a line of the first cache to which these go.
+const TURNED: usize = 1 << 8;
+
+/// The most groups of the tuples of a window: each has a line of cache to which its tuples are added.
+const MOST_GROUPS: usize = 1 << 12;
+
 /// A gather by indices that has its data, and whose numbers are all in range.
 #[derive(Debug)]
 pub struct LinkedGather {
@@ -38,8 +49,6 @@ pub struct LinkedGather {
     has_zeros: bool,
     /// Data of at most this many bytes is kept in memory: about as many as the index tensor takes, which is all read.
     resident: usize,
-    /// How many bytes of data may be read for a window at once.
-    slab: usize,
     limits: Limits,
     /// The boxes by which elements are read, where few of them lie side by side.
     boxes: Option<ElementBoxes>,
@@ -60,7 +69,7 @@ impl LinkedGather {
         // tuples that name single items name them where they are stored
         let order = if shapes.name_items() { data.meta().order } else { Order::C };
         let resolver = shapes.in_order(order);
-        let blocks = GatheredBlocks::new(&resolver.shapes, data.meta().order);
+        let blocks = GatheredBlocks::new(&resolver, data.meta().order);
         let itemsize = meta.dtype.itemsize();
         let machine = limits.machine;
         let is_direct = blocks.is_flat || order == data.meta().order;
@@ -77,7 +86,7 @@ impl LinkedGather {
         let resident = if is_together { machine.kept } else { listed.clamp(least, machine.entries) };
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes.out_of_range == OutOfRange::Zero;
-        Ok(Self { data, places, blocks, meta, has_zeros, resident, slab: machine.slab, limits, boxes: None })
+        Ok(Self { data, places, blocks, meta, has_zeros, resident, limits, boxes: None })
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -89,7 +98,7 @@ impl LinkedGather {
         let Some(named) = near.extent(blocks.dim) else { return Ok(()) };
         let extent = (named.end - named.start - 1) * blocks.block + at.len;
         // no more memory than the sorted list of the tuples would take
-        let most = self.slab.max(at.rows.len() * count * size_of::<PlacedTuple>()) / itemsize.max(1);
+        let most = self.limits.machine.slab.max(at.rows.len() * count * size_of::<PlacedTuple>()) / itemsize.max(1);
         let is_dense = |items: usize| (items - at.len) * itemsize / count <= GAP;
         if extent > most || !is_dense(extent) {
             return self.sweep(near, at, named, out, buffer);
@@ -121,18 +130,28 @@ impl LinkedGather {
         buffer: &mut Buffer,
     ) -> Result<()> {
         let (pitch, block) = (self.blocks.pitch(), self.blocks.block * self.data.dtype().itemsize());
-        let mut groups = TupleGroups::new(named, self.slab / 4 / block.max(1));
+        let (count, together) = (at.tuples.len(), self.limits.machine.slab / 4 / block.max(1));
+        let grid = BucketGrid::new(named.clone(), count, together.max(named.len() / MOST_GROUPS));
+        u32::try_from(count).expect("a window has fewer tuples than 2^32");
+        let mut group: Vec<GroupedTuple> = Vec::new();
         for rows in self.blocks.batches(at) {
             let first = self.blocks.first_near(at, rows.start);
-            let own = first..first + at.tuples.len();
-            groups.set(own.map(|n| near.get(n))).with_context(|| self.data.label())?;
+            let mut groups = Buckets::new(grid, count, size_of::<u32>()).with_context(|| self.data.label())?;
+            groups
+                .extend_words((first..first + count).zip(0_u32..).map(|(n, tuple)| (near.get(n), tuple.to_le_bytes())));
             for row in rows {
                 let from = row * pitch + at.inside;
                 let to = (row - at.rows.start) * at.row_items();
-                groups.each(|first, tuples| {
-                    let from = from + first * self.blocks.block;
-                    self.pick(tuples, ItemRun { from, to, len: at.len }, out, buffer)
-                })?;
+                for bucket in 0..grid.count() {
+                    let places = grid.places(bucket);
+                    group.clear();
+                    groups.near(places.start, places.end, &mut |_, at, tuples| {
+                        let tuples = tuples.as_chunks().0.iter().map(|tuple| u32::from_le_bytes(*tuple));
+                        group.extend(at.iter().copied().zip(tuples));
+                    });
+                    let from = from + places.start * self.blocks.block;
+                    self.pick(&mut group, ItemRun { from, to, len: at.len }, out, buffer)?;
+                }
             }
         }
         Ok(())
@@ -142,6 +161,9 @@ impl LinkedGather {
     /// those of the first tuple go, and how many are taken of each block.
     fn pick(&self, tuples: &mut [GroupedTuple], of_row: ItemRun, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
         let (itemsize, block, ItemRun { from, to, len }) = (self.data.dtype().itemsize(), self.blocks.block, of_row);
+        if tuples.is_empty() {
+            return Ok(());
+        }
         let (low, high) = tuples.iter().fold((u32::MAX, 0), |(low, high), &(at, _)| (low.min(at), high.max(at)));
         let between = (high - low) as usize * block * itemsize;
         let run = |&(place, n): &GroupedTuple| ItemRun {
@@ -149,14 +171,14 @@ impl LinkedGather {
             to: to + n as usize * len,
             len,
         };
-        if between <= self.slab && between / tuples.len() <= GAP {
+        if between <= self.limits.machine.slab && between / tuples.len() <= GAP {
             let first = from + low as usize * block;
             read_items(&self.data, first, (high - low) as usize * block + len, buffer)?;
-            let slab = ItemSlab { first, bytes: buffer, itemsize };
-            let words = |place: u32, n: u32| ((place - low) as usize, to / len + n as usize);
-            with_word!(self.blocks.word(len, itemsize), N => put_words::<N>(tuples, words, buffer, out), _ => {
-                tuples.iter().map(run).for_each(|run| slab.put(run, out, &mut Put::Replace));
-            });
+            let piece = |n| {
+                let (place, n): GroupedTuple = tuples[n];
+                Some(((place - low) as usize, to / len + n as usize))
+            };
+            copy_items(tuples.len(), piece, len * itemsize, buffer, out);
             return Ok(());
         }
         let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);
@@ -198,7 +220,15 @@ impl LinkedGather {
                     stored.part(&columns.chain(lead_dims.iter().rev().map(|&dim| 0..dim)).collect::<Vec<_>>());
                 scratch.items.resize(columns.items() * itemsize, data.label())?;
                 data.read(&columns, &mut scratch.items, &mut scratch.gathered)?;
-                Columns { bytes: &scratch.items, places, itemsize, to: &to }.pick(&tuples, at.len, out);
+                for tuples in tuples.chunks(TURNED) {
+                    for (column, to) in to.iter().enumerate() {
+                        let item = |tuple| {
+                            let (place, n): PlacedTuple = tuples[tuple];
+                            Some((place + column * places, n * at.len + to))
+                        };
+                        copy_items(tuples.len(), item, itemsize, &scratch.items, out);
+                    }
+                }
                 continue;
             }
             let firsts = stored.part(&columns.chain(lead_dims.iter().map(|_| 0..1)).collect::<Vec<_>>()).places();
@@ -289,9 +319,10 @@ impl Fill for LinkedGather {
         let is_file = self.data.is_read_by_position();
         let itemsize = self.meta.dtype.itemsize();
         if let (TuplePlaces::OnDemand(places), true) = (&self.places, is_file && !self.is_cheaper_in_pieces())
-            && self.blocks.reach.saturating_mul(itemsize) > self.slab
+            && self.blocks.reach.saturating_mul(itemsize) > self.limits.machine.slab
         {
-            let boxes = ElementBoxes::new(places.shapes(), self.data.meta().order, itemsize, self.slab);
+            let boxes =
+                ElementBoxes::new(&places.resolver.shapes, self.data.meta().order, itemsize, self.limits.machine.slab);
             self.boxes = boxes.filter(|boxes| self.are_better(boxes));
             if self.boxes.is_some() {
                 return Ok(());
@@ -301,7 +332,7 @@ impl Fill for LinkedGather {
             self.data.reverse_to_c_order();
         }
         let is_long = self.blocks.block * itemsize >= self.limits.machine.short_piece;
-        let most = if is_file && is_long { self.slab } else { self.resident };
+        let most = if is_file && is_long { self.limits.machine.slab } else { self.resident };
         let is_small = self.data.bytes() <= most && !self.is_cheaper_in_pieces();
         if (is_file || self.data.as_chunks().is_some()) && is_small {
             self.data.make_resident(self.limits.threads)?;
@@ -363,4 +394,21 @@ impl Fill for LinkedGather {
         let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(window) } else { share };
         Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(window, most))
     }
+}
+
+/// Returns the number in Fortran order of the place that has this number in C order.
+fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
+    let mut rest = place;
+    dims.iter().rev().fold(0, |number, &dim| {
+        let at = rest % dim;
+        rest /= dim;
+        number * dim + at
+    })
+}
+
+/// Reads `items` items from number `first` on.
+fn read_items(data: &Source, first: usize, items: usize, buffer: &mut Buffer) -> Result<()> {
+    let itemsize = data.dtype().itemsize();
+    buffer.resize(items * itemsize, data.label())?;
+    data.read_at(buffer, (first * itemsize) as u64)
 }

@@ -32,10 +32,8 @@
 mod arrays;
 mod blocks;
 mod buckets;
-mod columns;
 mod element_boxes;
 mod gathered;
-mod groups;
 mod linked;
 mod places;
 mod read;

@@ -1,10 +1,9 @@
 //! Places in the order of the index tuples that name them: what a gather needs, where a scatter groups by place.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::read::collect;
-use super::resolve::{Index, IndexSpec, TupleResolver};
+use super::resolve::TupleResolver;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::memory::{self, Buffer};
@@ -18,8 +17,8 @@ use crate::storage::source::Source;
 pub enum TuplePlaces {
     /// Tuples have no number: all name the one place there is.
     OnlyPlace,
-    /// All places are in memory. Each part is what one thread has read.
-    InMemory(Vec<PlacesPart>),
+    /// All places are in memory, and below 2^32. Each part is what one thread has read.
+    InMemory(Vec<Vec<u32>>),
     /// They would take too much memory: the tuples of a window are read when it is filled.
     OnDemand(Box<PlacesOnDemand>),
 }
@@ -27,62 +26,17 @@ pub enum TuplePlaces {
 /// An index tensor any tuples of which can be read; every number of it has been checked.
 #[derive(Debug)]
 pub struct PlacesOnDemand {
-    indices: Converted,
-    resolver: TupleResolver,
-    kind: Kind,
-}
-
-/// The places that one thread has read.
-#[derive(Debug)]
-pub enum PlacesPart {
-    /// Places below 2^32.
-    Small(Vec<u32>),
-    /// Any places.
-    Large(Vec<u64>),
+    pub(super) indices: Converted,
+    pub(super) resolver: TupleResolver,
+    pub(super) kind: Kind,
 }
 
 /// The places that some neighbouring tuples name.
 pub enum NearPlaces<'a> {
-    /// All name the one place there is.
-    OnlyPlace,
     /// Places below 2^32.
     Small(&'a [u32]),
     /// Any places.
-    Large(Cow<'a, [u64]>),
-}
-
-impl PlacesOnDemand {
-    /// Returns the shapes of the operator.
-    pub(super) fn shapes(&self) -> &IndexSpec {
-        &self.resolver.shapes
-    }
-
-    /// Makes `numbers` the native integers of a box of the index tensor.
-    ///
-    /// # Errors
-    /// Of reading; not enough memory.
-    pub(super) fn read_box(&self, ranges: &[Range<usize>], numbers: &mut Buffer, gathered: &mut Buffer) -> Result<()> {
-        let view = self.indices.view().part(ranges);
-        numbers.resize(view.items() * self.indices.itemsize(), self.indices.source().label())?;
-        self.indices.read(&view, numbers, gathered)
-    }
-
-    /// Makes `places` those on their axis that such integers name.
-    ///
-    /// # Errors
-    /// A number that is out of range, since the file has changed.
-    pub(super) fn on_axis(&self, numbers: &[u8], places: &mut Vec<u64>) -> Result<()> {
-        self.resolver.resolve_on_axis(&self.kind, numbers, places)
-    }
-}
-
-impl PlacesPart {
-    fn len(&self) -> usize {
-        match self {
-            Self::Small(places) => places.len(),
-            Self::Large(places) => places.len(),
-        }
-    }
+    Large(Vec<u64>),
 }
 
 impl TuplePlaces {
@@ -94,34 +48,26 @@ impl TuplePlaces {
         if resolver.width() == 0 {
             return Ok(Self::OnlyPlace);
         }
-        let small = u32::try_from(resolver.places()).is_ok();
+        let fits = u32::try_from(resolver.places()).is_ok()
+            && resolver.count().saturating_mul(size_of::<u32>()) <= limits.machine.entries;
         // A window of elements has the same window of the index tensor as its indices: they are read again instead of kept.
         let is_read_again = resolver.shapes.is_implied && indices.is_read_by_position();
-        if is_read_again || resolver.count().saturating_mul(if small { 4 } else { 8 }) > limits.machine.entries {
-            indices.keep_near(limits.threads)?;
-            let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
-            let mut indices = Converted::new(indices, conversion);
-            indices.make_runs(&native, limits)?;
-            // every number is checked before anything is written, and after it has been brought into the order of its use
-            collect(indices.source(), resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
-            let on_demand = PlacesOnDemand { indices, resolver: resolver.clone(), kind: native.kind().clone() };
-            return Ok(Self::OnDemand(Box::new(on_demand)));
+        if fits && !is_read_again {
+            let begin = |_, tuples| memory::of(tuples).map_err(|why| Error::new(Subject::Indices, why));
+            let parts = collect(&indices, resolver, None, limits, begin, |part: &mut Vec<u32>, _, places| {
+                part.extend(places.iter().map(|&place| place as u32));
+                Ok(())
+            })?;
+            return Ok(Self::InMemory(parts));
         }
-        let refuse = |why| Error::new(Subject::Indices, why);
-        let begin = |_, tuples| {
-            Ok(match small {
-                true => PlacesPart::Small(memory::of(tuples).map_err(refuse)?),
-                false => PlacesPart::Large(memory::of(tuples).map_err(refuse)?),
-            })
-        };
-        let parts = collect(&indices, resolver, None, limits, begin, |part, _, places| {
-            match part {
-                PlacesPart::Small(small) => small.extend(places.iter().map(|&place| place as u32)),
-                PlacesPart::Large(large) => large.extend_from_slice(places),
-            }
-            Ok(())
-        })?;
-        Ok(Self::InMemory(parts))
+        indices.keep_near(limits.threads)?;
+        let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
+        let mut indices = Converted::new(indices, conversion);
+        indices.make_runs(&native, limits)?;
+        // every number is checked before anything is written, and after it has been brought into the order of its use
+        collect(indices.source(), resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
+        let on_demand = PlacesOnDemand { indices, resolver: resolver.clone(), kind: native.kind().clone() };
+        Ok(Self::OnDemand(Box::new(on_demand)))
     }
 
     /// Returns the places that `count` tuples from number `first` on name.
@@ -131,22 +77,19 @@ impl TuplePlaces {
     pub fn near(&self, first: usize, count: usize) -> Result<NearPlaces<'_>> {
         let (mut places, mut first) = (Vec::new(), first);
         match self {
-            Self::OnlyPlace => return Ok(NearPlaces::OnlyPlace),
+            Self::OnlyPlace => {
+                memory::reserve(&mut places, count)?;
+                places.resize(count, 0);
+            }
             Self::InMemory(parts) => {
                 for part in parts {
                     if first + count <= part.len() && places.is_empty() {
-                        return Ok(match part {
-                            PlacesPart::Small(small) => NearPlaces::Small(&small[first..][..count]),
-                            PlacesPart::Large(large) => NearPlaces::Large(large[first..][..count].into()),
-                        });
+                        return Ok(NearPlaces::Small(&part[first..][..count]));
                     }
                     let here = first.min(part.len())..(first + count - places.len()).min(part.len());
                     memory::reserve(&mut places, here.len())?;
                     first -= here.start;
-                    match part {
-                        PlacesPart::Small(small) => places.extend(small[here].iter().copied().map(u64::from)),
-                        PlacesPart::Large(large) => places.extend_from_slice(&large[here]),
-                    }
+                    places.extend(part[here].iter().copied().map(u64::from));
                 }
             }
             Self::OnDemand(on_demand) => {
@@ -157,7 +100,7 @@ impl TuplePlaces {
                 resolver.resolve(kind, &bytes, first, &mut places)?;
             }
         }
-        Ok(NearPlaces::Large(places.into()))
+        Ok(NearPlaces::Large(places))
     }
 
     /// Returns the source that is read while windows are filled, if one is.
@@ -170,24 +113,10 @@ impl TuplePlaces {
 }
 
 impl NearPlaces<'_> {
-    /// Returns the places of all tuples in an array.
-    ///
-    /// # Errors
-    /// A number that is out of range.
-    pub(in crate::ops) fn of_numbers(resolver: &TupleResolver, numbers: &[impl Index]) -> Result<Self> {
-        if resolver.width() == 0 {
-            return Ok(Self::OnlyPlace);
-        }
-        let mut places = Vec::new();
-        resolver.append_places(numbers, |number| number, 0, &mut places)?;
-        Ok(Self::Large(places.into()))
-    }
-
     /// Returns the range from the lowest place that a tuple names to behind the highest, of those below `dim`; `None` if no
     /// tuple names one.
     pub(super) fn extent(&self, dim: usize) -> Option<Range<usize>> {
         match self {
-            Self::OnlyPlace => Some(0..1),
             Self::Small(places) => extent(places, dim),
             Self::Large(places) => extent(places, dim),
         }
@@ -197,7 +126,6 @@ impl NearPlaces<'_> {
     #[inline]
     pub fn get(&self, n: usize) -> usize {
         match self {
-            Self::OnlyPlace => 0,
             Self::Small(places) => places[n] as usize,
             Self::Large(places) => places[n] as usize,
         }

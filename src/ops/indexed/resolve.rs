@@ -340,6 +340,18 @@ impl TupleResolver {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
     }
 
+    /// Returns the places of all tuples in an array; none where tuples have no number.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub(super) fn all_places(&self, numbers: &[impl Index]) -> Result<Vec<u64>> {
+        let mut places = Vec::new();
+        if self.width() > 0 {
+            self.append_places(numbers, |number| number, 0, &mut places)?;
+        }
+        Ok(places)
+    }
+
     /// Appends the places of whole tuples, the first of which is tuple number `first`; `read` makes a number of a word.
     ///
     /// # Errors
