@@ -68,7 +68,8 @@ pub fn gather<T: Copy>(
     axis: i64,
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
-    gathered(data, indices, axis, batch_dims, None)
+    let shapes = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Error)?;
+    shapes.in_order(Order::C).gather(data, indices, None)
 }
 
 /// Returns what [`gather`] does, but zero, which is the default of a number, where an index names no place, as OpenVINO's
@@ -89,19 +90,8 @@ pub fn gather_or_zero<T: Copy + Default>(
     axis: i64,
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
-    gathered(data, indices, axis, batch_dims, Some(T::default()))
-}
-
-/// Gathers; `zero` is what stands where an index names no place, unless that is an error.
-fn gathered<T: Copy>(
-    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
-    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
-    axis: i64,
-    batch_dims: i64,
-    zero: Option<T>,
-) -> Result<ArrayD<T>> {
-    let out_of_range = if zero.is_some() { OutOfRange::Zero } else { OutOfRange::Error };
-    check(data.shape(), indices.shape(), axis, batch_dims, out_of_range)?.in_order(Order::C).gather(data, indices, zero)
+    let shapes = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Zero)?;
+    shapes.in_order(Order::C).gather(data, indices, Some(T::default()))
 }
 
 #[cfg(test)]
