@@ -307,7 +307,7 @@ impl Executor<'_> {
             }
         } else {
             let get = |n| plan.cut.get(numbers.start + n);
-            let is_done = |region: &Region| self.is_taken(region, sink);
+            let is_done = |region: &Region| self.has(region, sink);
             let regions = Regions { is_done: &is_done, ..self.regions(numbers.len(), plan.cut.largest(), &get) };
             self.hand_on(&regions, &|region, items| sink.put(region, items))?;
         }
@@ -318,7 +318,7 @@ impl Executor<'_> {
     fn carry_out_slab(&self, slab: Window, windows: Vec<Window>, sink: &dyn WindowSink) -> Result<()> {
         let Meta { dtype, shape, .. } = self.job.meta();
         let look = |n: usize, left: &mut Vec<usize>| {
-            if !self.is_taken(&Region::Box(windows[n].clone()), sink)? {
+            if !self.has(&Region::Box(windows[n].clone()), sink)? {
                 left.push(n);
             }
             Ok::<_, Error>(true)
@@ -338,15 +338,14 @@ impl Executor<'_> {
         self.hand_on(&regions, &|region, items| sink.put(region, items))
     }
 
-    /// Returns whether a sink has a region already, or has taken it from where it is stored, if both can do that.
-    fn is_taken(&self, region: &Region, sink: &dyn WindowSink) -> Result<bool> {
+    /// Returns whether a sink [has](WindowSink::has) a region, and counts it then.
+    fn has(&self, region: &Region, sink: &dyn WindowSink) -> Result<bool> {
         let Region::Box(window) = region else { return Ok(false) };
-        let stored = || if sink.copies() { self.job.fill.stored(window) } else { Ok(None) };
-        let is_taken = sink.has(window) || stored()?.map_or(Ok(false), |stored| sink.copy(window, &stored))?;
-        if is_taken {
+        let has = sink.has(window, &|| self.job.fill.stored(window))?;
+        if has {
             (self.progress)(region.items() * self.job.meta().dtype.itemsize());
         }
-        Ok(is_taken)
+        Ok(has)
     }
 
     /// Makes regions by several threads, and hands them to `put`, in any order.

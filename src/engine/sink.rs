@@ -21,24 +21,18 @@ pub trait WindowSink: Sync {
     /// Of writing.
     fn put(&self, region: &Region, items: &[u8]) -> Result<()>;
 
-    /// Returns whether the sink has a window already, which need not be filled then.
-    fn has(&self, _window: &Window) -> bool {
-        false
-    }
-
-    /// Returns whether it may take windows packed as they are stored, so that [`copy`](Self::copy) is worth asking.
-    fn copies(&self) -> bool {
-        false
-    }
-
-    /// Takes the items of a window packed as they are stored. Returns false if it cannot: the window must be put instead.
+    /// Returns whether a window need not be filled: the sink has it already, or has now taken the chunks that `stored` returns,
+    /// packed as they are.
     ///
     /// # Errors
     /// Of reading chunks and writing them; a full disk.
-    fn copy(&self, _window: &Window, _stored: &StoredWindow<'_>) -> Result<bool> {
+    fn has(&self, _window: &Window, _stored: &GetStored<'_>) -> Result<bool> {
         Ok(false)
     }
 }
+
+/// Returns the chunks that hold the items of a window as they are, if there are such.
+pub type GetStored<'a> = dyn Fn() -> Result<Option<StoredWindow<'a>>> + 'a;
 
 /// A file in which the items of an output lie one after the other in C order.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Puts the windows of a tensor into a store of chunks.
 
-use crate::engine::sink::WindowSink;
+use crate::engine::sink::{GetStored, WindowSink};
 use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
 use crate::layout::window::{Window, Windows};
@@ -54,7 +54,30 @@ impl WindowSink for ChunkSink<'_> {
         }
     }
 
-    fn has(&self, window: &Window) -> bool {
+    fn has(&self, window: &Window, stored: &GetStored<'_>) -> Result<bool> {
+        if self.is_made(window) {
+            return Ok(true);
+        }
+        let Some(StoredWindow { chunks: from, places: there }) = stored()? else { return Ok(false) };
+        // a box that the end of one tensor cuts off may be whole in the other
+        let unit = self.chunks.unit(self.n);
+        let whole = window.shape() == unit || window.ranges == there.ranges;
+        if !whole || !self.chunks.packs_as(self.n, from.style()) {
+            return Ok(false);
+        }
+        let Some(value) = from.value_of(&there)? else {
+            let is_empty = self.chunks.unstored(self.n).is_some() && from.is_unit(&there);
+            return if is_empty { self.leave_out(window).map(|()| true) } else { Ok(false) };
+        };
+        let len = usize::try_from(value.size()?)?;
+        // an empty file is damaged, which shows when it is read
+        if len == 0 { Ok(false) } else { self.copied(window, &*value, len) }
+    }
+}
+
+impl ChunkSink<'_> {
+    /// Returns whether another process has made a box already.
+    fn is_made(&self, window: &Window) -> bool {
         let Some(made) = &self.made else { return false };
         let number = made.number(window);
         // a box of which that cannot be found out is put once more
@@ -68,29 +91,6 @@ impl WindowSink for ChunkSink<'_> {
         }
     }
 
-    fn copies(&self) -> bool {
-        true
-    }
-
-    fn copy(&self, window: &Window, stored: &StoredWindow<'_>) -> Result<bool> {
-        let StoredWindow { chunks: from, places: there } = stored;
-        // a box that the end of one tensor cuts off may be whole in the other
-        let unit = self.chunks.unit(self.n);
-        let whole = window.shape() == unit || window.ranges == there.ranges;
-        if !whole || !self.chunks.packs_as(self.n, from.style()) {
-            return Ok(false);
-        }
-        let Some(value) = from.value_of(there)? else {
-            let is_empty = self.chunks.unstored(self.n).is_some() && from.is_unit(there);
-            return if is_empty { self.leave_out(window).map(|()| true) } else { Ok(false) };
-        };
-        let len = usize::try_from(value.size()?)?;
-        // an empty file is damaged, which shows when it is read
-        if len == 0 { Ok(false) } else { self.copied(window, &*value, len) }
-    }
-}
-
-impl ChunkSink<'_> {
     /// Notes that a box is done and not stored. A file that somebody put in its place goes.
     fn leave_out(&self, window: &Window) -> Result<()> {
         if self.made.is_some() {
