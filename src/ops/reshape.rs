@@ -208,16 +208,14 @@ pub fn order_without_moving(meta: &Meta, shape: &[usize]) -> Option<Order> {
     match meta.order {
         Order::C => Some(Order::C),
         Order::Fortran if is_both => Some(Order::C),
-        Order::Fortran => long_axes(&meta.shape)
-            .map(|(_, dim)| dim)
-            .eq(long_axes(shape).map(|(_, dim)| dim))
-            .then_some(Order::Fortran),
+        Order::Fortran => differ_by_ones(&meta.shape, shape).then_some(Order::Fortran),
     }
 }
 
-/// Returns the axes that have another dim than 1, with their dims.
-fn long_axes(shape: &[usize]) -> impl Iterator<Item = (usize, usize)> {
-    shape.iter().copied().enumerate().filter(|(_, dim)| *dim != 1)
+/// Returns whether two shapes differ by dims of 1 only.
+fn differ_by_ones(one: &[usize], other: &[usize]) -> bool {
+    let [one, other] = [one, other].map(|shape| shape.iter().filter(|dim| **dim != 1));
+    one.eq(other)
 }
 
 /// Returns the items of a tensor with dims that [`NewShape::resolve`] has returned for its own, for an output that wants boxes of
@@ -226,12 +224,11 @@ fn long_axes(shape: &[usize]) -> impl Iterator<Item = (usize, usize)> {
 ///
 /// Where only dims of 1 come and go, any box of the output is a box of the data, so that chunks stay chunks.
 pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {
-    let dims = |(_, dim): &(usize, usize)| *dim;
-    let old: Vec<_> = long_axes(data.shape()).collect();
-    if old.iter().map(dims).eq(long_axes(&shape).map(|axis| dims(&axis))) {
-        let mut old = old.into_iter();
-        let axes = shape.iter().map(|&dim| if dim == 1 { None } else { old.next().map(|(axis, _)| axis) });
-        return Box::new(Selection::whole(data).along(&axes.collect::<Vec<_>>()));
+    if differ_by_ones(data.shape(), &shape) {
+        let old = data.shape().to_vec();
+        let mut old = (0..old.len()).filter(|&axis| old[axis] != 1);
+        let axes: Vec<_> = shape.iter().map(|&dim| if dim == 1 { None } else { old.next() }).collect();
+        return Box::new(Selection::whole(data).along(&axes));
     }
     Box::new(Reshaped { meta: Meta::new(data.dtype().clone(), shape), data: Selection::whole(data) })
 }
