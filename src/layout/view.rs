@@ -171,9 +171,9 @@ impl View {
     }
 
     /// Returns this view as a selection from a tensor in C order of that shape: the places of each axis of the tensor, and
-    /// for each axis of the view the axis of the tensor that it runs along; but for axes of one place, of which either may have
-    /// more. `None` if the view is no such selection, which views made by [`select`](Self::select),
-    /// [`with_axes`](Self::with_axes) and [`along`](Self::along) always are.
+    /// for each axis of the view the axis of the tensor that it runs along. If one has more axes than the other, these differ by
+    /// axes of one place, and only those of several places are told. `None` if the view is no such selection, which views made by
+    /// [`select`](Self::select), [`with_axes`](Self::with_axes) and [`along`](Self::along) always are.
     pub fn as_selection(&self, shape: &[usize]) -> Option<(Vec<Span>, Vec<usize>)> {
         let at = coordinates(self.offset, shape);
         let mut places: Vec<Option<Span>> = vec![None; shape.len()];
@@ -195,7 +195,8 @@ impl View {
             along[number] = Some(axis);
         }
         // axes of one place run along the axes that are left
-        let mut free = (0..shape.len()).filter(|&axis| places[axis].is_none());
+        let are_as_many = self.axes.len() == shape.len();
+        let mut free = (0..shape.len()).filter(|&axis| are_as_many && places[axis].is_none());
         let along = along.into_iter().filter_map(|axis| axis.or_else(|| free.next())).collect();
         let span = |(place, start): (Option<Span>, usize)| place.unwrap_or(Span { start, step: 1, len: 1 });
         Some((places.into_iter().zip(at).map(span).collect(), along))
@@ -296,6 +297,25 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn selections_with_other_axes_of_one_place() {
+        let whole = View::c_order(&[5, 1, 7]);
+        // the axes of the view, and those of several places as axes of the tensor
+        let rows: [(&[Option<usize>], &[usize]); 4] = [
+            (&[None, Some(0), Some(1), Some(2)], &[0, 2]),
+            (&[Some(0), Some(2), None, None], &[0, 2]),
+            (&[Some(0), Some(2)], &[0, 2]),
+            (&[Some(2), None, Some(0), Some(1)], &[2, 0]),
+        ];
+        for (axes, expected) in rows {
+            let view = whole.along(axes);
+            assert_eq!(view.items(), 35);
+            let all = [span(0, 1, 5), span(0, 1, 1), span(0, 1, 7)];
+            assert_eq!(view.as_selection(&[5, 1, 7]), Some((all.to_vec(), expected.to_vec())), "{axes:?}");
+            assert_eq!(places(&view), places(&whole.with_axes(expected)), "{axes:?}");
         }
     }
 
