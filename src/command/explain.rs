@@ -29,12 +29,14 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
     let held = if of.purpose == Purpose::Scan { "what is read" } else { "what is read and written" };
     lines.push(format!("{}, {memory} of memory for {held}", counted(of.plan.threads as u64, "thread", "threads")));
     if let Some((other, cost)) = &of.instead {
-        let [own, others] = [of.cost.total(), cost.total()].map(size);
-        let other = cut(of, other);
-        lines.push(format!(
-            "instead of {other}: {}; that costs as much as copying {others}, this {own}",
-            calls_of(cost)
-        ));
+        let verdict = match cost.total > of.cost.total {
+            true => {
+                let [own, others] = [of.cost.total, cost.total].map(size);
+                format!("that costs as much as copying {others}, this {own}")
+            }
+            false => format!("that costs about as much, but takes {} of memory", size(cost.held)),
+        };
+        lines.push(format!("instead of {}: {}; {verdict}", cut(of, other), calls_of(cost)));
     }
     lines.extend(of.notes.iter().cloned());
     lines
@@ -62,7 +64,7 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
     let bytes = |windows: &Windows| size((windows.largest() * of.itemsize) as u64);
     match &plan.cut {
         Cut::Blocks(blocks) => {
-            let count = of.cost.bytes_written.div_ceil(blocks.bytes as u64).max(1);
+            let count = plan.cut.count();
             format!("runs that fill blocks of {} of the file, {count} of them", size(blocks.bytes as u64))
         }
         Cut::Windows(windows) if windows.count() == 0 => "nothing, since there are no items".to_owned(),
@@ -137,13 +139,13 @@ fn cut_json(plan: &Plan) -> String {
 }
 
 fn cost_json(cost: &Cost) -> String {
-    let Cost { reads, bytes_read, writes, bytes_written, held } = cost;
+    let Cost { reads, bytes_read, writes, bytes_written, held, total } = cost;
     object([
         ("reads", reads.to_string()),
         ("bytes_read", bytes_read.to_string()),
         ("writes", writes.to_string()),
         ("bytes_written", bytes_written.to_string()),
         ("memory", held.to_string()),
-        ("total", cost.total().to_string()),
+        ("total", total.to_string()),
     ])
 }

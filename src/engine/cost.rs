@@ -6,11 +6,10 @@ use super::cut::Cut;
 use super::plan::{Plan, Planner, Takes};
 use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
 use super::slabs::readings;
-use crate::layout::gather::GAP;
-use crate::layout::tile::WRITES_PER_READ;
-use crate::layout::window::Windows;
+use crate::layout::gather::{Reads, calls};
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::Limits;
+use crate::storage::source::READ_AT_ONCE;
 
 /// What an output costs that is made as a plan has it. Reads and writes are calls of the system, or requests where an operand is
 /// asked of a server. What an index tensor decides, and the index tensor itself, are not counted.
@@ -26,29 +25,20 @@ pub struct Cost {
     pub bytes_written: u64,
     /// The bytes of memory that all threads hold together for windows.
     pub held: u64,
+    /// The number of bytes whose copying takes as long as all of it.
+    pub total: u64,
 }
 
 impl Cost {
-    /// Returns what it costs to read operands.
-    fn of_reads(operands: &[OperandReads]) -> Self {
+    /// Returns what it costs to read operands, if each read takes as long as copying `read` bytes.
+    fn of_reads(operands: &[OperandReads], read: usize) -> Self {
         let mut cost = Self::default();
-        for operand in operands {
-            if let (Some(piece), Reading::Along | Reading::Across | Reading::AsItComes) =
-                (operand.piece, operand.reading)
-            {
-                let bytes = (operand.bytes as f64 * operand.times) as u64;
-                cost.bytes_read += bytes;
-                cost.reads += bytes.div_ceil(piece.max(1));
-            }
+        for operand in operands.iter().filter(|operand| operand.is_counted()) {
+            cost.bytes_read = cost.bytes_read.saturating_add(operand.bytes_read());
+            cost.reads = cost.reads.saturating_add(operand.bytes_read().div_ceil(operand.piece.unwrap_or(0).max(1)));
         }
+        cost.total = cost.bytes_read.saturating_add(cost.reads.saturating_mul(read as u64));
         cost
-    }
-
-    /// Returns the number of bytes whose copying takes as long: each read takes as long as [`GAP`] bytes beside its own, and each
-    /// write as several reads.
-    pub fn total(&self) -> u64 {
-        let calls = self.reads.saturating_add(self.writes.saturating_mul(WRITES_PER_READ as u64));
-        self.bytes_read.saturating_add(self.bytes_written).saturating_add(calls.saturating_mul(GAP as u64))
     }
 }
 
@@ -111,8 +101,20 @@ pub struct OperandReads {
     pub piece: Option<u64>,
     /// The bytes of it that are wanted.
     pub bytes: u64,
-    /// How many times each of these bytes is read, on average.
+    /// How many times each of these bytes is read, on average; what is read in vain counts, too.
     pub times: f64,
+}
+
+impl OperandReads {
+    /// Returns whether it is known what is read, and whether that is read from a file, a server or a pipe.
+    fn is_counted(&self) -> bool {
+        self.piece.is_some() && !matches!(self.reading, Reading::ByIndices | Reading::InMemory)
+    }
+
+    /// Returns how many bytes are read, about.
+    fn bytes_read(&self) -> u64 {
+        (self.bytes as f64 * self.times) as u64
+    }
 }
 
 /// A plan with what it costs.
@@ -139,60 +141,76 @@ pub struct Explanation {
 impl Planner<'_> {
     /// Tells the plan of an output for what takes it.
     pub fn explain(&self, takes: Takes<'_>) -> Explanation {
-        let plan = self.plan(takes);
-        let (operands, cost) = self.cost(&plan, takes);
-        let instead = self.alternative(&plan).map(|other| {
-            let (_, cost) = self.cost(&other, takes);
-            (other, cost)
-        });
+        let mut ways = self.ways(takes).into_iter();
+        let (plan, cost) = ways.next().expect("there is a way to make an output");
         let (itemsize, is_remote) = (self.meta().dtype.itemsize(), self.is_remote);
-        let (purpose, notes) = (Purpose::Output, Vec::new());
-        Explanation { purpose, operands, plan, cost, instead, itemsize, is_remote, notes }
+        let (purpose, operands, notes) = (Purpose::Output, self.operands(&plan), Vec::new());
+        Explanation { purpose, operands, plan, cost, instead: ways.next(), itemsize, is_remote, notes }
     }
 
-    /// Returns the plan that would be made if the one that is made could not be.
-    fn alternative(&self, plan: &Plan) -> Option<Plan> {
-        if plan.hold.is_some() {
-            return Some(Plan { hold: None, ..plan.clone() });
-        }
-        let windows = match &plan.cut {
-            Cut::Blocks(_) => return None,
-            Cut::Windows(windows) if windows.get(0).is_contiguous(&self.meta().shape) => return None,
-            Cut::Windows(_) if self.grid().is_some() => return None,
-            Cut::Windows(_) => self.windows(),
-        };
-        Some(Plan { cut: Cut::Windows(windows), ..plan.clone() })
-    }
-
-    /// Returns how operands are read, and what the plan costs.
-    fn cost(&self, plan: &Plan, takes: Takes<'_>) -> (Vec<OperandReads>, Cost) {
+    /// Returns how operands are read for a plan.
+    fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
         let shape = &self.meta().shape[..];
-        let windows = match &plan.cut {
-            Cut::Blocks(_) => Windows::new(shape, plan.cut.largest().max(1)),
-            Cut::Windows(windows) => windows.clone(),
-        };
+        let sides = plan.cut.sides(shape);
         // what is held is read by its own boxes
-        let read_by = plan.hold.as_ref().map_or_else(|| windows.sides().to_vec(), |_| self.units().sides().to_vec());
-        let slab = plan.hold.as_deref().unwrap_or(windows.sides());
+        let read_by = plan.hold.as_ref().map_or_else(|| sides.clone(), |_| self.units().sides().to_vec());
+        let slab = plan.hold.as_deref().unwrap_or(&sides);
         let of_chunks = self.grain().map_or(1.0, |grain| readings(shape, slab, &grain));
-        let operands: Vec<_> = self.reads().iter().map(|access| reads_of(access, &read_by, of_chunks)).collect();
-        let mut cost = Cost { bytes_written: self.meta().bytes() as u64, ..Cost::of_reads(&operands) };
-        let of_window = match takes {
-            Takes::File { .. } if windows.count() > 0 && !matches!(plan.cut, Cut::Blocks(_)) => {
-                windows.get(0).pieces(shape).count()
+        self.reads().iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
+    }
+
+    /// Returns what it costs to make the output as a plan has it. This is the formula by which a plan is chosen. It adds up, each as
+    /// the number of bytes whose copying takes as long:
+    ///
+    /// - the bytes that are read, with the gaps that are read through, and those that are written;
+    /// - the calls;
+    /// - a third of what is written, where writes do not fill blocks of the file;
+    /// - what is written, once more, where windows do not stay near a core until they are written;
+    /// - what chunks take to be unpacked, and slabs to be held;
+    /// - pages that are read again, where operands do not stay in the system's memory;
+    /// - the memory that is held, since it is touched for the first time;
+    /// - the wait at the end, of half a window for each thread but one.
+    pub(super) fn cost(&self, plan: &Plan, is_file: bool) -> Cost {
+        let (machine, shape, meta) = (&self.limits.machine, &self.meta().shape[..], self.meta());
+        let (sides, count) = (plan.cut.sides(shape), plan.cut.count().max(1) as u64);
+        let volume = |sides: &[usize]| {
+            let sides = sides.iter().zip(shape).map(|(&side, &dim)| side.min(dim) as u64);
+            sides.fold(self.widest() as u64, u64::saturating_mul)
+        };
+        let operands = self.operands(plan);
+        let written = meta.bytes() as u64;
+        let read = if self.is_remote { machine.request } else { machine.read };
+        let mut cost =
+            Cost { bytes_written: written, writes: plan.cut.count() as u64, ..Cost::of_reads(&operands, read) };
+        let mut more = 0_u64;
+        if is_file && !matches!(plan.cut, Cut::Blocks(_)) {
+            // places of axes before one that a window has not all places of are pieces of their own
+            let whole = sides.iter().zip(shape).rev().take_while(|(side, dim)| side >= dim).count();
+            let apart = &sides[..sides.len().saturating_sub(whole + 1)];
+            cost.writes = apart.iter().fold(cost.writes, |writes, &side| writes.saturating_mul(side as u64));
+            more = written / 3;
+        }
+        for operand in operands.iter().filter(|operand| operand.is_counted()) {
+            if operand.in_chunks {
+                more = more.saturating_add(operand.bytes_read().saturating_mul(machine.unpack as u64));
+            } else if let (false, Some(grain)) = (self.fits_memory(), self.grain()) {
+                let again = readings(shape, plan.hold.as_deref().unwrap_or(&sides), &grain) - 1.0;
+                more = more.saturating_add((operand.bytes as f64 * again) as u64);
             }
-            Takes::File { .. } | Takes::Stream | Takes::Windows(_) => 1,
-        };
-        cost.writes = (windows.count() as u64).saturating_mul(of_window as u64);
-        let bytes = |sides: &[usize]| {
-            sides
-                .iter()
-                .zip(shape)
-                .fold(self.widest() as u64, |all, (&side, &dim)| all.saturating_mul(side.min(dim) as u64))
-        };
-        let held = plan.hold.as_ref().map_or(0_u64, |slab| bytes(slab));
-        cost.held = held.saturating_add(bytes(windows.sides()).saturating_mul(2 * plan.threads as u64));
-        (operands, cost)
+        }
+        cost.held = volume(&sides).saturating_mul(2 * plan.threads as u64);
+        if volume(&sides) > 2 * machine.slab as u64 {
+            more = more.saturating_add(written);
+        }
+        if let Some(slab) = &plan.hold {
+            cost.held = cost.held.saturating_add(volume(slab));
+            more = more.saturating_add(written.saturating_mul(machine.hold as u64));
+        }
+        let writes = cost.writes.saturating_mul(machine.write as u64);
+        let all = [cost.total, written, writes, more, cost.held].into_iter().fold(0, u64::saturating_add);
+        let waits = (plan.threads as u64 - 1).saturating_mul(all) / (2 * count);
+        cost.total = all.saturating_add(waits);
+        cost
     }
 }
 
@@ -223,8 +241,9 @@ pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, p
     let operands: Vec<_> = if plan.cut.count() == 0 { Vec::new() } else { parts.iter().map(reads).collect() };
     let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
     let held = held_by_scan(&plan.cut, itemsize, parts.len()).saturating_mul(plan.threads) as u64;
-    let cost = Cost { held, ..Cost::of_reads(&operands) };
     let is_remote = parts.iter().any(|part| part.source.costs_requests());
+    let read = if is_remote { limits.machine.request } else { limits.machine.read };
+    let cost = Cost { held, ..Cost::of_reads(&operands, read) };
     let kept = parts.iter().filter(|part| part.is_kept);
     let note = |part: &ScannedPart<'_>| {
         format!(
@@ -269,9 +288,17 @@ fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandRead
         let chunk = chunks.grid().iter().fold(itemsize, |all, &side| all.saturating_mul(side as u64));
         return told(reading, Some(chunk), of_chunks);
     }
-    // the sides of an output of other dims are not those of the view
-    let is_of_view = !matches!(access.pattern, Pattern::Counted { .. });
-    let window = sides.iter().product::<usize>();
-    let piece = if is_of_view { view.piece(sides).max(1) } else { view.run().min(window) };
-    told(reading, Some((piece as u64).saturating_mul(itemsize)), 1.0)
+    // a box of the output that is no box of the operand takes runs of it
+    let Some(sides) = access.sides(sides) else {
+        let run = view.run().min(sides.iter().product());
+        return told(reading, Some((run as u64).saturating_mul(itemsize)), 1.0);
+    };
+    let part = view.part(&sides.iter().map(|&side| 0..side).collect::<Vec<_>>());
+    let [calls, bytes] = calls(&part, source.dtype().itemsize(), Reads::of(READ_AT_ONCE));
+    let bytes = bytes as u64;
+    told(
+        reading,
+        Some(bytes.div_ceil(calls.max(1) as u64)),
+        bytes as f64 / (part.items() as u64 * itemsize).max(1) as f64,
+    )
 }

@@ -32,6 +32,14 @@ impl Cut {
         }
     }
 
+    /// Returns the sides of the largest region as a box of a tensor of that shape, the first of which is the rows of a run.
+    pub fn sides(&self, shape: &[usize]) -> Vec<usize> {
+        match self {
+            Self::Blocks(_) => Windows::contiguous(shape, self.largest().max(1)),
+            Self::Windows(windows) => windows.sides().to_vec(),
+        }
+    }
+
     /// Returns region number `n`, which must be less than [`count`](Self::count).
     pub fn get(&self, n: usize) -> Region {
         match self {

@@ -3,12 +3,12 @@
 //! A [`Plan`] is a pure function of what an operator [states](crate::ops::access) of its operands, of what takes the output, and of
 //! limits. The [`Job`](super::job::Job) carries it out. So each choice stands in this file, and is tested here without a file.
 
+use super::cost::Cost;
 use super::cut::{Cut, FileBlocks};
 use super::slabs::{DIRECT, SlabSides, Strips, readings, sides_of_slabs, strips};
 use crate::item::meta::Meta;
 use crate::layout::gather::LONG_PIECE;
-use crate::layout::tile::tile;
-use crate::layout::view::View;
+use crate::layout::tile::tiles;
 use crate::layout::window::{Window, Windows};
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits};
@@ -18,17 +18,8 @@ use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
-/// The least piece in which boxes of operands that fit into memory are read. Shorter pieces would be read with their gaps, that
-/// is, several times.
-const LEAST_PIECE: usize = 1 << 10;
-
-/// The size of boxes of operands that fit into memory, or more where they would be read in pieces of fewer than [`CACHED_PIECE`]
-/// bytes. Of a transposition of 96 MiB half of both took 1.07 times as long, and boxes that are twice or four times as large for
-/// longer pieces took 0.9 to 1.3 times as long.
-const CACHED_BOX: usize = 1 << 21;
-
-/// A piece of so many bytes is worth a read of its own for a box of operands that fit into memory.
-const CACHED_PIECE: usize = 1 << 11;
+/// Costs that are above the least by less than this part of it are alike: no machine is known better.
+const ALIKE: u64 = 16;
 
 /// Each thread has at least this many windows of an output in a file, unless windows would take less work than one of a stream.
 const WINDOWS_EACH: usize = 8;
@@ -116,40 +107,59 @@ impl<'a> Planner<'a> {
         &self.reads
     }
 
-    /// Plans an output for what takes it.
+    /// Plans an output for what takes it: the best of all [ways](Self::ways) to make it.
     pub fn plan(&self, takes: Takes<'_>) -> Plan {
-        match takes {
-            Takes::File { base } => self.plan_file(base),
-            Takes::Stream => self.plan_stream(),
-            Takes::Windows(windows) => self.plan_windows(windows.clone(), self.slabs(windows).map(|slabs| slabs.sides)),
-        }
+        self.ways(takes).swap_remove(0).0
     }
 
-    fn plan_file(&self, base: Option<u64>) -> Plan {
-        // a file takes boxes, too; but a stream comes in C order
-        let any_order = self.grid().is_none() && !self.reads.iter().any(|access| access.source.is_stream());
-        let sides = if any_order && self.meta.bytes() > 0 { self.suited_tile() } else { None };
-        let boxes = sides.map(|sides| Windows::boxes(&self.meta.shape, &sides));
-        if let Some(Strips { slab, windows }) = self.strips() {
-            return self.plan_windows(windows, Some(slab));
-        }
-        if let Some(boxes) = &boxes
-            && self.fits_memory()
-            && self.piece(boxes.sides()) >= LEAST_PIECE
-        {
-            return self.plan_windows(boxes.clone(), None);
-        }
-        if boxes.is_none()
-            && let Some(blocks) = self.blocks_of_file(base)
-        {
-            return Plan { cut: Cut::Blocks(blocks), hold: None, is_spooled: false, threads: self.threads };
-        }
-        let windows = boxes.unwrap_or_else(|| self.windows_of(self.items_of_file_window()));
-        let slabs = self.slabs(&windows);
-        self.plan_windows(windows, slabs.map(|slabs| slabs.sides))
+    /// Returns the ways to make an output for what takes it, and what each of them costs: the best one first, then the others, the
+    /// cheapest first, but that of those whose costs are [alike](ALIKE) the one that takes the least memory is better.
+    pub fn ways(&self, takes: Takes<'_>) -> Vec<(Plan, Cost)> {
+        let (is_spooled, cuts) = match takes {
+            Takes::File { base } => (false, self.cuts_of_file(base)),
+            Takes::Stream => self.cuts_of_stream(),
+            Takes::Windows(windows) => (false, self.held_or_not(windows.clone())),
+        };
+        let in_order = !is_spooled && matches!(takes, Takes::Stream);
+        let is_file = is_spooled || matches!(takes, Takes::File { .. });
+        let way = |(cut, hold): (Cut, Option<Vec<usize>>)| {
+            let items = cut.largest().max(hold.as_ref().map_or(0, |_| self.units().largest()));
+            // several threads fill windows in order only where they wait for a server
+            let threads = if in_order && !self.is_remote { 1 } else { self.threads_for(items) };
+            let plan = Plan { cut, hold, is_spooled, threads };
+            let cost = self.cost(&plan, is_file);
+            (plan, cost)
+        };
+        let mut ways: Vec<_> = cuts.into_iter().map(way).collect();
+        ways.sort_by_key(|(_, cost)| cost.total);
+        let least = ways.first().map_or(0, |(_, cost)| cost.total);
+        let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
+        ways[..alike].sort_by_key(|(_, cost)| cost.held);
+        // boxes may be the windows that are there already
+        ways.dedup_by(|(one, _), (other, _)| one == other);
+        ways
     }
 
-    fn plan_stream(&self) -> Plan {
+    /// Returns the cuts of a file, which takes items anywhere, with what is held for each.
+    fn cuts_of_file(&self, base: Option<u64>) -> Vec<(Cut, Option<Vec<usize>>)> {
+        let boxed = self.reads.iter().find_map(|access| match &access.pattern {
+            Pattern::Boxed { sides, .. } => Some(Windows::boxes(&self.meta.shape, sides)),
+            _ => None,
+        });
+        if let Some(boxes) = boxed {
+            return vec![(Cut::Windows(boxes), None)];
+        }
+        let mut cuts: Vec<_> =
+            self.blocks_of_file(base).map(|blocks| (Cut::Blocks(blocks), None)).into_iter().collect();
+        cuts.extend(self.strips().map(|Strips { slab, windows }| (Cut::Windows(windows), Some(slab))));
+        cuts.extend(self.held_or_not(self.windows_of(self.items_of_file_window())));
+        cuts.extend(self.boxes().into_iter().map(|boxes| (Cut::Windows(boxes), None)));
+        cuts
+    }
+
+    /// Returns the cuts of a stream, with what is held for each, and whether these are of a temporary file from which the stream is
+    /// read.
+    fn cuts_of_stream(&self) -> (bool, Vec<(Cut, Option<Vec<usize>>)>) {
         // whole rows of chunks are contiguous in C order
         let items = self.items_within(self.limits.machine.window);
         let of_row = if self.is_remote { 1 } else { items };
@@ -160,14 +170,16 @@ impl<'a> Planner<'a> {
             !few && windows.largest().saturating_mul(itemsize) <= MOST_ROW
         };
         if self.grid().as_ref().is_none_or(is_by_rows) {
-            return self.plan_windows(windows, None);
+            return (false, vec![(Cut::Windows(windows), None)]);
         }
         // chunks would be read again and again, or one by one
-        Plan { is_spooled: true, ..self.plan_file(Some(0)) }
+        (true, self.cuts_of_file(Some(0)))
     }
 
-    fn plan_windows(&self, windows: Windows, hold: Option<Vec<usize>>) -> Plan {
-        Plan { cut: Cut::Windows(windows), hold, is_spooled: false, threads: self.threads }
+    /// Returns windows by themselves, and in slabs if each by itself would read the same again.
+    fn held_or_not(&self, windows: Windows) -> Vec<(Cut, Option<Vec<usize>>)> {
+        let slabs = self.slabs(&windows).map(|slabs| Some(slabs.sides));
+        [None].into_iter().chain(slabs).map(|hold| (Cut::Windows(windows.clone()), hold)).collect()
     }
 
     /// Returns how many threads fill regions of so many items, if each holds one as it is and once packed.
@@ -290,68 +302,38 @@ impl<'a> Planner<'a> {
         Some(grain)
     }
 
-    /// Returns each operand, with its view, whose order of storage the output crosses so soon that windows that are contiguous in
-    /// it would be read in short pieces.
-    fn across(&self) -> impl Iterator<Item = (&Access<'a>, &View)> {
-        let short = self.limits.machine.short_piece;
-        let across = self.reads.iter().filter(move |access| access.crosses_within(short));
-        across.filter_map(|access| match &access.pattern {
-            Pattern::Strided { view, .. } => Some((access, view)),
-            _ => None,
-        })
-    }
-
-    /// Returns the sides of boxes of about so many items that are read and written in the longest pieces, where windows that are
-    /// contiguous in the output would be read in short ones because what is read is stored across its order.
-    fn tile(&self, items: usize) -> Option<Vec<usize>> {
-        let boxed = self.reads.iter().find_map(|access| match &access.pattern {
-            Pattern::Boxed { sides, .. } => Some(sides.clone()),
-            _ => None,
-        });
-        boxed.or_else(|| {
-            let (_, view) = self.across().next()?;
-            Some(tile(&self.meta.shape, &view.axes_as_stored(), items))
-        })
-    }
-
-    /// Returns how many bytes of what is stored across the output are read in one piece for a box of these sides; the most there
-    /// can be where nothing is stored so.
-    fn piece(&self, sides: &[usize]) -> usize {
-        let piece =
-            |(access, view): (&Access<'_>, &View)| view.piece(sides).saturating_mul(access.source.dtype().itemsize());
-        let pieces = self.across().map(piece);
-        pieces.min().unwrap_or(usize::MAX)
+    /// Returns boxes for operands that are stored across the output, so that windows which are contiguous in it would be read in
+    /// short pieces: boxes of several sizes, and of several ratios of what is written to what is read in one piece. A stream
+    /// comes in C order, and what lies in chunks is cut as these are, so that both have none.
+    fn boxes(&self) -> Vec<Windows> {
+        let (shape, machine, mut boxes) = (&self.meta.shape, &self.limits.machine, Vec::new());
+        if self.grid().is_some() || self.reads.iter().any(|access| access.source.is_stream()) || self.meta.bytes() == 0
+        {
+            return Vec::new();
+        }
+        let most = self.items_within(usize::MAX);
+        for access in self.reads.iter().filter(|access| access.crosses_within(machine.short_piece)) {
+            let (Some(view), Pattern::Strided { .. }) = (access.view(), &access.pattern) else { continue };
+            let stored = view.axes_as_stored();
+            let mut items = (2 * machine.slab / self.meta.dtype.itemsize().max(1)).min(most);
+            loop {
+                boxes.extend(tiles(shape, &stored, items));
+                if items >= most {
+                    break;
+                }
+                items = (2 * items).min(most);
+            }
+        }
+        boxes.sort_unstable();
+        boxes.dedup();
+        boxes.into_iter().map(|sides| Windows::boxes(shape, &sides)).collect()
     }
 
     /// Returns whether all operands are no more than may be held: pages that are read for several boxes stay in the system's memory
     /// then.
-    fn fits_memory(&self) -> bool {
+    pub(super) fn fits_memory(&self) -> bool {
         let read = self.reads.iter().fold(0, |all: usize, access| all.saturating_add(access.source.bytes()));
         read <= self.limits.held()
-    }
-
-    /// Returns the sides of the boxes by which an output is made from what is stored across it. Where operands do not fit into
-    /// memory, boxes are as large as suits what is read. Where they do, boxes start at 2 MiB and double until pieces read are at
-    /// least 2 KiB and pieces written at least 16 KiB, while there are at least 4 for each thread.
-    fn suited_tile(&self) -> Option<Vec<usize>> {
-        let (dims, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
-        let least = CACHED_BOX / itemsize.max(1);
-        let all = self.items_within(usize::MAX);
-        let most = (self.meta.items() / (4 * self.threads)).max(least).min(all);
-        let largest = if self.grain().is_none() { most } else { all };
-        let is_long = |sides: &[usize]| {
-            let piece = Windows::boxes(dims, sides).get(0).pieces(dims).next();
-            piece.is_none_or(|piece| piece.items() * itemsize >= self.limits.machine.short_piece)
-        };
-        let mut items = if self.fits_memory() { least.min(most) } else { largest };
-        while items < largest {
-            let sides = self.tile(items)?;
-            if self.piece(&sides) >= CACHED_PIECE && (items >= most || is_long(&sides)) {
-                return Some(sides);
-            }
-            items = (2 * items).min(if items < most { most } else { largest });
-        }
-        self.tile(items)
     }
 
     /// Returns the items of the windows by which the output is written to a file: a few windows for each thread at least, so that

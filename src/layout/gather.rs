@@ -71,6 +71,54 @@ impl Reads<'_> {
         };
         stride <= extent + most
     }
+
+    /// Returns what is read by one call of a walk [as stored](as_stored).
+    fn call(self, steps: &[Step], itemsize: usize) -> Call {
+        let (mut outer, mut extent) = (steps.len(), itemsize);
+        while let Some(step) = outer.checked_sub(1).map(|axis| steps[axis]) {
+            let stride = step.from.unsigned_abs() * itemsize;
+            if !self.are_joined(extent, stride) {
+                break;
+            }
+            let places = if extent >= self.most { 1 } else { (self.most - extent) / stride.max(1) + 1 };
+            if places < step.dim {
+                return Call { outer, chunk: places, extent };
+            }
+            outer -= 1;
+            extent += (step.dim - 1) * stride;
+        }
+        Call { outer, chunk: 1, extent }
+    }
+}
+
+/// What [`gather`] reads by one call.
+struct Call {
+    /// How many axes of a walk, beginning with the first, have one place in a call each. All places of the others are in it.
+    outer: usize,
+    /// How many places of the last outer axis are in a call, nevertheless.
+    chunk: usize,
+    /// The bytes from the first to behind the last item of the other axes.
+    extent: usize,
+}
+
+/// Returns the walk through the items that `view` shows and a tensor of them in C order, whose last axis is the one along which
+/// items lie the nearest in storage.
+fn as_stored(view: &View) -> Option<CopyWalk> {
+    let mut walk = CopyWalk::new(view, &View::c_order(&view.shape()))?;
+    walk.steps.sort_by_key(|step| Reverse(step.from.abs()));
+    Some(walk)
+}
+
+/// Returns how many calls [`gather`] makes for the items that `view` shows, and how many bytes these read, the gaps that are
+/// read through among them.
+pub(crate) fn calls(view: &View, itemsize: usize, reads: Reads<'_>) -> [usize; 2] {
+    let Some(walk) = as_stored(view) else { return [0, 0] };
+    let Call { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
+    let Some((last, others)) = walk.steps[..outer].split_last() else { return [1, extent] };
+    let rows = others.iter().fold(1, |rows: usize, step| rows.saturating_mul(step.dim));
+    let of_row = last.dim.div_ceil(chunk);
+    let joined = (last.dim - of_row) * last.from.unsigned_abs() * itemsize;
+    [rows.saturating_mul(of_row), rows.saturating_mul(of_row * extent + joined)]
 }
 
 /// The bytes of a tile: short pieces are read one beside the other until they fill it, and then copied to their places
@@ -94,30 +142,10 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let limit = reads.most;
-    let dense = View::c_order(&view.shape());
-    let Some(mut walk) = CopyWalk::new(view, &dense) else { return Ok(()) };
-    // storage order: the axis with the smallest stride of the source is the last
-    walk.steps.sort_by_key(|step| Reverse(step.from.abs()));
-    let mut extent = itemsize;
-    let mut inner = walk.steps.len();
-    // how many places of the axis before the inner ones are read at once
-    let mut chunk = 1;
-    while inner > 0 {
-        let step = walk.steps[inner - 1];
-        let stride = step.from.unsigned_abs() * itemsize;
-        if !reads.are_joined(extent, stride) {
-            break;
-        }
-        let places = if extent >= limit { 1 } else { (limit - extent) / stride.max(1) + 1 };
-        if places < step.dim {
-            chunk = places;
-            break;
-        }
-        inner -= 1;
-        extent += (step.dim - 1) * stride;
-    }
-    let blocks = CopyWalk { steps: walk.steps[..inner].to_vec(), ..walk };
-    let within = &walk.steps[inner..];
+    let Some(walk) = as_stored(view) else { return Ok(()) };
+    let Call { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
+    let blocks = CopyWalk { steps: walk.steps[..outer].to_vec(), ..walk };
+    let within = &walk.steps[outer..];
     let neighbours = blocks.steps.last().copied();
     let chunked = neighbours.filter(|_| chunk > 1);
     let is_counted = matches!(reads.gaps, Gaps::Counted(_));
@@ -268,14 +296,16 @@ mod tests {
                 let expected: Vec<u8> = places(&view).iter().flat_map(|&p| vec![p as u8; itemsize]).collect();
                 for limit in [1, itemsize, 3 * itemsize, 7 * itemsize, 1 << 20] {
                     let mut out = vec![255; expected.len()];
-                    let mut scratch = Buffer::default();
+                    let (mut scratch, mut found) = (Buffer::default(), [0, 0]);
                     let read = |bytes: &mut [u8], at: u64| {
                         assert!(bytes.len() <= limit.max(itemsize), "{} bytes at once", bytes.len());
+                        found = [found[0] + 1, found[1] + bytes.len()];
                         bytes.copy_from_slice(&storage[at as usize..][..bytes.len()]);
                         Ok::<_, OutOfMemory>(())
                     };
                     gather(&view, itemsize, &mut out, &mut scratch, Reads::of(limit), read).unwrap();
                     assert_eq!(out, expected, "{itemsize} bytes, limit {limit}, {view:?}");
+                    assert_eq!(calls(&view, itemsize, Reads::of(limit)), found, "{itemsize} {limit} {view:?}");
                 }
             }
         }

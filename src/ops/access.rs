@@ -158,6 +158,17 @@ impl<'a> Access<'a> {
         vec![Window::new(ranges, &shape)]
     }
 
+    /// Returns the sides of the part of the view that boxes of these sides of the output show, if they show boxes of it.
+    pub fn sides(&self, sides: &[usize]) -> Option<Vec<usize>> {
+        let Pattern::Strided { view, .. } = &self.pattern else { return None };
+        let steps = match &self.feeds {
+            Feeds::Slice(spans) => spans.iter().map(|span| span.step.unsigned_abs()).collect(),
+            Feeds::All | Feeds::Along { .. } | Feeds::Named { .. } => vec![1; sides.len()],
+        };
+        let own = sides.iter().zip(steps).map(|(&side, step)| side.div_ceil(step));
+        Some(own.zip(view.shape()).map(|(side, dim)| side.min(dim)).collect())
+    }
+
     /// Returns how many bytes of the operand's storage are read for a window of the output, as far as that is known without
     /// reading: of chunks their sizes, of all else its items.
     pub fn bytes_read(&self, window: &Window) -> u64 {

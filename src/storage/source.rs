@@ -36,7 +36,7 @@ use crate::parallel::{Threads, locked};
 /// The most bytes that are read at once, of copies and while scattered items are gathered, where no server is asked. That bounds
 /// what is read in vain, for the gaps between the items, and the memory of each thread. A read of a MiB costs far more than the
 /// system call that asks for it.
-pub(super) const READ_AT_ONCE: usize = 1 << 20;
+pub(crate) const READ_AT_ONCE: usize = 1 << 20;
 
 /// A tensor that can be read in parts.
 #[derive(Debug)]

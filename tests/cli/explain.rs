@@ -23,8 +23,8 @@ fn plans_for_people() {
             "convert square:float32[4096,4096] -o o.npy",
             &[
                 "plan:\n    IN square:float32[4096,4096]: along the output, 64.0 MiB in pieces of 512 KiB, read once\n",
-                "cut: runs that fill blocks of 512 KiB of the file, 128 of them\n",
-                "calls: about 128 reads of 64.0 MiB in all, 128 writes of 64.0 MiB\n",
+                "cut: runs that fill blocks of 512 KiB of the file, 129 of them\n",
+                "calls: about 128 reads of 64.0 MiB in all, 129 writes of 64.0 MiB\n",
                 "2 threads, 2.00 MiB of memory",
             ],
         ),
