@@ -93,9 +93,9 @@ pub enum Advice {
     WriteNpy,
     /// Read the bits as the other dtype, since values are not cast to it.
     ReadBits,
-    /// Say which dtype the items are of, since the file only has their bits: so many bytes for each.
+    /// Say which dtype the items are of, since the file only has their bits: this many bytes for each.
     NameItems(usize),
-    /// Write the tensor as `.npy`, or say which dtype the items are of, which have so many bytes each.
+    /// Write the tensor as `.npy`, or say which dtype the items are of, which have this many bytes each.
     WriteOrName(usize),
     /// Pass a tensor, where text or nothing was passed.
     PassTensor,

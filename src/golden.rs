@@ -117,7 +117,7 @@ impl TensorEq {
         Self { options: self.options.with_rtol(rtol), ..self }
     }
 
-    /// Lets elements pass that are no more than so many representable values away.
+    /// Lets elements pass that are no more than `ulp` representable values away.
     #[must_use]
     pub fn ulp(self, ulp: u64) -> Self {
         Self { options: self.options.with_ulp(ulp), ..self }

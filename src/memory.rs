@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::error::{Context, Error, ErrorKind};
 
-/// There is no memory for so many bytes. It becomes an [`Error`] or the text of a message where it is passed on.
+/// There is no memory for this many bytes. It becomes an [`Error`] or the text of a message where it is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfMemory(pub(crate) usize);
 
@@ -27,7 +27,7 @@ impl From<OutOfMemory> for Error {
     }
 }
 
-/// Makes room for so many more items. A vector that grows again and again gets ever more room at once.
+/// Makes room for `more` more items. A vector that grows again and again gets ever more room at once.
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     if vec.try_reserve(more).is_ok() {
@@ -39,7 +39,7 @@ fn grow<T>(vec: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     vec.try_reserve_exact(least).map_err(|_| OutOfMemory(bytes))
 }
 
-/// Makes room for so many more items, if there is none.
+/// Makes room for `more` more items, if there is none.
 #[inline]
 pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     if vec.capacity() - vec.len() < more { grow(vec, more) } else { Ok(()) }
@@ -62,14 +62,14 @@ pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), OutOf
     Ok(())
 }
 
-/// Returns an empty vector with room for so many items.
+/// Returns an empty vector with room for `items` items.
 pub(crate) fn of<T>(items: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(items).map_err(|_| OutOfMemory(items.saturating_mul(size_of::<T>())))?;
     Ok(vec)
 }
 
-/// Returns so many zeros.
+/// Returns `bytes` zeros.
 pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
     let mut vec = of(bytes)?;
     vec.resize(bytes, 0);
@@ -94,7 +94,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns so many zeros. Where there are many, the system has not made them yet: whoever writes to them first touches the
+    /// Returns `bytes` zeros. Where there are many, the system has not made them yet: whoever writes to them first touches the
     /// memory, so that several threads that fill them share the cost.
     pub(crate) fn zeros(bytes: usize) -> Result<Self, OutOfMemory> {
         /// Fewer are not worth a call of the system, and of huge pages the last may be half of all.
@@ -113,7 +113,7 @@ impl Buffer {
         Ok(Self { memory: Box::new(heap), start, len: bytes })
     }
 
-    /// Makes it so many bytes long, and returns them; its content is lost.
+    /// Makes it `bytes` bytes long, and returns them; its content is lost.
     pub(crate) fn room(&mut self, bytes: usize) -> Result<&mut [u8], OutOfMemory> {
         if bytes > self.memory.len() - self.start {
             *self = Self::zeros(bytes)?;
@@ -122,7 +122,7 @@ impl Buffer {
         Ok(self)
     }
 
-    /// Makes it so many bytes long; its content is lost. `label` is what messages call the operand it is for.
+    /// Makes it `bytes` bytes long; its content is lost. `label` is what messages call the operand it is for.
     ///
     /// # Errors
     /// Not enough memory.

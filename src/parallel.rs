@@ -56,7 +56,7 @@ impl Default for Threads {
 }
 
 impl Threads {
-    /// Allows so many threads, or one for each core up to [`USUAL_THREADS`] if `None`.
+    /// Allows `most` threads; one for each core, up to [`USUAL_THREADS`], if `None`.
     #[must_use]
     pub const fn new(most: Option<NonZero<usize>>) -> Self {
         Self { most, worth_a_thread: WORTH_A_THREAD }
@@ -75,7 +75,7 @@ impl Threads {
         if asks { self.started_for(0) } else { self }
     }
 
-    /// Returns how many threads are worth their start for so many bytes, 1 at least. (The cores are not counted where it is
+    /// Returns how many threads are worth their start for `bytes` bytes, 1 at least. (The cores are not counted where it is
     /// one.)
     pub fn for_bytes(self, bytes: usize) -> usize {
         let worth = bytes.checked_div(self.worth_a_thread).unwrap_or(MOST_NUMBERED).min(MOST_NUMBERED);
@@ -87,8 +87,8 @@ impl Threads {
     }
 }
 
-/// Returns how many of so many threads may hold `each` so many bytes at a time: all of them as long as they hold no more than
-/// `memory` together, and [`USUAL_THREADS`] whatever they hold. So a number of threads that suits short windows does not
+/// Returns how many of `threads` threads may hold `each` bytes at a time: all of them as long as they hold no more than `memory`
+/// together, and [`USUAL_THREADS`] whatever they hold. So a number of threads that suits short windows does not
 /// multiply long ones.
 pub fn threads_holding(threads: usize, each: usize, memory: usize) -> usize {
     threads.min((memory / each.max(1)).max(USUAL_THREADS))
@@ -104,7 +104,7 @@ fn start<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, work).ok()
 }
 
-/// Calls `work` on up to so many threads, one of them the calling thread. It is compiled once, not for each kind of work.
+/// Calls `work` on up to `threads` threads, one of them the calling thread. It is compiled once, not for each kind of work.
 fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
         // where the system gives no more threads, fewer do the work
@@ -113,7 +113,7 @@ fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
     });
 }
 
-/// Calls `each(0..count)` on up to so many threads, each with a state that `begin` makes for it. Numbers are handed out in
+/// Calls `each(0..count)` on up to `threads` threads, each with a state that `begin` makes for it. Numbers are handed out in
 /// ascending order. False from `each` ends the work, and so does an error: if there are several, the error of the lowest
 /// number is returned, which does not depend on timing. The states are returned in no order.
 ///
@@ -157,7 +157,7 @@ pub fn share<S: Send, E: Send>(
     }
 }
 
-/// Calls `make(0..count)` on up to so many threads as [`share`] does, and `take` with each number and the state that it was made
+/// Calls `make(0..count)` on up to `threads` threads as [`share`] does, and `take` with each number and the state that it was made
 /// in: one number after the other, in ascending order. So what takes its input from front to back reads ahead: while it takes
 /// one number, the other threads make the next ones. A thread keeps what it has made until its turn comes, so no more than one
 /// for each thread is in memory.

@@ -38,7 +38,7 @@ use crate::storage::target::Target;
 ///
 /// Two items are the same if their bits are, or both are NaN, or a tolerance that is given accepts them: --atol and
 /// --rtol if |ACTUAL - EXPECTED| <= atol + rtol * |EXPECTED|, in float64 (of complex numbers the modulus), or --ulp if
-/// no more than so many steps from one representable value to the next lie between them. Infinities are the same only
+/// no more than N steps from one representable value to the next lie between them. Infinities are the same only
 /// as themselves. Differences of integers, bools and dates are exact. Without a tolerance +0 and -0 differ.
 ///
 /// Another dtype or shape is a difference. Byte order, C or Fortran order and the format of the file are none. Metadata that

@@ -45,7 +45,7 @@ struct Line {
 }
 
 impl Line {
-    /// Divides a line of so many characters. Where there is no room for a bar beside the longest words there is none.
+    /// Divides a line of `columns` characters. There is no bar where the longest words leave no room for one.
     fn of(columns: usize) -> Self {
         const WORDS: usize = 52;
         const BAR: usize = 40;

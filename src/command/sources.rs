@@ -157,8 +157,8 @@ impl<'a> OperandReader<'a> {
         Ok(Self { limits: Limits { memory: run.memory, ..reader.limits }, quiet: run.quiet, ..reader })
     }
 
-    /// Returns a reader of so many files, all of which are sources at the same time: the program is allowed to have them
-    /// open, or each of them is opened again for every read.
+    /// Returns a reader of `count` files that are sources at the same time. If the system does not let the program have them
+    /// all open, each is opened again for every read.
     pub(super) fn for_files(self, count: usize) -> Self {
         Self { reopens: !allow_open_files(count), ..self }
     }

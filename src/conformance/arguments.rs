@@ -154,7 +154,7 @@ pub(super) fn missing(what: &'static str) -> Error {
     Error::new(Subject::Argument(what), "is missing")
 }
 
-/// Returns the numbers of an input that has at most one axis, and at least so many.
+/// Returns the numbers of an input that has one axis, or none if `least` is 0.
 pub(super) fn list_of(source: Source, least: usize) -> Result<Vec<i64>> {
     let source = check_integers(source)?;
     if !(least..=1).contains(&source.shape().len()) {

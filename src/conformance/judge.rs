@@ -146,7 +146,7 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Verdict {
     Verdict::Failed { reason, difference: Some(Box::new(found)) }
 }
 
-/// The names under which a runtime may write output number `n` of a test that has so many.
+/// Returns the names under which a runtime may write output number `n` of a test that has `count` outputs.
 fn names(n: usize, count: usize) -> impl Iterator<Item = String> {
     let alone = ["output.npy", "output.pb"].into_iter().filter(move |_| count == 1).map(str::to_owned);
     alone.chain([format!("output_{n}.npy"), format!("output_{n}.pb")])

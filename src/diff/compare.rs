@@ -30,7 +30,7 @@ use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::Source;
 
-/// Items are converted, counted, summed and searched so many at a time. They stay in a core's cache (16 KiB of complex128
+/// This many items at a time are converted, counted, summed and searched. They stay in a core's cache (16 KiB of complex128
 /// of either tensor); a window that is converted as a whole would be written to memory and read back.
 pub(super) const CHUNK: usize = 1024;
 
@@ -135,7 +135,7 @@ pub(super) fn begun(
     Ok((difference, Some(how)))
 }
 
-/// Returns whether the items of a tensor of so many show that it does not pass.
+/// Returns whether what was found of `items` items shows that their tensor does not pass.
 fn fails(options: &Options, tally: &DifferenceTally, items: usize) -> bool {
     let limits_not_applicable = options.limits.any() && tally.has_non_finite_mismatch;
     limits_not_applicable || options.asks_items() && !options.allows(tally.mismatches, items)

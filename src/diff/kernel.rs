@@ -275,7 +275,7 @@ fn is_farther<T: ComparedItem>(tally: &Thresholds, mut pairs: impl Iterator<Item
     })
 }
 
-/// Counts the pairs that fail, each so many steps apart; returns `None` if one of them must be listed.
+/// Counts the pairs that fail. Each pair comes with the number of steps between its items. Returns `None` if one of them must be listed.
 #[inline]
 fn count_failures<T: ComparedItem>(
     tally: &Thresholds,

@@ -184,7 +184,7 @@ pub(crate) struct Density {
     pub planes: u64,
 }
 
-/// Counts the mismatches of two tensors in at most so many cells down and across. Returns `None` if the dtypes or the shapes
+/// Counts the mismatches of two tensors in at most `most` cells down and across. Returns `None` if the dtypes or the shapes
 /// differ.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ pub struct Options {
     pub atol: Option<f64>,
     /// The relative tolerance. It is 0 if only `atol` is given.
     pub rtol: Option<f64>,
-    /// An element passes if at most so many steps, from value to neighbouring value, are between its two values.
+    /// An element passes if at most this many steps, from value to neighbouring value, are between its two values.
     pub ulp: Option<u64>,
     /// How many of the first mismatches in C order are listed.
     pub shown: usize,
@@ -72,7 +72,7 @@ impl Options {
         !self.limits.any() || self.tolerances().next().is_some() || self.allowed.is_some()
     }
 
-    /// Returns whether so many of so many items may fail.
+    /// Returns whether `mismatches` of `items` items may fail.
     pub(super) fn allows(&self, mismatches: usize, items: usize) -> bool {
         self.allowed.map_or(mismatches == 0, |allowed| allowed.accepts(mismatches, items))
     }
@@ -193,7 +193,7 @@ impl Allowed {
     /// The most digits behind the point of a share.
     pub const PLACES: u32 = 16;
 
-    /// Returns whether so many of so many items may fail: `100 * mismatches <= P * items`, exactly.
+    /// Returns whether `mismatches` of `items` items may fail: `100 * mismatches <= P * items`, exactly.
     pub fn accepts(self, mismatches: usize, items: usize) -> bool {
         match self {
             Self::Items(most) => mismatches <= most,

@@ -16,7 +16,7 @@ pub(super) const RANGES: usize = 16;
 /// Words of a page of marks, 32 KiB.
 const PAGE: usize = 4096;
 
-/// A place of the first axis that has so many items or more has a bit: all bits together are then few beside the items.
+/// Each place of the first axis has a bit if it has at least this many items. All bits together are then few beside the items.
 /// Tensors that are scanned in boxes have such rows.
 const LONG_ROW: usize = 1024;
 

@@ -135,7 +135,7 @@ impl Difference {
         metric_text(name, value, failure.map(|failure| failure.bound))
     }
 
-    /// Returns what share of the items so many are. If it is more than may fail, that shows.
+    /// Returns the share that `mismatches` have of all items. The text shows it if that is more than may fail.
     pub(super) fn share(&self, mismatches: usize) -> String {
         let text = share(mismatches, self.items);
         let shown = text.trim_end_matches(" %").parse::<f64>();

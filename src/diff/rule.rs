@@ -9,7 +9,7 @@ pub(super) struct Rule {
     /// which accepts nothing.
     pub atol: f64,
     pub rtol: f64,
-    /// A pair passes also if no more than so many steps lie between its items.
+    /// A pair passes, too, if no more than this many steps are between its items.
     pub ulp: Option<u64>,
     pub nan_differs: bool,
     /// How many of the first mismatches are listed.

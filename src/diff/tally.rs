@@ -28,7 +28,7 @@ const GROUP: usize = 32;
 /// and the file how long an item is; a failed allocation would end the process, so an allocation that may fail is tried
 /// first.
 const LONG: usize = 1 << 12;
-/// For shorter mismatches it is asked for so many at once, since asking for each would double the allocations.
+/// For shorter mismatches this many are asked about at once, since asking for each would double the allocations.
 const OFTEN: usize = 1 << 10;
 
 /// Neighbouring items of both tensors as they are stored (little-endian), before they are converted to the type that they
@@ -249,7 +249,7 @@ impl DifferenceTally {
         reading.kernel().count(&thresholds, rule, pairs.rows, steps)
     }
 
-    /// Takes a pair into account, so many steps apart if that has a meaning.
+    /// Takes a pair into account, which is `steps` steps apart if steps have a meaning.
     fn pair(&mut self, rule: &Rule, stored: StoredItems<'_>, facts: &PairFacts, steps: Option<u64>) {
         let errors = facts.error.map(|PairError { distance, size }| {
             let near = distance.near();

@@ -60,7 +60,7 @@ impl WorstMismatches {
         self.found.len()
     }
 
-    /// Returns whether every mismatch is one of so many, because there are fewer so far.
+    /// Returns whether every mismatch is one of the `wanted` worst, because fewer were found so far.
     pub(super) fn takes_all(&self, wanted: usize) -> bool {
         wanted > 0 && self.least.is_none()
     }
@@ -72,7 +72,7 @@ impl WorstMismatches {
         distance.map(|value| Most { value, item })
     }
 
-    /// Returns whether a mismatch of item number `item` is one of so many.
+    /// Returns whether a mismatch of item number `item` is one of the `wanted` worst so far.
     pub(super) fn takes(&self, item: usize, distance: Option<Number>, wanted: usize) -> bool {
         let Some(least) = self.least else { return wanted > 0 };
         match (least.distance, finite(distance)) {
@@ -108,7 +108,7 @@ impl WorstMismatches {
         Ok(())
     }
 
-    /// Leaves so many mismatches, the worst first.
+    /// Leaves the `wanted` worst mismatches, the worst first.
     fn sort(&mut self, wanted: usize) {
         self.found.sort_by(|a, b| {
             let by_distance = match (a.distance(), b.distance()) {

@@ -65,8 +65,8 @@ pub struct FileBlocks {
 }
 
 impl FileBlocks {
-    /// Cuts a file into blocks of so many bytes, a power of two, in which items of that meta lie from byte `base` on. Both are
-    /// multiples of the size of an item.
+    /// Cuts a file, in which items of that meta lie from byte `base` on, into blocks of `bytes` bytes, a power of two. `bytes` and
+    /// `base` are multiples of the size of an item.
     pub(super) fn new(bytes: usize, base: u64, meta: &Meta) -> Self {
         Self { bytes, base, items: meta.items(), itemsize: meta.dtype.itemsize() }
     }

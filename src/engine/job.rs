@@ -169,7 +169,7 @@ impl Job {
         Ok(())
     }
 
-    /// Hands the items of so many runs, which `get` returns by their numbers, to `take`, one after the other, and reads no others.
+    /// Hands the items of `runs` runs, which `get` returns by their numbers, to `take`, one after the other, and reads no others.
     /// `progress` counts all of the output then.
     ///
     /// # Errors

@@ -182,7 +182,7 @@ impl<'a> Planner<'a> {
         [None].into_iter().chain(slabs).map(|hold| (Cut::Windows(windows.clone()), hold)).collect()
     }
 
-    /// Returns how many threads fill regions of so many items, if each holds one as it is and once packed.
+    /// Returns how many threads fill regions of `items` items, if each holds one region as it is and once packed.
     pub fn threads_for(&self, items: usize) -> usize {
         threads_holding(self.threads, items.saturating_mul(self.widest()).saturating_mul(2), self.limits.held())
     }

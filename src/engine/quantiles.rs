@@ -75,7 +75,7 @@ impl Fraction {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// Returns the rank, from 1, of the quantile among so many items in ascending order: the least whole number that is not
+    /// Returns the rank, from 1, of the quantile among `items` items in ascending order: the least whole number that is not
     /// below this fraction of them, and at least 1. (NumPy calls the method `inverted_cdf`.)
     pub fn rank(self, items: u64) -> u64 {
         let rank = (u128::from(self.numerator) * u128::from(items)).div_ceil(self.denominator.into());
@@ -278,7 +278,7 @@ impl PassCounts {
 }
 
 impl Search {
-    /// Begins a search among at most `items` keys of so many bits. The fractions ascend.
+    /// Begins a search among at most `items` keys of `bits` bits. The fractions ascend.
     pub fn new(bits: u32, fractions: &[Fraction], items: usize) -> Self {
         let (pass, kept) = match items <= FEW {
             true => (Pass::KeepAll, Vec::with_capacity(items)),
@@ -466,7 +466,7 @@ impl Search {
     }
 }
 
-/// Returns the largest key of so many bits.
+/// Returns the largest key of `bits` bits.
 fn largest_key(bits: u32) -> u64 {
     u64::MAX >> (u64::BITS - bits)
 }

@@ -55,7 +55,7 @@ fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     Some(select(&mut few[..kept], &inner))
 }
 
-/// Returns the key of a rank, from 0, among the keys from `least` to `most`, if there are so many.
+/// Returns the key of a rank, from 0, among the keys from `least` to `most`; `None` if no more than `rank` keys are there.
 pub(super) fn select_within(keys: &[u64], (least, most): (u64, u64), rank: u64) -> Option<u64> {
     let mut few: Vec<u64> = keys.iter().copied().filter(|key| (least..=most).contains(key)).collect();
     select(&mut few, &[rank]).pop()
@@ -75,7 +75,7 @@ fn parted(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
 }
 
 /// Returns for each rank, which ascend and count from 0, the bucket that has its key, and the rank among the keys of that bucket;
-/// the last bucket if there are not so many keys.
+/// the last bucket if a rank is beyond all keys.
 pub(super) fn locate<C: Copy + Into<u64>>(counts: &[C], ranks: &[u64]) -> Vec<(usize, u64)> {
     let (mut bucket, mut below) = (0, 0);
     let place = |&rank: &u64| {

@@ -76,7 +76,7 @@ impl<'a> FileSink<'a> {
         Self { within: bytes, ..self }
     }
 
-    /// Returns which of so many items have bytes that are written.
+    /// Returns the range of those of `items` items that have bytes in the range of this sink.
     pub fn items_within(&self, items: usize) -> Range<usize> {
         let (itemsize, end) = (self.itemsize.max(1) as u64, self.position(items));
         let Range { start, end } = self.within.start.clamp(self.base, end)..self.within.end.clamp(self.base, end);

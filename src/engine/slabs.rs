@@ -152,7 +152,7 @@ pub(super) struct Strips {
 }
 
 /// Returns slabs of whole units, of at most `items` items, whose rows are pieces of about `piece` items that are contiguous
-/// in C order, and windows of about `window` items of them. `None` where the rows of a unit are so long already, or where no
+/// in C order, and windows of about `window` items of them. `None` where the rows of a unit are as long already, or where no
 /// two units fit.
 ///
 /// A unit that is as wide as 16 float32 is written to a file in pieces of 64 bytes, a call of the system each.

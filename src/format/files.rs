@@ -191,14 +191,14 @@ impl WriteOptions {
         self
     }
 
-    /// Cuts a Zarr array into chunks of so many places on each axis.
+    /// Cuts a Zarr array into chunks that have `sides` places, one number for each axis.
     #[must_use]
     pub fn chunks(mut self, sides: impl Into<Vec<usize>>) -> Self {
         self.extras.chunks = vec![SidesRule::by_axis(sides.into())];
         self
     }
 
-    /// Puts the chunks of a Zarr array together into files of so many places on each axis.
+    /// Puts the chunks of a Zarr array together into files that have `sides` places, one number for each axis.
     #[must_use]
     pub fn shards(mut self, sides: impl Into<Vec<usize>>) -> Self {
         self.extras.shards = vec![SidesRule::by_axis(sides.into())];

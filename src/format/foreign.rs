@@ -98,7 +98,7 @@ fn holder_among_bytes(path: &Path) -> io::Result<Option<&'static str>> {
 /// The most bytes of a pointer of Git LFS.
 const POINTER: u64 = 1024;
 
-/// Returns whether a file of so many bytes is a pointer of Git LFS. Files that are longer are not opened.
+/// Returns whether a file of `bytes` bytes is a pointer of Git LFS. A file that is longer than any pointer is not opened.
 pub(super) fn is_pointer_at(path: &Path, bytes: u64) -> bool {
     let begin = || -> io::Result<Vec<u8>> {
         let mut begin = Vec::new();

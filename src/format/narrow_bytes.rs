@@ -188,7 +188,7 @@ impl NarrowChunks {
                 out.iter_mut().enumerate().for_each(|(n, out)| *out = item(byte(n), place(n)));
             });
         }
-        // of places so far apart, every so many lie in bytes that are as far apart
+        // every `each`-th of these places lies as many bytes behind the last as the places are apart
         for first in 0..each.min(last.len) {
             let len = (last.len - first).div_ceil(each);
             let bytes = Span { start: place(first) / each, step: if len > 1 { last.step } else { 1 }, len };

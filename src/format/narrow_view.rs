@@ -76,8 +76,8 @@ pub(super) enum Sharing {
     Alone { keeps: bool },
     /// Items that follow each other share a byte.
     Along,
-    /// The items of a byte follow each other along the last axis of a tensor in Fortran order. There are so many bytes at each
-    /// place of that axis.
+    /// The items of a byte follow each other along the last axis of a tensor in Fortran order. The number is that of the bytes at
+    /// each place of that axis.
     Across(usize),
 }
 

@@ -67,7 +67,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Takes so many bytes, which end a character.
+    /// Takes `bytes` bytes, the last of which ends a character.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;

@@ -121,8 +121,8 @@ impl DType {
         usual.chain(NAMED.iter().filter(move |(kind, ..)| wide(kind))).map(|(_, name, ..)| *name)
     }
 
-    /// Returns the names of the numbers that a void of so many bytes may be. Where there are types that NumPy has no name for,
-    /// these alone, since it would have named all others: the most usual one first.
+    /// Returns the names of the dtypes that a void of `bytes` bytes may be, the most usual one first. Where NumPy has no name for
+    /// some of them, it is one of these: NumPy would have named the others.
     #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(crate) fn names_of_size(bytes: usize) -> impl Iterator<Item = &'static str> {
         const USUAL: [&str; 4] = ["float8_e4m3fn", "float8_e5m2", "float32", "float64"];

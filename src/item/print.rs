@@ -118,7 +118,7 @@ impl<'a> ItemWriter<'a> {
         self.text(itoa::Buffer::new().format(value));
     }
 
-    /// Appends a float of so many bytes: a string for NaN and infinities, else the fewest digits that read back to it.
+    /// Appends a float that is stored in `size` bytes: a string for NaN and infinities, else the fewest digits that read back to it.
     /// Floats of 16 bits or fewer are written as the float32 of the same value. The fewest digits that tell them from
     /// other such floats are another number to readers that do not know the dtype: 65504 would be 65500.
     fn float(&mut self, value: f64, size: usize) {

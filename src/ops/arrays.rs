@@ -33,8 +33,8 @@ pub(super) fn check_axis(shape: &[usize], axis: i64) -> Result<usize, Error> {
         .ok_or_else(|| Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1)))
 }
 
-/// Checks that `updates` have the shape `expected`, or, where one value stands for all of them, that so many can be counted at
-/// all. `with` says what gives `data` of that shape updates of this shape.
+/// Checks that `updates` have the shape `expected`, or, where one value stands for all of them, that there are no more of
+/// them than can be counted. `with` says what gives `data` of that shape updates of this shape.
 pub(super) fn check_updates(
     updates: Option<&[usize]>,
     expected: &[usize],

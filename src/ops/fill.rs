@@ -147,9 +147,9 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;
 
-    /// Returns how many bytes a window should have at least, if so many threads fill windows, because of what each window costs
-    /// that the [patterns](Self::reads) do not tell: where an index tensor or many operands are looked through for each. `None`
-    /// if any size will do.
+    /// Returns how many bytes a window should have at least, for a number of threads that fill windows. Operators have such a
+    /// least size where they look through an index tensor or through many operands for each window, which the
+    /// [patterns](Self::reads) do not tell. `None` if any size will do.
     fn window_bytes(&self, _threads: usize, _machine: &Machine) -> Option<usize> {
         None
     }

@@ -30,9 +30,9 @@ pub struct Matcher {
 enum Rule {
     /// It holds for no item.
     Nothing,
-    /// As one number of so many bytes, whose key is in ranges.
+    /// As one number of `size` bytes, whose key is in ranges.
     Number { size: usize, is_float: bool, keys: Keys },
-    /// As two floats of so many bytes.
+    /// As two floats of `part` bytes each.
     Complex { part: usize, keys: PartKeys },
     /// By a table of all bytes.
     Byte(Box<[bool; 256]>),
@@ -73,7 +73,7 @@ impl KeySpace {
         Self { numbers: all.clone(), finite: all.clone(), all }
     }
 
-    /// Returns the keys of floats of so many bytes, of which `infinity` is the big-endian infinity.
+    /// Returns the keys of floats of `size` bytes. `infinity` is the big-endian infinity of the type.
     fn floats(size: usize, infinity: &[u8]) -> Self {
         let (most, infinity) = ((1_i128 << (8 * size - 1)) - 1, i128::from(number(infinity, true)));
         Self { all: -most..=most, numbers: -infinity..=infinity, finite: 1 - infinity..=infinity - 1 }
@@ -160,7 +160,7 @@ words! {
     u64, i64;
 }
 
-/// Runs code with `$word` as the word of so many bytes.
+/// Runs code with `$word` as the word of `$size` bytes.
 macro_rules! by_width {
     ($size:expr, $word:ident => $code:expr) => {
         match $size {
@@ -201,7 +201,7 @@ fn float_key(item: &[u8], big: bool) -> i128 {
     if bits & sign == 0 { magnitude } else { -magnitude }
 }
 
-/// Returns the rule for items that are one number of so many bytes, whose key `key` returns.
+/// Returns the rule for items that are one number of `size` bytes, whose key `key` returns.
 fn by_number(
     space: &KeySpace,
     condition: &Condition<Vec<u8>>,
@@ -213,7 +213,7 @@ fn by_number(
     keys.map_or(Rule::Nothing, |keys| Rule::Number { size, is_float, keys })
 }
 
-/// Returns the rule for complex numbers with parts of so many bytes.
+/// Returns the rule for complex numbers with parts of `part` bytes.
 fn by_parts(space: &KeySpace, condition: &Condition<Vec<u8>>, part: usize, big: bool) -> Rule {
     let keys = |at: usize| space.keys(&condition.map(|item| float_key(&item[at..at + part], big)));
     let (is_equal, is_unequal) =
@@ -362,7 +362,7 @@ mod tests {
         }
     }
 
-    /// Checks a dtype on items of so many bytes, of which `expected` says for which the condition holds.
+    /// Checks a dtype on `items`. `expected` says for which of them the condition holds.
     fn check(dtype: &str, items: &[u8], value: &[u8], expected: &dyn Fn(usize, &Condition<usize>) -> bool) {
         for order in [DType::native, DType::big_endian] {
             let dtype = order(&DType::parse(dtype).unwrap());

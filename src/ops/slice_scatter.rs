@@ -103,8 +103,8 @@ fn covers(part: &Option<UpdatesPart>, window: &Window) -> bool {
     part.as_ref().is_some_and(|(_, place)| place.items() == window.items())
 }
 
-/// Updates of at most so many bytes, and of at most one part in so many of the data, are brought into the order of the output
-/// before it is made, so that the data need not be read and written in boxes for their sake: no more memory than boxes take.
+/// Updates of at most [`FEW_BYTES`] bytes that are no more than one part in [`FEW`] of the data are brought into the order of the
+/// output before it is made. Then the data need not be read and written in boxes, and no more memory is held than boxes take.
 const FEW_BYTES: usize = 1 << 22;
 const FEW: usize = 8;
 

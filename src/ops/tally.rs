@@ -133,7 +133,7 @@ impl Put<'_> {
 pub(super) struct Tally {
     fold: Fold,
     itemsize: usize,
-    /// How many items each place is made of so far, where it is given any.
+    /// For each place that is given any item: how many items it is made of so far.
     counts: Vec<u64>,
     /// The sum of these, where it is kept exactly: the place itself holds any other.
     sums: Vec<i128>,

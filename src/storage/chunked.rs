@@ -17,8 +17,8 @@ use crate::memory::Buffer;
 /// each thread: with eight threads that is 256 MiB.
 pub const MOST_ROW: usize = 1 << 25;
 
-/// Returns whether `rows` of chunks of that grid are too few for so many threads, each of which asks a server for the chunks of
-/// a row one after the other, although there are chunks for more of them.
+/// Returns whether `rows` of chunks of that grid are too few for `threads` threads, each of which asks a server for the chunks
+/// of a row one after the other, although there are chunks for more of them.
 pub fn few_rows(shape: &[usize], rows: &Windows, grid: &[usize], threads: usize) -> bool {
     rows.count() < threads && rows.count() < Windows::boxes(shape, grid).count()
 }

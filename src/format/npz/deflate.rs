@@ -91,7 +91,7 @@ mod tests {
     use crate::format::npz::Archive;
     use crate::parallel::Threads;
 
-    /// The archive of two members whose items come in pieces of so many bytes.
+    /// The archive of two members whose items come in pieces of `piece` bytes.
     fn archive(items: &[u8], piece: usize) -> Vec<u8> {
         let members = ["a", "b"].map(|name| {
             let meta = crate::item::meta::Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![items.len()]);

@@ -80,7 +80,7 @@ impl Plan {
     /// operands that are needed in another order than they come in are read here.
     ///
     /// # Errors
-    /// There is no such cast; the format cannot have such names, or a file so much; of reading operands.
+    /// There is no such cast; the format cannot hold such names, or a file of it this many bytes; of reading operands.
     pub fn prepare(works: Vec<Work>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
         let threads = works.first().map_or(Threads::default(), |work| work.limits.threads);
         let mut outputs = Vec::with_capacity(works.len());

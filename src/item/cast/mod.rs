@@ -92,7 +92,7 @@ enum CastPlan {
     NarrowIntegers(ByteValues),
     /// Floats of a narrow type, by the values of all bytes.
     NarrowFloats(ByteValues),
-    /// Strings of units of so many bytes.
+    /// Strings, whose units have this many bytes.
     Strings(usize),
     Ticks {
         from: TimeUnit,
