@@ -1,7 +1,13 @@
-//! Plans: how an output is cut, read and held, as a value that is decided before the first item is read.
+//! Plans: how an output is cut, read and held, as a value that is decided before the first window is filled.
 //!
 //! A [`Plan`] is a pure function of what an operator [states](crate::ops::access) of its operands, of what takes the output, and of
-//! limits. The [`Job`](super::job::Job) carries it out. So each choice stands in this file, and is tested here without a file.
+//! limits. It is one of several ways, which are listed here; `Planner::cost` compares them. An operator is prepared before,
+//! which may read operands: a stream that is needed in another order, or a few updates that are transposed in memory. A
+//! [`Job`](super::job::Job) carries the plan out, and finishes the operator when all windows are filled.
+//!
+//! For example, DATA of float32 `[4096, 4096]` lies in C order, and UPDATES of half as many bytes in Fortran order. Windows of
+//! whole rows would read 4096 short pieces of UPDATES each. So boxes are tried that are as wide as the output, or narrower and
+//! higher: of `[512, 4096]` each is one write, and reads UPDATES in pieces of 1 or 2 KiB. These cost the least.
 
 use super::cost::Cost;
 use super::cut::{Cut, FileBlocks};
@@ -18,10 +24,11 @@ use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
 
-/// Costs that are above the least by less than this part of it are alike: no machine is known better.
+/// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
 const ALIKE: u64 = 16;
 
-/// Each thread has at least this many windows of an output in a file, unless windows would take less work than one of a stream.
+/// Each thread has at least this many windows of an output in a file where [any size](Planner::window) will do, unless windows
+/// would take less work than one of a stream.
 const WINDOWS_EACH: usize = 8;
 
 /// An edit is sparse if it changes less than one byte in this many of the windows that it touches.
@@ -64,9 +71,10 @@ pub struct Planner<'a> {
     meta: &'a Meta,
     reads: Vec<Access<'a>>,
     pub(super) limits: Limits,
-    /// How many threads share the work.
+    /// How many threads are worth their start. Fewer of them work where windows are so large that `--memory` holds no more.
     pub threads: usize,
-    /// The bytes of a window; `None` if any size will do.
+    /// The bytes that a window which is contiguous in the output has at least, and a box has at most, because of what is read;
+    /// `None` if any size will do.
     pub window: Option<usize>,
     /// Whether operands are asked of a server, where small boxes of chunks are better shared than joined.
     pub is_remote: bool,
@@ -113,7 +121,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the ways to make an output for what takes it, and what each of them costs: the best one first, then the others, the
-    /// cheapest first, but that of those whose costs are [alike](ALIKE) the one that takes the least memory is better.
+    /// cheapest first, but that of those whose costs differ by a sixteenth at most the one that takes the least memory is better.
     pub fn ways(&self, takes: Takes<'_>) -> Vec<(Plan, Cost)> {
         let (is_spooled, cuts) = match takes {
             Takes::File { base } => (false, self.cuts_of_file(base)),
@@ -231,8 +239,8 @@ impl<'a> Planner<'a> {
         short.map(|access| access.source)
     }
 
-    /// Returns whether windows may be any boxes; if not, they are contiguous in C order. What the data is read by decides: updates
-    /// are put into boxes as into anything else.
+    /// Returns whether boxes of any grid can be filled without reading items again, as a store wants them; if not, windows are
+    /// contiguous in C order. The pattern of the first operand decides: updates are put into boxes as into anything else.
     pub fn takes_boxes(&self) -> bool {
         self.reads.first().is_some_and(Access::takes_boxes)
     }
@@ -243,8 +251,8 @@ impl<'a> Planner<'a> {
         read.fold(self.meta.dtype.itemsize(), |widest, access| widest.max(access.source.dtype().itemsize()))
     }
 
-    /// Returns what it takes to make the output, as the number of bytes whose copying takes as long: its own, or more where data is
-    /// read in short pieces.
+    /// Returns what it takes to make the output, as the number of bytes whose copying takes as long: its own, or more where the
+    /// first operand is read in short pieces.
     fn effort(&self) -> usize {
         let data = self.reads.first().filter(|access| access.feeds == Feeds::All);
         let strided = data.filter(|access| matches!(access.pattern, Pattern::Strided { .. }));
@@ -258,8 +266,7 @@ impl<'a> Planner<'a> {
         self.meta.bytes().max(read.unwrap_or(0))
     }
 
-    /// Returns how many bytes a window should have for what is read; `None` if any size will do. `own` is what the operator asks
-    /// for.
+    /// Returns the [window](Self::window) that suits what is read. `own` is what the operator asks for.
     fn suited_window(&self, is_in_place: bool, own: Option<usize>) -> Option<usize> {
         let machine = &self.limits.machine;
         let wanted = self.reads.iter().map(|access| {
@@ -282,7 +289,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the sides of the smallest box that can be read: a chunk, or a page of a file along the axis along which items are
-    /// stored side by side. `None` where that is not known, or where nothing is read twice.
+    /// stored side by side. `None` where that is not known, where nothing is read twice, and where boxes are chosen for updates
+    /// that are stored across data which is not.
     pub(super) fn grain(&self) -> Option<Vec<usize>> {
         let (data, others) = self.reads.split_first()?;
         let is_strided = data.feeds == Feeds::All && matches!(data.pattern, Pattern::Strided { .. });
@@ -291,7 +299,7 @@ impl<'a> Planner<'a> {
             return grid.filter(|_| self.takes_boxes());
         }
         let machine = &self.limits.machine;
-        // boxes for the updates read the data in long pieces, of which no page is read by more than two of them
+        // boxes for the updates read the data in pieces of several pages, so that only the pages at their ends are read twice
         let for_updates = others.iter().any(|access| access.crosses_within(machine.short_piece));
         if !data.source.is_read_by_position() || for_updates && !data.crosses_within(machine.short_piece) {
             return None;
@@ -303,8 +311,9 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns boxes for operands that are stored across the output, so that windows which are contiguous in it would be read in
-    /// short pieces: boxes of several sizes, and of several ratios of what is written to what is read in one piece. A stream
-    /// comes in C order, and what lies in chunks is cut as these are, so that both have none.
+    /// short pieces. They have several sizes, up to that of a [window](Self::window), and several ratios of the length of pieces
+    /// that are written to that of pieces that are read. There are none where an operand is a stream, which comes in C order, or
+    /// lies in chunks, at which windows end.
     fn boxes(&self) -> Vec<Windows> {
         let (shape, machine, mut boxes) = (&self.meta.shape, &self.limits.machine, Vec::new());
         if self.grid().is_some() || self.reads.iter().any(|access| access.source.is_stream()) || self.meta.bytes() == 0
@@ -437,7 +446,7 @@ impl<'a> Planner<'a> {
     /// Returns how many bytes of all operands are read for a window, as far as that is known without reading.
     pub fn bytes_read(&self, window: &Window) -> u64 {
         match &self.reads[..] {
-            // updates stand in the place of what they replace
+            // updates replace items of the data, and are not counted beside these
             [data, ..] if data.feeds == Feeds::All => data.bytes_read(window),
             reads => reads.iter().map(|access| access.bytes_read(window)).sum(),
         }

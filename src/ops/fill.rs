@@ -134,8 +134,9 @@ pub trait Fill: Debug + Send + Sync {
     /// tensor, which says only where items go, is not among them.
     fn reads(&self) -> Vec<Access<'_>>;
 
-    /// Makes every operand readable in the order in which windows will need it: a stream, which can be read once from front
-    /// to back, is kept if it must be read otherwise. This is called once, before any window is filled.
+    /// Makes every operand readable in the order in which windows will need it. A stream, which can be read once from front to
+    /// back, is kept if it must be read otherwise. An operand in a file stays as it is stored, whatever its order is: the windows
+    /// of a plan suit it. This is called once, before the plan is made.
     ///
     /// # Errors
     /// Of reading.

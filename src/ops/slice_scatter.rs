@@ -41,7 +41,7 @@ impl SliceScatter {
         &self.spans
     }
 
-    /// Returns whether windows in C order take `updates` from front to back.
+    /// Returns whether no step is negative, so that windows in C order take `updates` that are in C order from front to back.
     pub fn is_forward(&self) -> bool {
         self.spans.iter().all(|span| span.step > 0)
     }
@@ -164,7 +164,8 @@ impl Fill for LinkedSliceScatter {
         let boxes = region.boxes(shape);
         let parts: Vec<_> = boxes.iter().map(|window| self.places.part(window)).collect();
         let is_covered = |(window, part): (&Window, &Option<UpdatesPart>)| covers(part, window);
-        // data that updates cover is not read, unless it is a stream, which must be read past
+        // The data of a box that updates cover as a whole is not read, unless it is a stream, which must be read past. With a step
+        // of 2 no box is covered, and all of the data is read.
         let may_cover = matches!(self.items, NewItems::Updates(_)) && !self.base.source().is_stream();
         let by_boxes = may_cover && boxes.iter().zip(&parts).any(is_covered);
         if !by_boxes {
