@@ -1,6 +1,7 @@
 //! Parses decimal text into one item: exactly for integers, rounded once for floats.
 
 use std::cmp::Ordering;
+use std::str::FromStr;
 
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
@@ -118,7 +119,12 @@ pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
 /// # Errors
 /// [`Misfit::Malformed`] and [`Misfit::TooLarge`].
 pub fn parse_f64(text: &str) -> Result<f64, Misfit> {
-    match text.parse::<f64>() {
+    parse_finite::<f64>(text)
+}
+
+/// Returns the number of the float `F` that is nearest to a decimal text.
+fn parse_finite<F: FromStr + Into<f64>>(text: &str) -> Result<f64, Misfit> {
+    match text.parse::<F>().map(F::into) {
         Ok(value) if value.is_finite() => Ok(value),
         // the standard library also parses names of infinities and NaN; a number has no `n`
         Ok(_) if !text.contains(['n', 'N']) => Err(Misfit::TooLarge),
@@ -128,7 +134,11 @@ pub fn parse_f64(text: &str) -> Result<f64, Misfit> {
 
 /// Returns the float nearest to a decimal text, ties to even, which is rounded once.
 fn parse_float<T: Float>(text: &str) -> Result<T, Misfit> {
-    let value = if T::SIZE == f64::SIZE { parse_f64(text)? } else { beside_midpoint(text, T::nearest)? };
+    let value = match T::SIZE {
+        f64::SIZE => parse_f64(text)?,
+        f32::SIZE => parse_finite::<f32>(text)?,
+        _ => beside_midpoint(text, T::nearest)?,
+    };
     let item = T::nearest(value);
     if item.wide().is_finite() { Ok(item) } else { Err(Misfit::TooLarge) }
 }
@@ -141,8 +151,8 @@ fn parse_float<T: Float>(text: &str) -> Result<T, Misfit> {
 fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Result<f64, Misfit> {
     let value = parse_f64(text)?;
     let (down, up) = (value.next_down(), value.next_up());
-    // of two float32s, the longest of these types, a midpoint ends with 28 zeros
-    if value == 0.0 || value.to_bits().trailing_zeros() < 28 || encode(down) == encode(up) {
+    // of two float16s, the longest of these types, a midpoint ends with 41 zeros
+    if value == 0.0 || value.to_bits().trailing_zeros() < 41 || encode(down) == encode(up) {
         return Ok(value);
     }
     Ok(match (ScaledDigits::of(text).cmp(&ScaledDigits::of(&format!("{value:.120e}"))), value > 0.0) {
