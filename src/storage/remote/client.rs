@@ -329,17 +329,9 @@ impl Client {
 
     /// Returns the name of the host that is asked for an address, with the port if there is one, and nothing that may be secret.
     fn host(&self, address: &Address) -> String {
-        match address {
-            Address::Web(url) => host(url).to_owned(),
-            Address::Hub { .. } => match self.hub.get() {
-                Some(Ok(hub)) => host(&hub.endpoint).to_owned(),
-                Some(Err(_)) | None => String::new(),
-            },
-            Address::Bucket { bucket, .. } => {
-                let asked = self.buckets().and_then(|access| self.bucket(access, bucket));
-                asked.map_or_else(|_| String::new(), |bucket| host(bucket.base_url()).to_owned())
-            }
-        }
+        // a list may be asked for of a bucket as a whole, too
+        let ask = Ask { list: Some(Default::default()), ..Ask::new(Method::GET, address) };
+        self.target(&ask).map_or_else(|_| String::new(), |target| host(&target.url).to_owned())
     }
 
     fn buckets(&self) -> Result<&BucketAccess> {
