@@ -143,14 +143,13 @@ impl Ledger {
         Ok(self.reader.size(RECORD)?.is_some())
     }
 
-    /// Writes what is made, unless another process has done so; then both must make the same.
+    /// Writes what is made, and returns true, unless another process has done so. The record of the first counts: both must
+    /// make the same.
     ///
     /// # Errors
     /// The record cannot be written.
-    fn begin(&self) -> Result<()> {
-        // The record of the first process counts.
-        self.writer.put_if_absent(RECORD, self.record.to_string().as_bytes())?;
-        Ok(())
+    fn begin(&self) -> io::Result<bool> {
+        self.writer.put_if_absent(RECORD, self.record.to_string().as_bytes())
     }
 
     /// Compares what is under way, if anything is, with what is to be made, and says the first thing that differs.
@@ -230,11 +229,6 @@ impl Ledger {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes an output that is made in parts in some place.
-    pub(super) fn at(place: Box<dyn PartsPlace + 'a>, ledger: Ledger) -> Self {
-        Self { place, ledger }
-    }
-
     /// Takes a target that is made in parts, and the record of what is made there.
     ///
     /// # Errors

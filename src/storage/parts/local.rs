@@ -38,7 +38,8 @@ pub(super) fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Re
     let folder = hidden_name(&target.path, "tensorop")?;
     let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
     let ledger = Ledger::new(Box::new(LocalStore::new(&folder)), writer, record);
-    Ok(Parts::at(Box::new(LocalParts { target, is_folder, stage: Stage::shared(folder), own: None }), ledger))
+    let place = LocalParts { target, is_folder, stage: Stage::shared(folder), own: None };
+    Ok(Parts { place: Box::new(place), ledger })
 }
 
 impl PartsPlace for LocalParts<'_> {

@@ -19,7 +19,7 @@ use super::store::RemoteStore;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::memory;
 use crate::parallel::{locked, on_threads};
-use crate::storage::key_store::{Commit, WritableStore};
+use crate::storage::key_store::WritableStore;
 use crate::storage::parts::{Ledger, Parts, PartsPlace};
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::record::Record;
@@ -146,7 +146,7 @@ impl BucketTarget {
         let draft = self.draft();
         let is_new = draft.with_objects(|objects| objects.is_empty())?;
         let beside = self.beside();
-        self.client.put(&beside.join(WHOLE), b"", Condition::None, None)?;
+        self.client.put(&beside.join(WHOLE), b"")?;
         for mark in self.marks {
             if draft.with_objects(|objects| objects.remove(*mark).is_some())? {
                 let mark = self.root.join(mark);
@@ -160,37 +160,13 @@ impl BucketTarget {
 
     /// Takes the store as an output that is made in parts.
     pub(in crate::storage) fn parts(&self, record: Record) -> Parts<'_> {
-        let reader = Box::new(RemoteStore::new(&self.client, self.beside()));
-        let ledger = Ledger::new(reader, self.writer(), record).noting_by_record();
-        Parts::at(Box::new(self.draft()), ledger)
+        let ledger = Ledger::new(self.store_beside(), self.store_beside(), record).noting_by_record();
+        Parts { place: Box::new(self.draft()), ledger }
     }
 
-    /// Returns what writes beside the store.
-    fn writer(&self) -> Box<dyn WritableStore> {
-        Box::new(BucketWriter { client: Arc::clone(&self.client), root: self.beside() })
-    }
-}
-
-/// Puts values below an address in a bucket, each by one request.
-#[derive(Debug)]
-struct BucketWriter {
-    client: Arc<Client>,
-    root: Address,
-}
-
-impl WritableStore for BucketWriter {
-    // what a server refuses it refuses when it is asked: there is nothing to be done before
-    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit> {
-        let (client, address, bytes) = (Arc::clone(&self.client), self.root.join(key), bytes.to_vec());
-        Ok(Box::new(move || Ok(client.put(&address, &bytes, Condition::None, None).map(drop)?)))
-    }
-
-    fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
-        Ok(self.client.put(&self.root.join(key), bytes, Condition::Absent, None)?)
-    }
-
-    fn remove(&self, key: &str) -> io::Result<()> {
-        Ok(self.client.delete(&self.root.join(key))?)
+    /// Returns what reads and writes values beside the store.
+    fn store_beside(&self) -> Box<RemoteStore> {
+        Box::new(RemoteStore::new(&self.client, self.beside()))
     }
 }
 
@@ -250,45 +226,32 @@ impl BucketDraft<'_> {
         self.remove_all(below, &last)
     }
 
-    /// Puts a seal, and returns whether it did, as [`Client::put`] does.
-    fn put_seal(&self, address: &Address, bytes: &[u8], condition: Condition, mark: Option<&str>) -> Result<bool> {
-        let put = self.target.client.put(address, bytes, condition, mark);
-        if !put.as_ref().is_err_and(|error| !error.may_be_done) {
-            self.may_be_sealed.store(true, Ordering::Relaxed);
-        }
-        Ok(put?)
-    }
-
     /// Puts the seals that wait, the outermost with a mark, if there is one, in front of a sum over what the store holds.
     fn put_seals(&self, mark: Option<u64>) -> Result<()> {
-        let listed = self.target.client.list(&self.target.beside().join(SEALS), Listed::All)?.objects;
+        let BucketTarget { client, root, .. } = self.target;
+        let listed = client.list(&self.target.beside().join(SEALS), Listed::All)?.objects;
         let mut seals: Vec<String> = listed.into_iter().map(|object| object.name).collect();
         let depth = |key: &str| key.matches('/').count();
         seals.sort_by(|a, b| depth(b).cmp(&depth(a)).then_with(|| a.cmp(b)));
+        let finished = || Error::of(ErrorKind::Changed, "is finished by another process just now");
         let bytes_of = |key: &String| -> Result<Vec<u8>> {
-            let found = self.target.client.get(&self.waiting(key), MOST_SEAL)?;
-            Ok(found.ok_or_else(|| Error::of(ErrorKind::Changed, "is finished by another process just now"))?.0)
+            Ok(client.get(&self.waiting(key), MOST_SEAL)?.ok_or_else(finished)?.0)
         };
-        let Some((last, inner)) = seals.split_last() else {
-            return Err(Error::of(ErrorKind::Changed, "is finished by another process just now"));
-        };
+        let (last, inner) = seals.split_last().ok_or_else(finished)?;
         for key in inner {
-            self.put_seal(&self.target.root.join(key), &bytes_of(key)?, Condition::None, None)?;
+            client.put_if(Condition::None, &root.join(key), &bytes_of(key)?, &self.may_be_sealed)?;
         }
         let bytes = bytes_of(last)?;
-        let mark = match mark {
-            None => None,
-            Some(mark) => {
-                let sum = self.sum()?.wrapping_add(hash_of(last.as_ref(), &[bytes.len() as u64]));
-                Some(format!("{mark:016x}-{sum:016x}"))
-            }
+        let with_sum = |mark: u64| -> Result<String> {
+            let sum = self.sum()?.wrapping_add(hash_of(last.as_ref(), &[bytes.len() as u64]));
+            Ok(format!("{mark:016x}-{sum:016x}"))
         };
-        let address = self.target.root.join(last);
-        if self.put_seal(&address, &bytes, Condition::Absent, mark.as_deref())? {
+        let (mark, address) = (mark.map(with_sum).transpose()?, root.join(last));
+        if client.put_if(Condition::Absent(mark.as_deref()), &address, &bytes, &self.may_be_sealed)? {
             return Ok(());
         }
         // the answer to a request that was made again may have been lost: then the seal is this one
-        let there = self.target.client.get(&address, MOST_SEAL)?;
+        let there = client.get(&address, MOST_SEAL)?;
         let is_this = there.is_some_and(|(found, version)| found == bytes && version.mark == mark);
         ensure!(is_this, "another process has made it meanwhile");
         Ok(())
@@ -322,8 +285,7 @@ impl StoreDraft for BucketDraft<'_> {
         if let Some(objects) = &mut *locked(&self.objects) {
             objects.insert(key.to_owned(), StoredObject { size: bytes.len() as u64, is_own: true });
         }
-        self.target.client.put(&self.target.root.join(key), bytes, Condition::None, None)?;
-        Ok(())
+        Ok(self.target.client.put(&self.target.root.join(key), bytes)?)
     }
 
     fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()> {
@@ -345,7 +307,7 @@ impl StoreDraft for BucketDraft<'_> {
 
     fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         if !self.is_sealed(key, bytes.len() as u64)? {
-            self.target.client.put(&self.waiting(key), bytes, Condition::None, None)?;
+            self.target.client.put(&self.waiting(key), bytes)?;
         }
         Ok(())
     }
@@ -406,8 +368,8 @@ impl Drop for BucketOutput<'_> {
         // what cannot be removed now has its record, by which the next output of that name knows it
         let BucketTarget { client, root, .. } = self.draft.target;
         let removed = self.keys(true).and_then(|keys| self.draft.remove_all(root, &keys));
-        let is_empty = || Ok::<_, Error>(client.list(root, Listed::Some)?.objects.is_empty());
-        if self.is_new && removed.is_ok() && is_empty().is_ok_and(|is_empty| is_empty) {
+        let is_empty = || client.list(root, Listed::Some).is_ok_and(|left| left.objects.is_empty());
+        if self.is_new && removed.is_ok() && is_empty() {
             let _ = self.draft.remove_beside();
         }
     }
@@ -435,7 +397,7 @@ impl PartsPlace for BucketDraft<'_> {
     }
 
     fn begin(&mut self, _: usize) -> Result<Box<dyn WritableStore>> {
-        Ok(self.target.writer())
+        Ok(self.target.store_beside())
     }
 
     fn check_unbegun(&self) -> Result<()> {

@@ -1,12 +1,13 @@
 //! What is done with the objects of a bucket beside reading them: they are put, removed and listed.
 
-use std::io::{self, Read};
+use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusty_s3::actions::ListObjectsV2;
 use ureq::http::{Method, StatusCode, header};
 
 use super::address::Address;
-use super::answer::{self, Failure};
+use super::answer::{self, Failure, Response};
 use super::client::{Ask, Client, MARK, drain};
 use crate::error::{Error, ErrorKind, Result, bail, malformed};
 
@@ -15,11 +16,11 @@ const MOST_LIST: u64 = 1 << 24;
 
 /// A condition for a value to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Condition {
+pub(super) enum Condition<'a> {
     /// There is none: what is there is replaced.
     None,
-    /// There is no object of that name yet.
-    Absent,
+    /// There is no object of that name yet. The one that is put gets the mark, if there is one.
+    Absent(Option<&'a str>),
 }
 
 /// What lies below a prefix in a bucket.
@@ -52,58 +53,47 @@ pub enum Listed {
     Folder,
 }
 
-/// Why nobody can say that an object was put.
-#[derive(Debug)]
-pub(super) struct PutError {
-    error: Error,
-    /// Whether it may have been put all the same: a server may do what it is asked for and give no answer, or do it later than
-    /// the answer came that refused the same request when it was made again.
-    pub may_be_done: bool,
-}
-
-impl From<PutError> for Error {
-    fn from(error: PutError) -> Self {
-        error.error
-    }
-}
-
-impl From<PutError> for io::Error {
-    fn from(error: PutError) -> Self {
-        error.error.into()
-    }
-}
-
 impl Client {
-    /// Gives an object its bytes, and a mark if there is one. Returns whether it did, which it does not if the condition does
-    /// not hold.
+    /// Gives an object its bytes.
     ///
     /// # Errors
     /// No answer, or a refusal.
-    pub(super) fn put(
+    pub(super) fn put(&self, address: &Address, bytes: &[u8]) -> Result<()> {
+        self.put_if(Condition::None, address, bytes, &AtomicBool::default()).map(drop)
+    }
+
+    /// Gives an object its bytes, and returns whether it did, which it does not if the condition does not hold. `may_be_there`
+    /// becomes true unless all requests were refused: a server may do what it is asked for and give no answer, or do it later
+    /// than the answer came that refused the same request when it was made again.
+    ///
+    /// # Errors
+    /// No answer, or a refusal.
+    pub(super) fn put_if(
         &self,
+        condition: Condition<'_>,
         address: &Address,
         bytes: &[u8],
-        condition: Condition,
-        mark: Option<&str>,
-    ) -> Result<bool, PutError> {
-        let mut may_be_done = false;
-        let done = self.repeat(address, || {
-            let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
-            if let Some(mark) = mark {
-                ask = ask.with(MARK, mark.to_owned());
-            }
-            if condition == Condition::Absent {
-                ask = ask.with(header::IF_NONE_MATCH, "*".to_owned());
-            }
+        may_be_there: &AtomicBool,
+    ) -> Result<bool> {
+        let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
+        if let Condition::Absent(mark) = condition {
+            ask.headers.extend(mark.map(|mark| (MARK, mark.to_owned())));
+            ask = ask.with(header::IF_NONE_MATCH, "*".to_owned());
+        }
+        self.repeat(address, || {
             let target = self.target(&ask)?;
             let is_signed = target.is_signed;
             let response = self.send_on(&ask, target);
-            may_be_done |= !response.as_ref().is_ok_and(|response| response.status().is_client_error());
+            let status = response.as_ref().map(Response::status).ok();
+            let is_there = status == Some(StatusCode::PRECONDITION_FAILED) && condition != Condition::None;
+            if is_there || !status.is_some_and(|status| status.is_client_error()) {
+                may_be_there.store(true, Ordering::Relaxed);
+            }
             let response = response?;
             match response.status() {
-                StatusCode::PRECONDITION_FAILED if condition == Condition::Absent => Ok(false),
+                _ if is_there => Ok(false),
                 // another process puts the same object at this moment: who was first shows when it is asked again
-                StatusCode::CONFLICT if condition == Condition::Absent => {
+                StatusCode::CONFLICT if condition != Condition::None => {
                     Err(Failure::Passing(malformed!("409 Conflict"), None))
                 }
                 status if status.is_success() => {
@@ -112,8 +102,7 @@ impl Client {
                 }
                 _ => Err(answer::refusal(response, address, is_signed)),
             }
-        });
-        done.map_err(|error| PutError { error, may_be_done })
+        })
     }
 
     /// Takes an object away, if it is there.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::address::Address;
-use super::answer::{Version, digest};
+use super::answer::digest;
 use super::client::Client;
 use super::reading::Begun;
 use crate::error::Result;
@@ -42,23 +42,10 @@ impl RemoteObject {
         Ok(client.begin(&address, part)?.map(|begun| Self::new(client, address, begun)))
     }
 
-    /// Takes an object of which only the size and the version are known, or the first byte, too, where the server does not
-    /// tell the size otherwise.
-    ///
-    /// # Errors
-    /// No answer, or one that is of no use.
-    pub fn known(client: &Arc<Client>, address: Address) -> Result<Option<Self>> {
-        Ok(client.look(&address)?.map(|begun| Self::new(client, address, begun)))
-    }
-
-    fn new(client: &Arc<Client>, address: Address, begun: Begun) -> Self {
+    /// Takes an object of which this is known and here.
+    pub(super) fn new(client: &Arc<Client>, address: Address, begun: Begun) -> Self {
         let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
         Self { client: Arc::clone(client), address, begun, spare, parted: AtomicUsize::new(0) }
-    }
-
-    /// Returns the version that all bytes are of.
-    pub(super) fn version(&self) -> &Version {
-        &self.begun.version
     }
 }
 

@@ -1,16 +1,19 @@
 //! Objects below an address as a store of values: [`RemoteStore`].
 
 use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use super::address::Address;
 use super::answer::{Version, changed, digest};
-use super::changing::Listed;
+use super::changing::{Condition, Listed};
 use super::client::Client;
 use super::object::RemoteObject;
+use super::reading::Begun;
 use crate::error::{Error, ErrorKind, Result};
 use crate::parallel::locked;
-use crate::storage::key_store::{KeyStore, Lock, ReadableStore, WritableStore};
+use crate::storage::key_store::{Commit, KeyStore, Lock, ReadableStore, WritableStore};
 use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 
 /// The most objects whose versions are kept, which take some 35 MiB. Others are not compared.
@@ -57,19 +60,19 @@ impl RemoteStore {
         Ok(())
     }
 
-    fn opened(&self, key: &str, object: Option<RemoteObject>) -> Result<Option<Arc<dyn ReadAt>>> {
-        self.check(key, object.as_ref().map(RemoteObject::version))?;
-        Ok(object.map(|object| Arc::new(object) as Arc<dyn ReadAt>))
+    fn opened(&self, key: &str, begun: Option<Begun>) -> Result<Option<Arc<dyn ReadAt>>> {
+        self.check(key, begun.as_ref().map(|begun| &begun.version))?;
+        Ok(begun.map(|begun| Arc::new(RemoteObject::new(&self.client, self.address(key), begun)) as Arc<dyn ReadAt>))
     }
 }
 
 impl ReadableStore for RemoteStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
-        self.opened(key, RemoteObject::known(&self.client, self.address(key))?)
+        self.opened(key, self.client.look(&self.address(key))?)
     }
 
     fn open_for(&self, key: &str, part: Part) -> Result<Option<Arc<dyn ReadAt>>> {
-        self.opened(key, RemoteObject::open(&self.client, self.address(key), part)?)
+        self.opened(key, self.client.begin(&self.address(key), part)?)
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
@@ -113,6 +116,22 @@ impl KeyStore for RemoteStore {
 
     fn edit(&self, _: &str) -> Result<Box<dyn WritableStore>> {
         Err(unchangeable())
+    }
+}
+
+impl WritableStore for RemoteStore {
+    // what a server refuses it refuses when it is asked: there is nothing to be done before
+    fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit> {
+        let (client, address, bytes) = (Arc::clone(&self.client), self.address(key), bytes.to_vec());
+        Ok(Box::new(move || Ok(client.put(&address, &bytes)?)))
+    }
+
+    fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
+        Ok(self.client.put_if(Condition::Absent(None), &self.address(key), bytes, &AtomicBool::default())?)
+    }
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        Ok(self.client.delete(&self.address(key))?)
     }
 }
 
