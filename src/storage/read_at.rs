@@ -9,8 +9,7 @@
 
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
-use std::mem;
+use std::io::{self, BufReader, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -255,75 +254,62 @@ impl ReadAt for MemoryBytes {
     }
 }
 
-/// A part of some bytes, read from front to back. `B` is a pointer to them: a reference or an `Arc`.
+/// A part of some bytes, read from front to back. `B` is a pointer to them: a reference or an `Arc`. Where reads cost requests,
+/// as much is read ahead as is worth a request for each thread, but nothing behind the part.
 #[derive(Debug)]
-pub struct Section<B> {
-    bytes: B,
-    at: u64,
-    left: u64,
-    /// What has been read ahead and not been taken, from a place in it on.
-    ahead: (Vec<u8>, usize),
-    /// How many threads ask for it at once where reads cost requests.
-    threads: usize,
-}
+pub struct Section<B>(BufReader<Unbuffered<B>>);
 
 impl<B: Deref<Target: ReadAt>> Section<B> {
     /// Reads `size` bytes from byte `at` on.
     pub fn new(bytes: B, at: u64, size: u64) -> Self {
-        Self { bytes, at, left: size, ahead: (Vec::new(), 0), threads: 1 }
+        Self::ahead(Unbuffered { bytes, at, left: size, threads: 1 })
     }
 
-    /// Lets several threads ask for what is read ahead where reads cost requests, each for as much as is worth one.
+    /// Lets several threads ask for what is read ahead where reads cost requests, each for as much as is worth one. Nothing has
+    /// been read before.
     #[must_use]
     pub fn by(self, threads: Threads) -> Self {
-        let asks = self.bytes.costs_requests();
+        let part = self.0.into_inner();
+        let asks = part.bytes.costs_requests();
         let threads = if asks { threads.for_requests(true).for_bytes(READ_AHEAD) } else { 1 };
-        Self { threads, ..self }
+        Self::ahead(Unbuffered { threads, ..part })
     }
 
-    /// Reads as much ahead as is worth a request for each thread, but nothing behind the part.
-    fn fetch(&mut self) -> io::Result<()> {
-        let most = self.most_ahead();
-        let count = usize::try_from(self.left).map_or(most, |left| left.min(most));
-        let (mut bytes, _) = mem::take(&mut self.ahead);
-        bytes.resize(count, 0);
-        self.ask(&mut bytes)?;
-        self.ahead = (bytes, 0);
-        Ok(())
-    }
-
-    /// Returns the most bytes that are read ahead.
-    fn most_ahead(&self) -> usize {
-        READ_AHEAD.saturating_mul(self.threads).min(MOST_AHEAD)
-    }
-
-    /// Fills `out` with the next bytes, by all threads.
-    fn ask(&self, out: &mut [u8]) -> io::Result<()> {
-        if self.threads == 1 {
-            return self.bytes.read_at(out, self.at);
-        }
-        let part = request_window(out.len(), self.threads, usize::MAX);
-        let parts: Vec<_> = out.chunks_mut(part).map(Mutex::new).collect();
-        let (bytes, at) = (&*self.bytes, self.at);
-        let read = |n: usize, (): &mut ()| bytes.read_at(&mut locked(&parts[n]), at + (n * part) as u64).map(|()| true);
-        share(self.threads, parts.len(), || (), read).map(drop)
+    fn ahead(part: Unbuffered<B>) -> Self {
+        let most = READ_AHEAD.saturating_mul(part.threads).min(MOST_AHEAD);
+        let most = usize::try_from(part.left).map_or(most, |left| left.min(most));
+        Self(BufReader::with_capacity(if part.bytes.costs_requests() { most } else { 0 }, part))
     }
 }
 
 impl<B: Deref<Target: ReadAt>> Read for Section<B> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let mut count = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
-        let is_all_taken = self.ahead.1 == self.ahead.0.len();
-        if is_all_taken && count > 0 && count < self.most_ahead() && self.bytes.costs_requests() {
-            self.fetch()?;
-        }
-        match &self.ahead.0[self.ahead.1..] {
-            [] => self.ask(&mut out[..count])?,
-            ahead => {
-                count = count.min(ahead.len());
-                out[..count].copy_from_slice(&ahead[..count]);
-                self.ahead.1 += count;
-            }
+        self.0.read(out)
+    }
+}
+
+/// A part of some bytes, each read of which asks for as many as are wanted.
+#[derive(Debug)]
+struct Unbuffered<B> {
+    bytes: B,
+    at: u64,
+    left: u64,
+    /// How many threads ask at once.
+    threads: usize,
+}
+
+impl<B: Deref<Target: ReadAt>> Read for Unbuffered<B> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = usize::try_from(self.left).map_or(out.len(), |left| left.min(out.len()));
+        let (out, bytes, at) = (&mut out[..count], &*self.bytes, self.at);
+        if self.threads == 1 {
+            bytes.read_at(out, at)?;
+        } else {
+            let part = request_window(count, self.threads, usize::MAX);
+            let parts: Vec<_> = out.chunks_mut(part).map(Mutex::new).collect();
+            let read =
+                |n: usize, (): &mut ()| bytes.read_at(&mut locked(&parts[n]), at + (n * part) as u64).map(|()| true);
+            share(self.threads, parts.len(), || (), read)?;
         }
         self.at += count as u64;
         self.left -= count as u64;
