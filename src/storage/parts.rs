@@ -35,6 +35,10 @@ const MOST_LIST: u64 = 1 << 30;
 /// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
+    /// What messages call the output.
+    pub(super) label: &'a str,
+    /// What messages call the place of the record.
+    pub(super) beside: String,
     /// Where it is made.
     pub place: Box<dyn PartsPlace + 'a>,
     /// The record of what is made, and of the parts that are done.
@@ -43,12 +47,6 @@ pub struct Parts<'a> {
 
 /// Where an output is made in parts.
 pub trait PartsPlace: Debug {
-    /// Returns what messages call the output.
-    fn label(&self) -> &str;
-
-    /// Returns what messages call the place of the record.
-    fn record_label(&self) -> String;
-
     /// Returns whether the output is there and has this mark.
     ///
     /// # Errors
@@ -268,7 +266,7 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// The parts that were begun are of another output: the message says the first thing that differs. Or writing fails.
     pub fn begin(&mut self, part: usize) -> Result<()> {
-        let failed = format!("{}: cannot be written", self.place.record_label());
+        let failed = format!("{}: cannot be written", self.beside);
         self.ledger.writer = self.place.begin(part).with_context(|| failed.clone())?;
         if !self.ledger.is_begun()? {
             // by now another process may have begun, and what stands there may be its own
@@ -287,9 +285,9 @@ impl<'a> Parts<'a> {
     /// Another output is under way; its record cannot be read.
     fn compare(&self) -> Result<()> {
         let differing = self.ledger.difference();
-        let differing = differing.with_context(|| format!("{}/{RECORD}", self.place.record_label()))?;
+        let differing = differing.with_context(|| format!("{}/{RECORD}", self.beside))?;
         let Some(differing) = differing else { return Ok(()) };
-        bail!("{}: {differing}: --restart begins anew", self.place.label())
+        bail!("{}: {differing}: --restart begins anew", self.label)
     }
 
     /// Opens the file that all parts write to, and makes it `bytes` bytes long. If it is shorter, it is new, or was cut:
@@ -311,7 +309,7 @@ impl<'a> Parts<'a> {
         self.place.publish(self.ledger.hash())?;
         // Windows removes no folder in which a file is open
         drop(lock);
-        self.place.forget().with_context(|| format!("{}: cannot be removed", self.place.record_label()))
+        self.place.forget().with_context(|| format!("{}: cannot be removed", self.beside))
     }
 }
 

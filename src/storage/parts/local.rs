@@ -38,19 +38,12 @@ pub(super) fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Re
     let folder = hidden_name(&target.path, "tensorop")?;
     let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
     let ledger = Ledger::new(Box::new(LocalStore::new(&folder)), writer, record);
+    let beside = folder.display().to_string();
     let place = LocalParts { target, is_folder, stage: Stage::shared(folder), own: None };
-    Ok(Parts { place: Box::new(place), ledger })
+    Ok(Parts { label: &target.label, beside, place: Box::new(place), ledger })
 }
 
 impl PartsPlace for LocalParts<'_> {
-    fn label(&self) -> &str {
-        &self.target.label
-    }
-
-    fn record_label(&self) -> String {
-        self.stage.path().display().to_string()
-    }
-
     fn is_marked(&self, mark: u64) -> Result<bool> {
         Ok(marked(&self.target.path, mark))
     }

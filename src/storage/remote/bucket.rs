@@ -161,7 +161,7 @@ impl BucketTarget {
     /// Takes the store as an output that is made in parts.
     pub(in crate::storage) fn parts(&self, record: Record) -> Parts<'_> {
         let ledger = Ledger::new(self.store_beside(), self.store_beside(), record).noting_by_record();
-        Parts { place: Box::new(self.draft()), ledger }
+        Parts { label: &self.label, beside: self.beside().to_string(), place: Box::new(self.draft()), ledger }
     }
 
     /// Returns what reads and writes values beside the store.
@@ -376,14 +376,6 @@ impl Drop for BucketOutput<'_> {
 }
 
 impl PartsPlace for BucketDraft<'_> {
-    fn label(&self) -> &str {
-        &self.target.label
-    }
-
-    fn record_label(&self) -> String {
-        self.target.beside().to_string()
-    }
-
     fn is_marked(&self, mark: u64) -> Result<bool> {
         Ok(self.mark()?.is_some_and(|found| found[0] == mark))
     }
@@ -401,12 +393,9 @@ impl PartsPlace for BucketDraft<'_> {
     }
 
     fn check_unbegun(&self) -> Result<()> {
-        let objects = self.target.client.list(&self.target.root, Listed::Some)?.objects;
-        let label = &self.target.label;
-        ensure!(
-            objects.is_empty(),
-            "{label}: exists, and a bucket cannot keep it beside its parts: --restart removes it"
-        );
+        let BucketTarget { client, root, label, .. } = self.target;
+        let is_free = client.list(root, Listed::Some)?.objects.is_empty();
+        ensure!(is_free, "{label}: exists, and a bucket cannot keep it beside its parts: --restart removes it");
         Ok(())
     }
 
