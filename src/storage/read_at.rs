@@ -193,10 +193,8 @@ impl ReopenedFile {
     /// The system's; another file has its name now.
     fn open(&self) -> io::Result<File> {
         let file = File::open(&self.path)?;
-        match file.identity()? == self.identity {
-            true => Ok(file),
-            false => Err(io::Error::other("the file was replaced while it was read")),
-        }
+        let is_same = file.identity()? == self.identity;
+        if is_same { Ok(file) } else { Err(io::Error::other("the file was replaced while it was read")) }
     }
 }
 

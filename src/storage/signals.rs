@@ -10,7 +10,7 @@ pub use self::handlers::{call_when_ended, deferred, end_if_signalled, handle, su
 #[cfg(all(unix, feature = "cli"))]
 mod handlers {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+    use std::sync::{Arc, Mutex, OnceLock};
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
@@ -61,7 +61,12 @@ mod handlers {
         if !is_handled() {
             return work();
         }
-        let held = names();
+        let held = locked(&NAMES);
+        // once a signal ends the program, nothing gets a name any more
+        if ENDED.load(Ordering::SeqCst) {
+            drop(held);
+            wait_for_the_end();
+        }
         let pending = Arc::new(AtomicUsize::new(0));
         let ids = [SIGHUP, SIGINT, SIGTERM]
             .map(|signal| signal_hook::flag::register_usize(signal, Arc::clone(&pending), signal as usize));
@@ -78,16 +83,6 @@ mod handlers {
             signal_hook::low_level::unregister(id);
         }
         done
-    }
-
-    /// Takes the lock of names. Once a signal ends the program, nothing gets a name any more.
-    fn names() -> MutexGuard<'static, ()> {
-        let held = locked(&NAMES);
-        if ENDED.load(Ordering::SeqCst) {
-            drop(held);
-            wait_for_the_end();
-        }
-        held
     }
 
     /// Waits until the thread that got a signal has ended the program by it.

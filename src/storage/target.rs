@@ -138,12 +138,8 @@ impl Target {
 
     /// Returns the metadata of the file or folder that is there now and will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
-        match self {
-            Target::File(target) | Target::Folder(target) => target.existing.as_deref(),
-            #[cfg(feature = "remote")]
-            Target::Bucket(_) => None,
-            Target::Stdout(_) | Target::Device { .. } => None,
-        }
+        let (Target::File(target) | Target::Folder(target)) = self else { return None };
+        target.existing.as_deref()
     }
 
     /// Returns what tells what is there now, and will be replaced, from all else.
@@ -198,10 +194,8 @@ impl Target {
             Target::Folder(target) => Stage::create(&target.path).map(|stage| OpenOutput::Folder { stage, target }),
             #[cfg(feature = "remote")]
             Target::Bucket(bucket) => {
-                return bucket
-                    .begin()
-                    .map(|begun| OpenOutput::Bucket(Box::new(begun)))
-                    .context(self.label().to_owned());
+                let begun = bucket.begin().with_context(|| self.label())?;
+                return Ok(OpenOutput::Bucket(Box::new(begun)));
             }
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
@@ -250,9 +244,7 @@ impl OpenOutput<'_> {
         match self {
             OpenOutput::Stdout(stdout) => Ok(stdout),
             OpenOutput::Device(file) | OpenOutput::File { draft: Draft { file, .. }, .. } => Ok(file),
-            OpenOutput::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
-            #[cfg(feature = "remote")]
-            OpenOutput::Bucket(_) => Err(io::ErrorKind::IsADirectory.into()),
+            _ => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
@@ -261,9 +253,7 @@ impl OpenOutput<'_> {
         match self {
             OpenOutput::Stdout(stdout) => stdout.is_terminal(),
             OpenOutput::Device(file) => file.is_terminal(),
-            OpenOutput::File { .. } | OpenOutput::Folder { .. } => false,
-            #[cfg(feature = "remote")]
-            OpenOutput::Bucket(_) => false,
+            _ => false,
         }
     }
 
@@ -355,7 +345,6 @@ fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
 #[derive(Debug)]
 pub struct Draft {
     file: File,
-    path: PathBuf,
     /// The temporary name, while there is one.
     named: Option<PathBuf>,
 }
@@ -366,7 +355,7 @@ impl Draft {
         let file = file?;
         // The file may get a temporary name later, and another process that can lock it would take it for stale.
         let _ = file.try_lock();
-        Ok(Self { file, path: path.to_owned(), named: None })
+        Ok(Self { file, named: None })
     }
 
     /// Makes a draft under a temporary name.
@@ -383,7 +372,7 @@ impl Draft {
         })?;
         let left = name.clone();
         signals::call_when_ended(move || drop(fs::remove_file(&left)));
-        Ok(Self { file, path: path.to_owned(), named: Some(name) })
+        Ok(Self { file, named: Some(name) })
     }
 
     /// Gives the draft the name of its target. Returns the folder that is to be synced, if a file was replaced.
@@ -416,7 +405,7 @@ impl Draft {
         // A signal between the two steps would leave the temporary name.
         signals::deferred(|| -> io::Result<()> {
             if self.named.is_none() {
-                self.named = Some(fresh(&self.path, |name| link(&self.file, name))?.1);
+                self.named = Some(fresh(path, |name| link(&self.file, name))?.1);
             }
             if let Some(name) = &self.named {
                 fs::rename(name, path)?;

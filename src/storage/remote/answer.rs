@@ -190,13 +190,9 @@ fn printable(text: &str) -> String {
 pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) -> Failure {
     let (status, headers) = (response.status(), response.headers().clone());
     let code = error_code(response.into_body());
-    let mut message = match status.canonical_reason() {
-        Some(reason) => format!("{} {reason}", status.as_u16()),
-        None => status.as_u16().to_string(),
-    };
-    if let Some(code) = code {
-        message.push_str(&format!(" ({code})"));
-    }
+    let reason = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
+    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    let message = format!("{}{reason}{code}", status.as_u16());
     let denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let kind = match status {
         _ if denied => io::ErrorKind::PermissionDenied,
@@ -251,11 +247,10 @@ fn error_code(body: Body) -> Option<String> {
 pub(super) fn broken(error: ureq::Error, timeout: Duration) -> Failure {
     use io::ErrorKind as Kind;
     match error {
-        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            Failure::passing(Kind::TimedOut, format!("no connection in {} seconds", timeout.as_secs_f64()))
-        }
-        ureq::Error::Timeout(_) => {
-            Failure::passing(Kind::TimedOut, format!("no byte came in {} seconds", timeout.as_secs_f64()))
+        ureq::Error::Timeout(of) => {
+            let is_connecting = matches!(of, Timeout::Resolve | Timeout::Connect);
+            let lacking = if is_connecting { "no connection" } else { "no byte came" };
+            Failure::passing(Kind::TimedOut, format!("{lacking} in {} seconds", timeout.as_secs_f64()))
         }
         ureq::Error::HostNotFound => unknown_host(),
         ureq::Error::Io(error) => of_connection(error, timeout),

@@ -119,16 +119,15 @@ impl Client {
     /// # Errors
     /// The address is in no bucket, since other servers have no lists; no answer, or one that is no list.
     pub fn list(&self, address: &Address, listed: Listed) -> Result<Listing> {
-        let Address::Bucket { bucket, key } = address else {
+        let Address::Bucket { key, .. } = address else {
             return Err(Error::of(ErrorKind::Unsupported, "the server has no lists of names"));
         };
         let prefix = if key.is_empty() || key.ends_with('/') { key.clone() } else { format!("{key}/") };
-        let root = Address::Bucket { bucket: bucket.clone(), key: String::new() };
         let (mut listing, mut next) = (Listing::default(), None);
         loop {
             let text = self.repeat(address, || {
                 let list = Some((prefix.clone(), listed == Listed::Folder, next.clone()));
-                let ask = Ask { list, ..Ask::new(Method::GET, &root) };
+                let ask = Ask { list, ..Ask::new(Method::GET, address) };
                 let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;
                 answer::plain_length(response.headers())?;
                 let mut text = String::new();

@@ -61,12 +61,10 @@ impl BucketAccess {
 
     /// Returns the key, all parts of which come from the same place.
     fn key(profile: &Profile) -> Result<Option<Credentials>> {
-        let (own, from_file) = (
-            ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].map(variable),
-            ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"]
-                .map(|key| profile.values.get(key).cloned()),
-        );
-        let [key, secret, token] = if own[0].is_some() || own[1].is_some() { own } else { from_file };
+        let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+        let own = names.map(variable);
+        let of_file = |name: &str| profile.values.get(&name.to_ascii_lowercase()).cloned();
+        let [key, secret, token] = if own[0].is_some() || own[1].is_some() { own } else { names.map(of_file) };
         match (key, secret, token) {
             (Some(key), Some(secret), Some(token)) => Ok(Some(Credentials::new_with_token(key, secret, token))),
             (Some(key), Some(secret), None) => Ok(Some(Credentials::new(key, secret))),

@@ -103,12 +103,7 @@ impl ReadAt for RemoteObject {
         let take = |left| Some(left - taken(left).1);
         let left = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         let count = left.map_or(0, |left| taken(left).0);
-        if count == gaps.count
-            || self.parted.fetch_add(1, Ordering::Relaxed) < MOST_PARTED
-            || gaps.bytes >= LEAST_REQUEST
-        {
-            return count;
-        }
-        gaps.count
+        let may_part = || self.parted.fetch_add(1, Ordering::Relaxed) < MOST_PARTED || gaps.bytes >= LEAST_REQUEST;
+        if count == gaps.count || may_part() { count } else { gaps.count }
     }
 }
