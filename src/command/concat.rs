@@ -11,10 +11,10 @@ use super::meter::Meter;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, OperandReader, TensorOf, check_stdin, of_many};
 use crate::error::{Error, ErrorKind, Subject};
+use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
 use crate::format::open::Input;
 use crate::item::meta::{Meta, Order};
-use crate::layout::order::by_numbers;
 use crate::ops::concat::{Joined, Joining, check, common_dtype};
 use crate::storage::source::Source;
 

@@ -15,11 +15,11 @@ use super::options::{InputOptions, OperandArg, ThreadOptions, Word, data_help, p
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
 use crate::engine::cost::Explanation;
 use crate::format::content::Description;
+use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::info::{self, AxisStats, ListOrder, Stats, Unread};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
-use crate::layout::order::by_numbers;
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 

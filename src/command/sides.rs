@@ -21,8 +21,8 @@ use crate::engine::job::Progress;
 use crate::error::Subject;
 use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::glob::Glob;
+use crate::format::name_order::by_numbers;
 use crate::format::rewrite;
-use crate::layout::order::by_numbers;
 use crate::parallel::{Threads, locked, share};
 use crate::storage::source::Source;
 

@@ -21,7 +21,7 @@ use super::table::Format;
 use crate::error::{Context, Error, Result, bail, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::{ModelFile, NameFilter};
-use crate::layout::order::by_numbers;
+use crate::format::name_order::by_numbers;
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
 use crate::storage::source::{Notes, Source};

@@ -24,6 +24,7 @@ mod index;
 pub mod interface;
 pub mod json;
 pub mod name_filter;
+pub mod name_order;
 mod narrow_bytes;
 mod narrow_view;
 #[cfg(feature = "npy")]

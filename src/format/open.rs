@@ -21,7 +21,7 @@ use super::table::{Format, Named, containers};
 use super::values::Values;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
 use crate::format::glob::Glob;
-use crate::layout::order::by_numbers;
+use crate::format::name_order::by_numbers;
 use crate::parallel::Threads;
 use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;

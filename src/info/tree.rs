@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::{Info, OfFile, Totals, Unread, WIDEST, of_files, size};
-use crate::layout::order::by_numbers;
+use crate::format::name_order::by_numbers;
 use crate::report::json::list;
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 

@@ -3,7 +3,6 @@
 pub mod axis;
 pub mod gather;
 pub mod numbers;
-pub mod order;
 pub mod shape;
 #[cfg(test)]
 mod tests;

@@ -24,7 +24,7 @@ use self::read::ZarrChunks;
 use super::content::{ChunkDescription, Content, ContentSource, Description};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::layout::order::by_numbers;
+use crate::format::name_order::by_numbers;
 use crate::parallel::locked;
 use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
 use crate::storage::source::{Container, Source};
