@@ -51,6 +51,9 @@ pub struct Plan {
     pub threads: usize,
 }
 
+/// A cut, with the sides of the boxes that are held for it, as in a [`Plan`].
+type HeldCut = (Cut, Option<Vec<usize>>);
+
 /// What takes an output, as far as a plan depends on it.
 #[derive(Clone, Copy)]
 pub enum Takes<'a> {
@@ -130,7 +133,7 @@ impl<'a> Planner<'a> {
         };
         let in_order = !is_spooled && matches!(takes, Takes::Stream);
         let is_file = is_spooled || matches!(takes, Takes::File { .. });
-        let way = |(cut, hold): (Cut, Option<Vec<usize>>)| {
+        let way = |(cut, hold): HeldCut| {
             let items = cut.largest().max(hold.as_ref().map_or(0, |_| self.units().largest()));
             // several threads fill windows in order only where they wait for a server
             let threads = if in_order && !self.is_remote { 1 } else { self.threads_for(items) };
@@ -149,7 +152,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the cuts of a file, which takes items anywhere, with what is held for each.
-    fn cuts_of_file(&self, base: Option<u64>) -> Vec<(Cut, Option<Vec<usize>>)> {
+    fn cuts_of_file(&self, base: Option<u64>) -> Vec<HeldCut> {
         let boxed = self.reads.iter().find_map(|access| match &access.pattern {
             Pattern::Boxed { sides, .. } => Some(Windows::boxes(&self.meta.shape, sides)),
             _ => None,
@@ -167,7 +170,7 @@ impl<'a> Planner<'a> {
 
     /// Returns the cuts of a stream, with what is held for each, and whether these are of a temporary file from which the stream is
     /// read.
-    fn cuts_of_stream(&self) -> (bool, Vec<(Cut, Option<Vec<usize>>)>) {
+    fn cuts_of_stream(&self) -> (bool, Vec<HeldCut>) {
         // whole rows of chunks are contiguous in C order
         let items = self.items_within(self.limits.machine.window);
         let of_row = if self.is_remote { 1 } else { items };
@@ -185,7 +188,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns windows by themselves, and in slabs if each by itself would read the same again.
-    fn held_or_not(&self, windows: Windows) -> Vec<(Cut, Option<Vec<usize>>)> {
+    fn held_or_not(&self, windows: Windows) -> Vec<HeldCut> {
         let slabs = self.slabs(&windows).map(|slabs| Some(slabs.sides));
         [None].into_iter().chain(slabs).map(|hold| (Cut::Windows(windows.clone()), hold)).collect()
     }
