@@ -102,6 +102,16 @@ impl Region {
             _ => self.boxes(shape),
         }
     }
+
+    /// Cuts a box of an output of that shape into runs, which are boxes of one axis, for an operator that asks for no other place
+    /// of an item than its number. A run stays as it is.
+    pub fn runs(&self, shape: &[usize]) -> Vec<Window> {
+        let of_one_axis = |start, items| Window { start, ..Window::whole(&[items]) };
+        match self {
+            Self::Run(run) => vec![of_one_axis(run.start, run.len())],
+            Self::Box(window) => window.pieces(shape).map(|it| of_one_axis(it.start, it.items())).collect(),
+        }
+    }
 }
 
 /// Calls `fill` with each of some windows, and with its items of `out`, which holds those of all windows one after the other.

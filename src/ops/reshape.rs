@@ -257,7 +257,7 @@ impl Fill for Reshaped {
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Meta { dtype, shape, .. } = &self.meta;
-        fill_each(&region.pieces(shape), dtype.itemsize(), out, |piece, out| {
+        fill_each(&region.runs(shape), dtype.itemsize(), out, |piece, out| {
             self.data.fill(&Region::Run(piece.start..piece.start + piece.items()), out, scratch)
         })
     }

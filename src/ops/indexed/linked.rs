@@ -235,8 +235,8 @@ impl Fill for LinkedScatter {
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         self.base.fill(region, out, scratch)?;
         self.to_kernel.swap(out);
-        // updates go by the numbers of items
-        fill_each(&region.pieces(&self.meta().shape), self.itemsize(), out, |piece, out| {
+        // updates go by the numbers of items; each run looks through all entries of its buckets
+        fill_each(&region.runs(&self.meta().shape), self.itemsize(), out, |piece, out| {
             self.apply_all(piece, out, &mut scratch.items)
         })?;
         self.to_kernel.swap(out);
