@@ -63,10 +63,16 @@ impl Window {
 
     /// Cuts it into boxes that are contiguous in C order of a tensor of that shape, and returns these in order.
     pub fn pieces(&self, shape: &[usize]) -> impl Iterator<Item = Window> {
-        let (cut, mut sides) = (self.cut(shape), self.shape());
-        sides.iter_mut().take(cut).for_each(|side| *side = 1);
-        let (whole, pieces, shape) = (self.clone(), Windows::boxes(&self.shape(), &sides), shape.to_vec());
-        (0..pieces.count()).map(move |number| Window::new(whole.places_of(&pieces.get(number)), &shape))
+        let cut = self.cut(shape).min(self.ranges.len());
+        let (outer, inner) = (self.ranges[..cut].to_vec(), self.ranges[cut..].to_vec());
+        let counts: Vec<usize> = outer.iter().map(ExactSizeIterator::len).collect();
+        let count = if self.items() == 0 { 0 } else { counts.iter().product() };
+        let shape = shape.to_vec();
+        (0..count).map(move |number| {
+            let at = coordinates(number, &counts);
+            let outer = at.iter().zip(&outer).map(|(at, range)| range.start + at..range.start + at + 1);
+            Window::new(outer.chain(inner.iter().cloned()).collect(), &shape)
+        })
     }
 
     /// Returns the places of the tensor that a part of the box covers on each axis.

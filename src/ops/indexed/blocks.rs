@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::places::NearPlaces;
 use super::resolve::{IndexSpec, TupleResolver};
-use super::runs::{ItemRun, ItemSlab, copy_items};
+use super::runs::{ItemRun, ItemSlab, pick_items};
 use crate::item::meta::Order;
 use crate::layout::window::Window;
 use crate::ops::tally::Put;
@@ -134,20 +134,18 @@ impl GatheredBlocks {
             }
             return;
         }
-        let (count, size) = (at.tuples.len(), self.block * slab.itemsize);
+        let (dim, count, size) = (self.dim, at.tuples.len(), self.block * slab.itemsize);
         for (row, out) in at.rows.clone().zip(out.chunks_exact_mut((count * size).max(1))) {
             // the slab may begin behind the first place of the row
-            let from = (row * self.dim).wrapping_sub(slab.first / self.block);
-            let block = |n, place| (place < self.dim).then(|| (from.wrapping_add(place), n));
-            let first = self.first_near(at, row);
+            let from = (row * dim).wrapping_sub(slab.first / self.block);
+            let block = |place| (place < dim).then(|| from.wrapping_add(place));
+            let tuples = self.first_near(at, row)..;
             match near {
                 NearPlaces::Small(places) => {
-                    let places = &places[first..][..count];
-                    copy_items(count, |n| block(n, places[n] as usize), size, slab.bytes, out);
+                    pick_items(places[tuples].iter(), |&place| block(place as usize), size, slab.bytes, out);
                 }
                 NearPlaces::Large(places) => {
-                    let places = &places[first..][..count];
-                    copy_items(count, |n| block(n, places[n] as usize), size, slab.bytes, out);
+                    pick_items(places[tuples].iter(), |&place| block(place as usize), size, slab.bytes, out);
                 }
             }
         }

@@ -152,10 +152,10 @@ impl Buckets {
     /// Adds an entry for each of `places` that is a place of the grid, with a payload for each of `places`; in all not more
     /// entries than [`new`](Self::new) has made room for.
     pub(super) fn extend(&mut self, places: &[u64], payloads: &[u8]) {
-        let places = places.iter().map(|&place| place as usize);
-        with_word!(self.payload, N => self.extend_words::<N>(places.zip(payloads.as_chunks().0.iter().copied())), _ => {
-            unreachable!("a payload is a word")
-        });
+        with_word!(self.payload, N => {
+            let entries = places.iter().zip(payloads.as_chunks::<N>().0);
+            self.extend_words(entries.map(|(&place, with)| (place as usize, *with)));
+        }, _ => unreachable!("a payload is a word"));
     }
 
     /// Does what [`extend`](Self::extend) does for places with their payloads of `N` bytes.

@@ -3,7 +3,7 @@
 
 use super::places::PlacesOnDemand;
 use super::resolve::IndexSpec;
-use super::runs::copy_items;
+use super::runs::pick_items;
 use crate::error::{Context, Result};
 use crate::item::meta::Order;
 use crate::layout::tile::tile;
@@ -140,8 +140,8 @@ impl ElementBoxes {
             for (numbers, here) in numbers.chunks(rows * number).zip(here.chunks_mut(rows * itemsize)) {
                 places.resolver.resolve_on_axis(&places.kind, numbers, &mut on_axis).with_context(|| data.label())?;
                 for (places, out) in on_axis.chunks(row).zip(here.chunks_mut(row * itemsize)) {
-                    let item = |n| Some((places[n] as usize * stride + columns[n], n));
-                    copy_items(places.len(), item, itemsize, slab, out);
+                    let item = |(&place, column): (&u64, &usize)| Some(place as usize * stride + column);
+                    pick_items(places.iter().zip(&columns), item, itemsize, slab, out);
                 }
             }
             if boxes.count() > 1 {

@@ -32,9 +32,6 @@ const COLUMNS: usize = 1 << 18;
 /// The most columns that are gone through at once, so that the list of where their items go stays in the cache, too.
 const MOST_COLUMNS: usize = 1 << 12;
 
-/// The tuples that pick their items of one column after the other: each has a line of the first cache to which these go.
-const TURNED: usize = 1 << 8;
-
 /// The most groups of the tuples of a window: each has a line of cache to which its tuples are added.
 const MOST_GROUPS: usize = 1 << 12;
 
@@ -176,7 +173,7 @@ impl LinkedGather {
             read_items(&self.data, first, (high - low) as usize * block + len, buffer)?;
             let piece = |n| {
                 let (place, n): GroupedTuple = tuples[n];
-                Some(((place - low) as usize, to / len + n as usize))
+                ((place - low) as usize, to / len + n as usize)
             };
             copy_items(tuples.len(), piece, len * itemsize, buffer, out);
             return Ok(());
@@ -220,14 +217,10 @@ impl LinkedGather {
                     stored.part(&columns.chain(lead_dims.iter().rev().map(|&dim| 0..dim)).collect::<Vec<_>>());
                 scratch.items.resize(columns.items() * itemsize, data.label())?;
                 data.read(&columns, &mut scratch.items, &mut scratch.gathered)?;
-                for tuples in tuples.chunks(TURNED) {
-                    for (column, to) in to.iter().enumerate() {
-                        let item = |tuple| {
-                            let (place, n): PlacedTuple = tuples[tuple];
-                            Some((place + column * places, n * at.len + to))
-                        };
-                        copy_items(tuples.len(), item, itemsize, &scratch.items, out);
-                    }
+                for &(place, n) in &tuples {
+                    let out = &mut out[n * at.len * itemsize..][..at.len * itemsize];
+                    let item = |column: usize| (place + column * places, to[column]);
+                    copy_items(to.len(), item, itemsize, &scratch.items, out);
                 }
                 continue;
             }

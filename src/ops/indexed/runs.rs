@@ -39,7 +39,7 @@ impl ItemSlab<'_> {
         let (itemsize, bytes) = (self.itemsize, len * self.itemsize);
         let new = &self.bytes[(from - self.first) * itemsize..][..bytes];
         match put {
-            Put::Replace => copy_items(1, |_| Some((0, 0)), bytes, new, &mut out[to * itemsize..][..bytes]),
+            Put::Replace => copy_items(1, |_| (0, 0), bytes, new, &mut out[to * itemsize..][..bytes]),
             Put::Combine(combine) => (combine.blocks)(&mut out[to * itemsize..][..bytes], new),
             Put::Fold(tally) => {
                 new.chunks_exact(itemsize).enumerate().for_each(|(n, update)| tally.put(to + n, update, out));
@@ -48,13 +48,37 @@ impl ItemSlab<'_> {
     }
 }
 
-/// Copies items of `size` bytes. For each number below `count`, `moves` returns which item of `from` it stands for and to which place
-/// of `out` that goes, or `None`. Words are moved as such, since a call for each would take longer than the copy; and numbers
-/// are counted here, since a chain of iterators took twice as long.
+/// Makes the items of `out`, which have `size` bytes, items of `from`, one after the other. For each of `places`, `item` returns the
+/// number of an item of `from`, or `None` where the item of `out` stays as it is. Words are moved as such, since a call for each
+/// would take longer than the copy. The places come without their items, since an iterator of items took twice as long.
+#[inline]
+pub(super) fn pick_items<P>(
+    places: impl Iterator<Item = P>,
+    item: impl Fn(P) -> Option<usize>,
+    size: usize,
+    from: &[u8],
+    out: &mut [u8],
+) {
+    with_word!(size, N => {
+        let from = from.as_chunks::<N>().0;
+        for (out, place) in out.as_chunks_mut::<N>().0.iter_mut().zip(places) {
+            if let Some(at) = item(place) {
+                *out = from[at];
+            }
+        }
+    }, _ => for (out, place) in out.chunks_exact_mut(size.max(1)).zip(places) {
+        if let Some(at) = item(place) {
+            out.copy_from_slice(&from[at * size..][..size]);
+        }
+    });
+}
+
+/// Copies items of `size` bytes to any places. For each number below `count`, `moves` returns which item of `from` it stands for and
+/// to which place of `out` that goes.
 #[inline]
 pub(super) fn copy_items(
     count: usize,
-    moves: impl Fn(usize) -> Option<(usize, usize)>,
+    moves: impl Fn(usize) -> (usize, usize),
     size: usize,
     from: &[u8],
     out: &mut [u8],
@@ -62,11 +86,10 @@ pub(super) fn copy_items(
     with_word!(size, N => {
         let (from, out) = (from.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
         for n in 0..count {
-            if let Some((at, to)) = moves(n) {
-                out[to] = from[at];
-            }
+            let (at, to) = moves(n);
+            out[to] = from[at];
         }
-    }, _ => for (at, to) in (0..count).filter_map(moves) {
+    }, _ => for (at, to) in (0..count).map(moves) {
         out[to * size..][..size].copy_from_slice(&from[at * size..][..size]);
     });
 }
