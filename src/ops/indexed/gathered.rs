@@ -13,6 +13,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
+use crate::layout::walk::with_word;
 use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
@@ -217,11 +218,16 @@ impl LinkedGather {
                     stored.part(&columns.chain(lead_dims.iter().rev().map(|&dim| 0..dim)).collect::<Vec<_>>());
                 scratch.items.resize(columns.items() * itemsize, data.label())?;
                 data.read(&columns, &mut scratch.items, &mut scratch.gathered)?;
-                for &(place, n) in &tuples {
-                    let out = &mut out[n * at.len * itemsize..][..at.len * itemsize];
-                    let item = |column: usize| (place + column * places, to[column]);
+                with_word!(itemsize, N => {
+                    let (items, out) = (scratch.items.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
+                    for &(place, n) in &tuples {
+                        let out = &mut out[n * at.len..][..at.len];
+                        to.iter().enumerate().for_each(|(column, &to)| out[to] = items[place + column * places]);
+                    }
+                }, _ => for &(place, n) in &tuples {
+                    let item = |column: usize| (place + column * places, n * at.len + to[column]);
                     copy_items(to.len(), item, itemsize, &scratch.items, out);
-                }
+                });
                 continue;
             }
             let firsts = stored.part(&columns.chain(lead_dims.iter().map(|_| 0..1)).collect::<Vec<_>>()).places();
