@@ -327,7 +327,7 @@ impl<'a> Planner<'a> {
         for access in self.reads.iter().filter(|access| access.crosses_within(machine.short_piece)) {
             let (Some(view), Pattern::Strided { .. }) = (access.view(), &access.pattern) else { continue };
             let stored = view.axes_as_stored();
-            let mut items = (2 * machine.slab / self.meta.dtype.itemsize().max(1)).min(most);
+            let mut items = (2 * machine.slab / self.meta.dtype.itemsize().max(1)).clamp(1, most);
             loop {
                 boxes.extend(tiles(shape, &stored, items));
                 if items >= most {
@@ -478,5 +478,15 @@ mod tests {
         let steps = [Span::whole(100), Span { start: 0, step: 3, len: 3000 }];
         assert_eq!(effort(&steps), 900_000, "no more than all of the data");
         assert_eq!(effort(&[Span::whole(0), Span::whole(0)]), 0);
+    }
+
+    #[test]
+    fn items_larger_than_a_window_have_boxes() {
+        let complex = crate::DType::parse("complex128").unwrap();
+        let tensor = Tensor::new(complex, vec![30, 40], vec![0; 30 * 40 * 16]).unwrap();
+        let turned = Selection::transposed(Source::memory(tensor, "DATA".to_owned()), &[1, 0]);
+        let limits = Limits { machine: Machine::with_windows_of(1), ..Limits::default() };
+        let plan = Planner::new(&turned, limits).plan(Takes::File { base: Some(0) });
+        assert!(plan.cut.count() > 1, "{plan:?}");
     }
 }
