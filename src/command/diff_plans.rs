@@ -10,7 +10,7 @@ use super::io::{Io, Outcome};
 use super::messages::{complain, counted, told};
 use super::sides::{NamedPairs, SMALL};
 use crate::diff::{Options, PlannedComparison, explain_sources};
-use crate::engine::cost::Explanation;
+use crate::engine::explain::Explanation;
 use crate::info::size;
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;

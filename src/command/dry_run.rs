@@ -7,7 +7,7 @@ use super::explain;
 use super::io::Io;
 use super::messages::counted;
 use crate::DType;
-use crate::engine::cost::Explanation;
+use crate::engine::explain::Explanation;
 use crate::error::Context;
 use crate::format::write::{Move, Plan};
 use crate::layout::axis::Span;

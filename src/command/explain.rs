@@ -1,7 +1,8 @@
 //! What `--explain` prints: the plan of a run, for people or as JSON.
 
-use crate::engine::cost::{Cost, Explanation, OperandReads, Purpose, Reading};
+use crate::engine::cost::{Cost, OperandReads, Reading};
 use crate::engine::cut::Cut;
+use crate::engine::explain::{Explanation, Purpose};
 use crate::engine::plan::Plan;
 use crate::info::size;
 use crate::layout::window::Windows;

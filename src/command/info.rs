@@ -13,7 +13,7 @@ use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{InputOptions, OperandArg, ThreadOptions, Word, data_help, parse_words, word};
 use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
-use crate::engine::cost::Explanation;
+use crate::engine::explain::Explanation;
 use crate::format::content::Description;
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;

@@ -5,7 +5,7 @@ use super::difference::Difference;
 use super::options::Options;
 use super::reading::Comparability;
 use super::walk::Walk;
-use crate::engine::cost::{Explanation, explain_scan};
+use crate::engine::explain::{Explanation, explain_scan};
 use crate::engine::scan::is_kept_first;
 use crate::engine::scan_plan::{ScannedPart, ShownAs};
 use crate::error::Result;

@@ -1,15 +1,14 @@
-//! What a plan costs, as far as that is known before anything is read, and how a plan is told to people.
-
-use std::fmt;
+//! What the ways to make an output cost, as far as that is known before anything is read, and the choice of the best one.
 
 use super::cut::Cut;
-use super::plan::{Plan, Planner, Takes};
-use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
+use super::plan::{HeldCut, Plan, Planner, Takes};
 use super::slabs::readings;
 use crate::layout::gather::{Reads, calls};
 use crate::ops::access::{Access, Feeds, Pattern};
-use crate::ops::fill::Limits;
 use crate::storage::source::READ_AT_ONCE;
+
+/// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
+const ALIKE: u64 = 16;
 
 /// What an output costs that is made as a plan has it. Reads and writes are calls of the system, or requests where an operand is
 /// asked of a server. What an index tensor decides, and the index tensor itself, are not counted.
@@ -31,7 +30,7 @@ pub struct Cost {
 
 impl Cost {
     /// Returns what it costs to read operands, if each read takes as long as copying `read` bytes.
-    fn of_reads(operands: &[OperandReads], read: usize) -> Self {
+    pub(super) fn of_reads(operands: &[OperandReads], read: usize) -> Self {
         let mut cost = Self::default();
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
             cost.bytes_read = cost.bytes_read.saturating_add(operand.bytes_read());
@@ -55,37 +54,6 @@ pub enum Reading {
     InMemory,
     /// From front to back, as it comes.
     AsItComes,
-}
-
-/// What the items of operands are read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// To make an output.
-    Output,
-    /// To be looked at in windows. Nothing is written.
-    Scan,
-}
-
-impl fmt::Display for Purpose {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Output => "the output",
-            Self::Scan => "the windows",
-        })
-    }
-}
-
-impl Reading {
-    /// Tells how items are read for a purpose.
-    pub fn told(self, purpose: Purpose) -> String {
-        match self {
-            Self::Along => format!("along {purpose}"),
-            Self::Across => format!("across {purpose}"),
-            Self::ByIndices => "by indices".to_owned(),
-            Self::InMemory => "in memory".to_owned(),
-            Self::AsItComes => "as it comes".to_owned(),
-        }
-    }
 }
 
 /// How an operand is read.
@@ -117,39 +85,43 @@ impl OperandReads {
     }
 }
 
-/// A plan with what it costs.
-#[derive(Clone, Debug)]
-pub struct Explanation {
-    /// What the operands are read for.
-    pub purpose: Purpose,
-    /// How each operand is read.
-    pub operands: Vec<OperandReads>,
-    /// The plan.
-    pub plan: Plan,
-    /// What it costs.
-    pub cost: Cost,
-    /// The plan that would be made next, with what that costs, if there is another one.
-    pub instead: Option<(Plan, Cost)>,
-    /// The bytes of an item of the output; of a scan those of the widest item.
-    pub itemsize: usize,
-    /// Whether operands are asked of a server, so that reads are requests.
-    pub is_remote: bool,
-    /// What else is read, which only the items tell, in a sentence without a full stop each.
-    pub notes: Vec<String>,
-}
-
 impl Planner<'_> {
-    /// Tells the plan of an output for what takes it.
-    pub fn explain(&self, takes: Takes<'_>) -> Explanation {
-        let mut ways = self.ways(takes).into_iter();
-        let (plan, cost) = ways.next().expect("there is a way to make an output");
-        let (itemsize, is_remote) = (self.meta().dtype.itemsize(), self.is_remote);
-        let (purpose, operands, notes) = (Purpose::Output, self.operands(&plan), Vec::new());
-        Explanation { purpose, operands, plan, cost, instead: ways.next(), itemsize, is_remote, notes }
+    /// Plans an output for what takes it: the best of all [ways](Self::ways) to make it.
+    pub fn plan(&self, takes: Takes<'_>) -> Plan {
+        self.ways(takes).swap_remove(0).0
+    }
+
+    /// Returns the ways to make an output for what takes it, and what each of them costs, the best one first. Those that cost no
+    /// more than a sixteenth above the least come in the order of the memory that they take, and then the others, the cheapest
+    /// first.
+    pub fn ways(&self, takes: Takes<'_>) -> Vec<(Plan, Cost)> {
+        let (is_spooled, cuts) = match takes {
+            Takes::File { base } => (false, self.cuts_of_file(base)),
+            Takes::Stream => self.cuts_of_stream(),
+            Takes::Windows(windows) => (false, self.held_or_not(windows.clone())),
+        };
+        let in_order = !is_spooled && matches!(takes, Takes::Stream);
+        let is_file = is_spooled || matches!(takes, Takes::File { .. });
+        let way = |(cut, hold): HeldCut| {
+            let items = cut.largest().max(hold.as_ref().map_or(0, |_| self.units().largest()));
+            // several threads fill windows in order only where they wait for a server
+            let threads = if in_order && !self.is_remote { 1 } else { self.threads_for(items) };
+            let plan = Plan { cut, hold, is_spooled, threads };
+            let cost = self.cost(&plan, is_file);
+            (plan, cost)
+        };
+        let mut ways: Vec<_> = cuts.into_iter().map(way).collect();
+        ways.sort_by_key(|(_, cost)| cost.total);
+        let least = ways.first().map_or(0, |(_, cost)| cost.total);
+        let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
+        ways[..alike].sort_by_key(|(_, cost)| cost.held);
+        // boxes may be the windows that are there already
+        ways.dedup_by(|(one, _), (other, _)| one == other);
+        ways
     }
 
     /// Returns how operands are read for a plan.
-    fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
+    pub(super) fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
         let shape = &self.meta().shape[..];
         let sides = plan.cut.sides(shape);
         // what is held is read by its own boxes
@@ -170,7 +142,7 @@ impl Planner<'_> {
     /// - pages that are read again, where operands do not stay in the system's memory;
     /// - the memory that is held, since it is touched for the first time;
     /// - the wait at the end, of half a window for each thread but one.
-    pub(super) fn cost(&self, plan: &Plan, is_file: bool) -> Cost {
+    fn cost(&self, plan: &Plan, is_file: bool) -> Cost {
         let (machine, shape, meta) = (&self.limits.machine, &self.meta().shape[..], self.meta());
         let (sides, count) = (plan.cut.sides(shape), plan.cut.count().max(1) as u64);
         let volume = |sides: &[usize]| {
@@ -183,11 +155,12 @@ impl Planner<'_> {
         let mut cost =
             Cost { bytes_written: written, writes: plan.cut.count() as u64, ..Cost::of_reads(&operands, read) };
         let mut more = 0_u64;
-        if is_file && !matches!(plan.cut, Cut::Blocks(_)) {
-            // places of axes before one that a window has not all places of are pieces of their own
-            let whole = sides.iter().zip(shape).rev().take_while(|(side, dim)| side >= dim).count();
-            let apart = &sides[..sides.len().saturating_sub(whole + 1)];
-            cost.writes = apart.iter().fold(cost.writes, |writes, &side| writes.saturating_mul(side as u64));
+        if is_file
+            && let Cut::Windows(windows) = &plan.cut
+            && windows.count() > 0
+        {
+            let pieces = windows.get(0).piece_count(shape);
+            cost.writes = cost.writes.saturating_mul(pieces as u64);
             more = written / 3;
         }
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
@@ -214,49 +187,8 @@ impl Planner<'_> {
     }
 }
 
-/// Tells the plan of `passes` scans of the same parts of tensors, as far as it is known before the first item is read.
-///
-/// # Panics
-/// As [`plan_scan`].
-pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, passes: usize) -> Explanation {
-    let plan = plan_scan(parts, limits, shown);
-    let sides = match &plan.cut {
-        Cut::Windows(windows) => windows.sides(),
-        Cut::Blocks(_) => unreachable!("only an output is cut into blocks of a file"),
-    };
-    let reads = |part: &ScannedPart<'_>| {
-        let shape = part.view.shape();
-        let access = Access::strided(part.source, &part.view, &(0..shape.len()).map(Some).collect::<Vec<_>>());
-        // in C order what several windows read of a chunk is kept, since longer rows of chunks are copied first
-        let grid = access.grid().filter(|_| !part.view.is_c_order());
-        let of_chunks = grid.map_or(1.0, |grid| readings(&shape, sides, &grid));
-        let once = match part.is_kept {
-            // what is copied is read as it comes, and scanned where the copy lies
-            true => OperandReads { reading: Reading::AsItComes, piece: None, ..reads_of(&access, sides, 1.0) },
-            false => reads_of(&access, sides, of_chunks),
-        };
-        OperandReads { times: if part.is_kept { 1.0 } else { once.times * passes as f64 }, ..once }
-    };
-    // without windows nothing is read
-    let operands: Vec<_> = if plan.cut.count() == 0 { Vec::new() } else { parts.iter().map(reads).collect() };
-    let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
-    let held = held_by_scan(&plan.cut, itemsize, parts.len()).saturating_mul(plan.threads) as u64;
-    let is_remote = parts.iter().any(|part| part.source.costs_requests());
-    let read = if is_remote { limits.machine.request } else { limits.machine.read };
-    let cost = Cost { held, ..Cost::of_reads(&operands, read) };
-    let kept = parts.iter().filter(|part| part.is_kept);
-    let note = |part: &ScannedPart<'_>| {
-        format!(
-            "{} is first copied to memory or to a temporary file, which these windows are read from",
-            part.source.label()
-        )
-    };
-    let notes = kept.map(note).collect();
-    Explanation { purpose: Purpose::Scan, operands, plan, cost, instead: None, itemsize, is_remote, notes }
-}
-
 /// Returns how an operand is read by boxes of these sides; where it lies in chunks, each of these is read `of_chunks` times.
-fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
+pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
     let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
     let label = source.label().to_owned();
     let wanted = match (&access.feeds, access.view()) {

@@ -2,6 +2,7 @@
 
 pub mod cost;
 pub mod cut;
+pub mod explain;
 pub mod job;
 pub mod moves;
 pub mod plan;

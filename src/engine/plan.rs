@@ -9,7 +9,6 @@
 //! whole rows would read 4096 short pieces of UPDATES each. So boxes are tried that are as wide as the output, or narrower and
 //! higher: of `[512, 4096]` each is one write, and reads UPDATES in pieces of 1 or 2 KiB. These cost the least.
 
-use super::cost::Cost;
 use super::cut::{Cut, FileBlocks};
 use super::slabs::{DIRECT, SlabSides, Strips, readings, sides_of_slabs, strips};
 use crate::item::meta::Meta;
@@ -23,9 +22,6 @@ use crate::parallel::threads_holding;
 use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::read_at::request_window;
 use crate::storage::source::Source;
-
-/// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
-const ALIKE: u64 = 16;
 
 /// Each thread has at least this many windows of an output in a file where [any size](Planner::window) will do, unless windows
 /// would take less work than one of a stream.
@@ -52,7 +48,7 @@ pub struct Plan {
 }
 
 /// A cut, with the sides of the boxes that are held for it, as in a [`Plan`].
-type HeldCut = (Cut, Option<Vec<usize>>);
+pub(super) type HeldCut = (Cut, Option<Vec<usize>>);
 
 /// What takes an output, as far as a plan depends on it.
 #[derive(Clone, Copy)]
@@ -118,41 +114,8 @@ impl<'a> Planner<'a> {
         &self.reads
     }
 
-    /// Plans an output for what takes it: the best of all [ways](Self::ways) to make it.
-    pub fn plan(&self, takes: Takes<'_>) -> Plan {
-        self.ways(takes).swap_remove(0).0
-    }
-
-    /// Returns the ways to make an output for what takes it, and what each of them costs: the best one first, then the others, the
-    /// cheapest first, but that of those whose costs differ by a sixteenth at most the one that takes the least memory is better.
-    pub fn ways(&self, takes: Takes<'_>) -> Vec<(Plan, Cost)> {
-        let (is_spooled, cuts) = match takes {
-            Takes::File { base } => (false, self.cuts_of_file(base)),
-            Takes::Stream => self.cuts_of_stream(),
-            Takes::Windows(windows) => (false, self.held_or_not(windows.clone())),
-        };
-        let in_order = !is_spooled && matches!(takes, Takes::Stream);
-        let is_file = is_spooled || matches!(takes, Takes::File { .. });
-        let way = |(cut, hold): HeldCut| {
-            let items = cut.largest().max(hold.as_ref().map_or(0, |_| self.units().largest()));
-            // several threads fill windows in order only where they wait for a server
-            let threads = if in_order && !self.is_remote { 1 } else { self.threads_for(items) };
-            let plan = Plan { cut, hold, is_spooled, threads };
-            let cost = self.cost(&plan, is_file);
-            (plan, cost)
-        };
-        let mut ways: Vec<_> = cuts.into_iter().map(way).collect();
-        ways.sort_by_key(|(_, cost)| cost.total);
-        let least = ways.first().map_or(0, |(_, cost)| cost.total);
-        let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
-        ways[..alike].sort_by_key(|(_, cost)| cost.held);
-        // boxes may be the windows that are there already
-        ways.dedup_by(|(one, _), (other, _)| one == other);
-        ways
-    }
-
     /// Returns the cuts of a file, which takes items anywhere, with what is held for each.
-    fn cuts_of_file(&self, base: Option<u64>) -> Vec<HeldCut> {
+    pub(super) fn cuts_of_file(&self, base: Option<u64>) -> Vec<HeldCut> {
         let boxed = self.reads.iter().find_map(|access| match &access.pattern {
             Pattern::Boxed { sides, .. } => Some(Windows::boxes(&self.meta.shape, sides)),
             _ => None,
@@ -170,7 +133,7 @@ impl<'a> Planner<'a> {
 
     /// Returns the cuts of a stream, with what is held for each, and whether these are of a temporary file from which the stream is
     /// read.
-    fn cuts_of_stream(&self) -> (bool, Vec<HeldCut>) {
+    pub(super) fn cuts_of_stream(&self) -> (bool, Vec<HeldCut>) {
         // whole rows of chunks are contiguous in C order
         let items = self.items_within(self.limits.machine.window);
         let of_row = if self.is_remote { 1 } else { items };
@@ -188,7 +151,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns windows by themselves, and in slabs if each by itself would read the same again.
-    fn held_or_not(&self, windows: Windows) -> Vec<HeldCut> {
+    pub(super) fn held_or_not(&self, windows: Windows) -> Vec<HeldCut> {
         let slabs = self.slabs(&windows).map(|slabs| Some(slabs.sides));
         [None].into_iter().chain(slabs).map(|hold| (Cut::Windows(windows.clone()), hold)).collect()
     }

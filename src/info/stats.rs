@@ -11,7 +11,7 @@ use super::bytes::ByteCounts;
 use super::firsts::{Numbered, first_of, improve, least};
 use super::items::{BLOCK, ByteItem, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
 use super::part::{ItemPasses, StoredPart};
-use crate::engine::cost::{Explanation, explain_scan};
+use crate::engine::explain::{Explanation, explain_scan};
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
 use crate::engine::scan_plan::{ScannedPart, ShownAs};

@@ -61,6 +61,11 @@ impl Window {
         self.ranges[..self.cut(shape).min(self.ranges.len())].iter().all(|range| range.len() == 1)
     }
 
+    /// Returns how many [pieces](Self::pieces) it has, if it has an item.
+    pub fn piece_count(&self, shape: &[usize]) -> usize {
+        self.ranges[..self.cut(shape).min(self.ranges.len())].iter().map(ExactSizeIterator::len).product()
+    }
+
     /// Cuts it into boxes that are contiguous in C order of a tensor of that shape, and returns these in order.
     pub fn pieces(&self, shape: &[usize]) -> impl Iterator<Item = Window> {
         let cut = self.cut(shape).min(self.ranges.len());

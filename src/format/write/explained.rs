@@ -1,7 +1,7 @@
 //! How the tensors of an output are made, told before they are.
 
 use super::plan::{Plan, Planned};
-use crate::engine::cost::Explanation;
+use crate::engine::explain::Explanation;
 use crate::engine::plan::Takes;
 use crate::format::interface::Layout;
 
