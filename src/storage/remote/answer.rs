@@ -11,9 +11,11 @@ use ureq::{Body, Timeout};
 use url::Url;
 
 use super::address::{Address, host};
-use super::client::MARK;
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::storage::read_at::Stamp;
+
+/// The header by which an object is put with a mark, and told of it: a text of the user's, in the words of S3.
+pub(super) const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
 
 /// An answer, whose body has not been read.
 pub(super) type Response = ureq::http::Response<Body>;

@@ -7,8 +7,8 @@ use rusty_s3::actions::ListObjectsV2;
 use ureq::http::{Method, StatusCode, header};
 
 use super::address::Address;
-use super::answer::{self, Failure, Response};
-use super::client::{Ask, Client, MARK, drain};
+use super::answer::{self, Failure, MARK, Response};
+use super::client::{Ask, Client, drain};
 use crate::error::{Error, ErrorKind, Result, bail, malformed};
 
 /// The most bytes of an answer that is no object: a list of names.

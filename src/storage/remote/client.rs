@@ -12,7 +12,7 @@ use ureq::tls::TlsConfig;
 use url::Url;
 
 use super::address::{Address, host};
-use super::answer::{self, Failure, Response};
+use super::answer::{self, Failure, MARK, Response};
 use super::credentials::{BucketAccess, HubAccess};
 use super::settings::{certificates, proxy};
 use crate::error::{Error, Result, ensure, malformed};
@@ -79,9 +79,6 @@ pub(super) struct Target {
     token: Option<String>,
     pub is_signed: bool,
 }
-
-/// The header by which an object is put with a mark, and told of it: a text of the user's, in the words of S3.
-pub(super) const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
 
 /// What asks servers for objects. It is shared by all threads of a run, and keeps connections open.
 pub struct Client {
