@@ -111,7 +111,8 @@ impl SliceScatter {
             if destination.is_stdout() && !output.is_dry_run() { io.stderr.clone() } else { io.stdout.clone() };
         let replaced = Arc::new(AtomicUsize::new(0));
         let replacement = Replacement { matcher, item, replaced: Arc::clone(&replaced), limits };
-        let counted = (is_counted && skips_items).then(|| replacement.count(&mut base, &places)).transpose()?;
+        let counted =
+            (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose()?;
         let outcome = destination.put(Box::new(places.replacing(base, replacement)), limits, report)?;
         if is_counted {
             let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));

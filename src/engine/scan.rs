@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
+use crate::ops::copy::must_settle;
 use crate::ops::fill::{Limits, Region, Scratch};
-use crate::ops::selection::must_settle;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 

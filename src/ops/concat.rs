@@ -12,9 +12,9 @@ use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::access::{Access, Feeds, StoredWindow};
 use super::converted::Converted;
+use super::copy::must_settle;
 use super::fill::{Fill, Limits, Region, Scratch, fill_each};
 use super::machine::Machine;
-use super::selection::must_settle;
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};

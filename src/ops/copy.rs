@@ -1,0 +1,77 @@
+//! A selection as an operator: the output of `slice` and of a copy, and a patch that replaces nothing.
+
+use std::ops::Range;
+
+use super::access::{Access, StoredWindow};
+use super::fill::{Fill, Limits, Patch, Region, Scratch, fill_each};
+use super::selection::Selection;
+use crate::error::Result;
+use crate::item::meta::Meta;
+use crate::layout::gather::Gaps;
+use crate::layout::view::View;
+use crate::layout::window::{Window, Windows};
+use crate::storage::source::Source;
+
+impl Fill for Selection {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn reads(&self) -> Vec<Access<'_>> {
+        vec![self.access()]
+    }
+
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
+        if must_settle(self.source(), self.view(), limits) { self.source_mut().settle() } else { Ok(()) }
+    }
+
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
+        if let Region::Run(run) = region
+            && let Some(first) = self.view().as_run()
+            && self.source().is_read_by_position()
+        {
+            return self.source().read_at(out, ((first + run.start) * itemsize) as u64);
+        }
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| {
+            let (part, gathered) = (self.view().part(&window.ranges), &mut scratch.gathered);
+            // What lies between the items of a window is of no other window where both follow each other as they are stored.
+            // Nothing lies between those of a run, of which in-place edits read thousands.
+            if part.as_run().is_none() && window.is_contiguous(shape) && self.view().crossing().is_none() {
+                self.source().read_between(&part, Gaps::Unwanted, out, gathered)
+            } else {
+                self.source().read(&part, out, gathered)
+            }
+        })
+    }
+
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
+        Ok(self.access().stored(window))
+    }
+
+    fn as_patch(&self) -> Option<&dyn Patch> {
+        Some(self)
+    }
+}
+
+/// A patch that replaces nothing.
+impl Patch for Selection {
+    fn base(&self) -> &Selection {
+        self
+    }
+
+    fn touched(&self, _: &Windows, _: Range<usize>) -> Result<Vec<usize>> {
+        Ok(Vec::new())
+    }
+
+    fn extent(&self, _: &Window) -> Result<Range<usize>> {
+        Ok(0..0)
+    }
+}
+
+/// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
+/// that is not read from front to back. So must a stream of items that are larger than a window: no memory is taken for
+/// them before it is known that they are there.
+pub fn must_settle(source: &Source, view: &View, limits: Limits) -> bool {
+    source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > limits.machine.window)
+}
