@@ -13,7 +13,6 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
-use crate::layout::walk::with_word;
 use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Pattern};
@@ -25,10 +24,6 @@ use crate::storage::source::Source;
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
-
-/// The bytes of the columns that are read at once of data in Fortran order: they stay in a core's cache while each tuple picks its
-/// items. A column has the same item of all blocks.
-const COLUMNS: usize = 1 << 18;
 
 /// The most columns that are gone through at once, so that the list of where their items go stays in the cache, too.
 const MOST_COLUMNS: usize = 1 << 12;
@@ -186,9 +181,7 @@ impl LinkedGather {
         reads.flush()
     }
 
-    /// Reads the blocks of a window from data in Fortran order, where the items of a block lie apart: the list of its
-    /// tuples, for each of its rows, is swept once for each item of a block, further on each time. A list of all items would be
-    /// as many times as long.
+    /// Reads the blocks of a window from data in Fortran order, where the items of a block lie apart.
     fn sweep_across(
         &self,
         near: &NearPlaces<'_>,
@@ -197,42 +190,66 @@ impl LinkedGather {
         out: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
+        let (rows, of_block) = (&window.ranges[..self.blocks.row_axes], &window.ranges[self.blocks.lead_axes..]);
+        let block: Vec<usize> = of_block.iter().map(ExactSizeIterator::len).collect();
+        let most = self.across_bytes(self.limits.threads.for_bytes(self.meta.bytes()));
+        let places = at.rows.len() * self.blocks.dim * self.data.dtype().itemsize();
+        if !self.is_dense_across() || places > most || at.len < self.blocks.block {
+            return self.sweep_apart(near, at, of_block, out, &mut scratch.items);
+        }
+        // all places of these rows are read in the order of the output, for as many items of a block as there is memory for
+        let lead = self.data.shape().len() - block.len();
+        let named = self.data.shape()[rows.len()..lead].iter().map(|&dim| 0..dim);
+        let lead: Vec<_> = rows.iter().cloned().chain(named).collect();
+        for part in Windows::new(&block, most / places.max(1)).iter() {
+            let ranges: Vec<_> = lead.iter().chain(&part.ranges).cloned().collect();
+            let view = self.data.view().part(&ranges);
+            scratch.items.resize(places * part.items(), self.data.label())?;
+            self.data.read(&view, &mut scratch.items, &mut scratch.gathered)?;
+            let slab = ItemSlab { first: 0, bytes: &scratch.items, itemsize: self.data.dtype().itemsize() };
+            self.blocks.put_part(near, at, part.start..part.start + part.items(), slab, out);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the tuples take most of the places of data in Fortran order, so that all of it is rather read than each by
+    /// itself.
+    fn is_dense_across(&self) -> bool {
+        let Range { start, end } = self.blocks.row_axes..self.blocks.lead_axes;
+        let tuples = self.meta.shape[start..end].iter().product::<usize>();
+        self.blocks.dim / tuples.max(1) * self.meta.dtype.itemsize() <= GAP
+    }
+
+    /// Returns the bytes of data in Fortran order that each thread reads at once: its window takes as many, or all threads together
+    /// may keep more.
+    fn across_bytes(&self, threads: usize) -> usize {
+        (self.limits.machine.swept / 2).max(self.resident) / threads.max(1)
+    }
+
+    /// Reads the blocks of a window from data in Fortran order one item after the other: the list of its tuples, for each of its
+    /// rows, is swept once for each item of a block, further on each time. A list of all items would be as many times as long.
+    fn sweep_apart(
+        &self,
+        near: &NearPlaces<'_>,
+        at: &WindowBlocks,
+        of_block: &[Range<usize>],
+        out: &mut [u8],
+        buffer: &mut Buffer,
+    ) -> Result<()> {
         let (data, itemsize) = (&self.data, self.data.dtype().itemsize());
-        let of_block = &window.ranges[self.blocks.lead_axes..];
         let (lead_dims, _) = data.shape().split_at(data.shape().len() - of_block.len());
-        let places = lead_dims.iter().product::<usize>();
         let tuples = self.tuples_as_stored(near, at, lead_dims)?;
-        // where the tuples take most of what lies side by side, all of that is read, and picked from
-        let is_dense = places * itemsize <= COLUMNS && places.div_ceil(tuples.len().max(1)) * itemsize <= GAP;
-        let most = (COLUMNS / (places * itemsize).max(1)).clamp(1, MOST_COLUMNS);
         let as_stored = |axes: usize| (0..axes).rev().collect::<Vec<_>>();
         let stored = data.view().with_axes(&as_stored(data.shape().len()));
         let block: Vec<usize> = of_block.iter().map(ExactSizeIterator::len).collect();
         let to = View::c_order(&block).with_axes(&as_stored(block.len()));
-        for part in Windows::new(&to.shape(), most).iter() {
+        for part in Windows::new(&to.shape(), MOST_COLUMNS).iter() {
             let to = to.part(&part.ranges).places();
             let begins = of_block.iter().rev().map(|range| range.start);
             let columns = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
-            if is_dense {
-                let columns =
-                    stored.part(&columns.chain(lead_dims.iter().rev().map(|&dim| 0..dim)).collect::<Vec<_>>());
-                scratch.items.resize(columns.items() * itemsize, data.label())?;
-                data.read(&columns, &mut scratch.items, &mut scratch.gathered)?;
-                with_word!(itemsize, N => {
-                    let (items, out) = (scratch.items.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);
-                    for &(place, n) in &tuples {
-                        let out = &mut out[n * at.len..][..at.len];
-                        to.iter().enumerate().for_each(|(column, &to)| out[to] = items[place + column * places]);
-                    }
-                }, _ => for &(place, n) in &tuples {
-                    let item = |column: usize| (place + column * places, n * at.len + to[column]);
-                    copy_items(to.len(), item, itemsize, &scratch.items, out);
-                });
-                continue;
-            }
             let firsts = stored.part(&columns.chain(lead_dims.iter().map(|_| 0..1)).collect::<Vec<_>>()).places();
             let read = |first, items, buffer: &mut Buffer| read_items(data, first, items, buffer);
-            let mut reads = RunReader::new(&read, itemsize, out, &mut scratch.items, Put::Replace);
+            let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
             for (first, to) in firsts.into_iter().zip(to) {
                 let run = |&(place, n): &PlacedTuple| ItemRun { from: first + place, to: n * at.len + to, len: 1 };
                 tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
@@ -390,6 +407,9 @@ impl Fill for LinkedGather {
             return None;
         }
         let share = (swept / threads.max(1)).max(window);
+        if !is_c && self.is_dense_across() {
+            return Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(window, (share / 2).max(window)));
+        }
         let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(window) } else { share };
         Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(window, most))
     }
