@@ -39,11 +39,18 @@ pub fn tiles(shape: &[usize], stored: &[usize], items: usize) -> Vec<Vec<usize>>
 
 /// Returns the sides of that one of the [boxes](tiles) which takes the fewest calls, if a write takes as long as 8 reads.
 pub fn tile(shape: &[usize], stored: &[usize], items: usize) -> Vec<usize> {
-    let seen: Vec<usize> = (0..shape.len()).rev().collect();
-    let calls =
-        |sides: &Vec<usize>| 1.0 / piece(sides, shape, stored).0 as f64 + 8.0 / piece(sides, shape, &seen).0 as f64;
+    let calls = |sides: &Vec<usize>| {
+        let [read, written] = pieces(sides, shape, stored);
+        1.0 / read as f64 + 8.0 / written as f64
+    };
     let best = tiles(shape, stored, items).into_iter().min_by(|one, other| calls(one).total_cmp(&calls(other)));
     best.expect("there are ratios")
+}
+
+/// Returns how many items of a box of these sides lie together in storage, and how many in the output.
+pub fn pieces(sides: &[usize], shape: &[usize], stored: &[usize]) -> [usize; 2] {
+    let seen: Vec<usize> = (0..shape.len()).rev().collect();
+    [stored, &seen].map(|axes| piece(sides, shape, axes).0)
 }
 
 /// Returns how many items of a box lie together along the axes, which begin with the nearest, and the axis along which they end.
@@ -59,6 +66,19 @@ fn piece(sides: &[usize], shape: &[usize], axes: &[usize]) -> (usize, Option<usi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_of_boxes() {
+        let rows = [
+            ([4, 1, 18078], [4, 18078]),
+            ([4, 29, 18078], [116, 29 * 18078]),
+            ([4, 58, 10], [2320, 10]),
+            ([3, 58, 10], [3, 10]),
+        ];
+        for (sides, wanted) in rows {
+            assert_eq!(pieces(&sides, &[4, 58, 18078], &[0, 1, 2]), wanted, "{sides:?}");
+        }
+    }
 
     #[test]
     fn sides_of_tiles() {

@@ -152,24 +152,6 @@ impl View {
         self.crossing().is_some_and(|items| items.saturating_mul(itemsize) < bytes)
     }
 
-    /// Returns how many items a box of these sides has from the first to the last of those that lie side by side in storage, or
-    /// a step apart.
-    pub fn piece(&self, sides: &[usize]) -> usize {
-        let long = self.axes.iter().zip(sides).filter(|((dim, _), _)| *dim > 1);
-        let mut axes: Vec<_> =
-            long.map(|(&(dim, stride), &side)| (stride.unsigned_abs(), dim, side.min(dim))).collect();
-        axes.sort_unstable();
-        // the items of a piece, and of all places of its axes
-        let (mut piece, mut whole) = (1, 1);
-        for (stride, dim, side) in axes {
-            if piece < whole || whole > 1 && stride > 2 * whole {
-                break;
-            }
-            (piece, whole) = (side.saturating_mul(stride), dim.saturating_mul(stride));
-        }
-        piece
-    }
-
     /// Returns this view as a selection from a tensor in C order of that shape: the places of each axis of the tensor, and
     /// for each axis of the view the axis of the tensor that it runs along. If one has more axes than the other, these differ by
     /// axes of one place, and only those of several places are told. `None` if the view is no such selection, which views made by
@@ -248,22 +230,6 @@ mod tests {
         ];
         for (view, crossing, stored) in rows {
             assert_eq!((view.crossing(), &view.axes_as_stored()[..]), (crossing, stored), "{view:?}");
-        }
-    }
-
-    #[test]
-    fn pieces_of_boxes() {
-        let view = View::fortran_order(&[4, 58, 18078]);
-        let rows: [(&View, [usize; 3], usize); 5] = [
-            (&view, [4, 1, 18078], 4),
-            (&view, [4, 29, 18078], 116),
-            (&view, [4, 58, 10], 2320),
-            (&view, [3, 58, 10], 3),
-            // items two steps apart take as much as what lies between them
-            (&view.select(&[span(0, 2, 2), span(0, 1, 58), span(0, 1, 18078)]), [2, 29, 1], 116),
-        ];
-        for (view, sides, piece) in rows {
-            assert_eq!(view.piece(&sides), piece, "{sides:?}");
         }
     }
 

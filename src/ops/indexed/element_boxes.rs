@@ -6,7 +6,7 @@ use super::resolve::IndexSpec;
 use super::runs::pick_items;
 use crate::error::{Context, Result};
 use crate::item::meta::Order;
-use crate::layout::tile::tile;
+use crate::layout::tile::{pieces, tile};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
@@ -53,21 +53,16 @@ impl ElementBoxes {
             return None;
         }
         let (mut sides, shape) = (vec![1; data.len()], &data[inner.clone()]);
+        // in Fortran order the first axis is the nearest
+        let stored: Vec<usize> = (0..shape.len()).collect();
         match order {
             Order::C => sides[inner].copy_from_slice(&Windows::contiguous(shape, row)),
             // places of an axis before it would lie between those of this one
             Order::Fortran if data[..axis].iter().any(|&dim| dim > 1) => return None,
-            Order::Fortran => {
-                let stored = View::fortran_order(shape).axes_as_stored();
-                sides[inner].copy_from_slice(&tile(shape, &stored, row));
-            }
+            Order::Fortran => sides[inner].copy_from_slice(&tile(shape, &stored, row)),
         }
-        let taken = &sides[axis + 1..];
-        let written = View::c_order(shape).piece(taken);
-        let read = match order {
-            Order::C => written,
-            Order::Fortran => dim.saturating_mul(View::fortran_order(shape).piece(taken)),
-        };
+        let [across, written] = pieces(&sides[axis + 1..], shape, &stored);
+        let read = if order == Order::C { written } else { dim.saturating_mul(across) };
         if read.min(written) < least {
             return None;
         }
