@@ -10,7 +10,7 @@
 //! higher: of `[512, 4096]` each is one write, and reads UPDATES in pieces of 1 or 2 KiB. These cost the least.
 
 use super::cut::{Cut, FileBlocks};
-use super::slabs::{DIRECT, SlabSides, Strips, readings, sides_of_slabs, strips};
+use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
 use crate::item::meta::Meta;
 use crate::layout::gather::LONG_PIECE;
 use crate::layout::tile::tiles;
@@ -125,7 +125,9 @@ impl<'a> Planner<'a> {
         }
         let mut cuts: Vec<_> =
             self.blocks_of_file(base).map(|blocks| (Cut::Blocks(blocks), None)).into_iter().collect();
-        cuts.extend(self.strips().map(|Strips { slab, windows }| (Cut::Windows(windows), Some(slab))));
+        let strip =
+            |[slab, window]: [Vec<usize>; 2]| (Cut::Windows(Windows::boxes(&self.meta.shape, &window)), Some(slab));
+        cuts.extend(self.strips().map(strip));
         cuts.extend(self.held_or_not(self.windows_of(self.items_of_file_window())));
         cuts.extend(self.boxes().into_iter().map(|boxes| (Cut::Windows(boxes), None)));
         cuts
@@ -401,8 +403,9 @@ impl<'a> Planner<'a> {
         memory.saturating_sub(beside).max(memory / 2) / itemsize
     }
 
-    /// Returns the slabs by which chunks are written to a file, if each by itself would be written in short pieces.
-    fn strips(&self) -> Option<Strips> {
+    /// Returns the sides of the slabs by which chunks are written to a file, and those of the windows of a slab, if each chunk by
+    /// itself would be written in short pieces.
+    fn strips(&self) -> Option<[Vec<usize>; 2]> {
         let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
         // half of what may be held, since the windows that are put together lie beside it
         let most = [self.limits.machine.short_piece, self.limits.machine.slab, self.limits.held() / 2];

@@ -144,19 +144,12 @@ pub fn grid_between(
     (best + 1.0 < direct).then_some(grid)
 }
 
-/// The sides of slabs of units that lie beside each other in a file, and the windows in which the slabs are written.
-#[derive(Debug)]
-pub(super) struct Strips {
-    pub slab: Vec<usize>,
-    pub windows: Windows,
-}
-
-/// Returns slabs of whole units, of at most `items` items, whose rows are pieces of about `piece` items that are contiguous
-/// in C order, and windows of about `window` items of them. `None` where the rows of a unit are as long already, or where no
-/// two units fit.
+/// Returns the sides of slabs of whole units, of at most `items` items, whose rows are pieces of about `piece` items that are
+/// contiguous in C order, and those of windows of about `window` items, in which the slabs are written. `None` where the rows of
+/// a unit are as long already, or where no two units fit.
 ///
 /// A unit that is as wide as 16 float32 is written to a file in pieces of 64 bytes, a call of the system each.
-pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [usize; 3]) -> Option<Strips> {
+pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [usize; 3]) -> Option<[Vec<usize>; 2]> {
     let volume = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
     let mut slab: Vec<usize> = unit.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
     let first = slab.clone();
@@ -181,7 +174,7 @@ pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [u
         let divides = |side: &usize| slab[axis] == shape[axis] || slab[axis].is_multiple_of(*side);
         sides[axis] = (1..=most).rev().find(divides).unwrap_or(1);
     }
-    Some(Strips { slab, windows: Windows::boxes(shape, &sides) })
+    Some([slab, sides])
 }
 
 /// The units of a slab, which threads fill.
@@ -309,7 +302,7 @@ mod tests {
         ];
         for (shape, unit, most, expected) in rows {
             let found = strips(shape, unit, most);
-            let sides = found.as_ref().map(|found| [&found.slab[..], found.windows.sides()]);
+            let sides = found.as_ref().map(|found| found.each_ref().map(Vec::as_slice));
             assert_eq!(sides, expected, "{shape:?} {unit:?} {most:?}");
         }
     }
