@@ -4,6 +4,7 @@ use super::cut::Cut;
 use super::plan::{HeldCut, Plan, Planner, Takes};
 use super::slabs::readings;
 use crate::layout::gather::{Reads, calls};
+use crate::layout::shape::product;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::storage::source::READ_AT_ONCE;
 
@@ -217,7 +218,7 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
     let is_across = view.crossing().is_some();
     let reading = if is_across { Reading::Across } else { Reading::Along };
     if let Some(chunks) = source.as_chunks() {
-        let chunk = chunks.grid().iter().fold(itemsize, |all, &side| all.saturating_mul(side as u64));
+        let chunk = (product(chunks.grid()) as u64).saturating_mul(itemsize);
         return told(reading, Some(chunk), of_chunks);
     }
     // a box of the output that is no box of the operand takes runs of it

@@ -38,9 +38,7 @@ impl Planner<'_> {
         let (grain, meta) = (self.grain()?, self.meta());
         let alone = readings(&meta.shape, windows.sides(), &grain);
         self.grid().filter(|_| alone > READ_AGAIN)?;
-        let sides = grain.iter().zip(&meta.shape);
-        let grains = sides.fold(1, |all: usize, (&side, &dim)| all.saturating_mul(side.min(dim)));
-        let least = windows.largest().max(grains);
+        let least = windows.largest().max(Windows::boxes(&meta.shape, &grain).largest());
         let held = self.held(windows, &grain).min((meta.items() / PARTS).max(least));
         self.between(windows, &grain, [held, held / 4], alone)
     }

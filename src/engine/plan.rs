@@ -13,6 +13,7 @@ use super::cut::{Cut, FileBlocks};
 use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
 use crate::item::meta::Meta;
 use crate::layout::gather::LONG_PIECE;
+use crate::layout::shape::product;
 use crate::layout::tile::tiles;
 use crate::layout::window::{Window, Windows};
 use crate::ops::access::{Access, Feeds, Pattern};
@@ -348,13 +349,12 @@ impl<'a> Planner<'a> {
         let least = if self.is_remote { 1 } else { self.limits.machine.slab };
         let (least, most) = (least / itemsize, (self.limits.machine.kept / itemsize).max(1));
         let mut sides: Vec<usize> = grid.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
-        let items = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
         for axis in (0..sides.len()).rev() {
-            let times = (least / items(&sides)).clamp(1, shape[axis].div_ceil(sides[axis]).max(1));
+            let times = (least / product(&sides)).clamp(1, shape[axis].div_ceil(sides[axis]).max(1));
             sides[axis] = (sides[axis] * times).min(shape[axis].max(1));
         }
         for axis in 0..sides.len() {
-            sides[axis] = (sides[axis] / items(&sides).div_ceil(most).max(1)).max(1);
+            sides[axis] = (sides[axis] / product(&sides).div_ceil(most).max(1)).max(1);
         }
         sides
     }
@@ -395,7 +395,7 @@ impl<'a> Planner<'a> {
     /// Returns how many items of a slab may be held at once.
     pub(super) fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
         let itemsize = self.widest().max(1);
-        let block = self.suited(grain.to_vec()).iter().fold(1, |all: usize, &side| all.saturating_mul(side));
+        let block = product(&self.suited(grain.to_vec()));
         // beside the slab each thread has a window or a block, once as it is and once packed
         let each = windows.largest().max(block).saturating_mul(itemsize).saturating_mul(2);
         let beside = each.saturating_mul(threads_holding(self.threads, each, self.limits.held()));

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::Result;
+use crate::layout::shape::product;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
@@ -58,7 +59,6 @@ fn common_divisor(a: usize, b: usize) -> usize {
 /// Returns the slabs of at most `items` items, or of one window if that is more, with which bytes are read the fewest times.
 /// Slabs have whole windows, whose sides are `window`, and among those that are about as good the smallest is taken.
 pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items: usize) -> SlabSides {
-    let clipped = |axis: usize, side: usize| side.clamp(1, shape[axis].max(1));
     let mut options: Vec<Vec<usize>> = Vec::with_capacity(shape.len());
     let mut tried = 1_usize;
     for axis in 0..shape.len() {
@@ -78,22 +78,19 @@ pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items:
     }
     let own: Vec<usize> = options.iter().map(|sides| sides[0]).collect();
     let mut best = SlabSides { readings: readings(shape, &own, grain), sides: own };
-    let volume = |sides: &[usize]| {
-        sides.iter().enumerate().fold(1, |all: usize, (axis, &side)| all.saturating_mul(clipped(axis, side)))
-    };
     let mut at = vec![0; options.len()];
     while let Some(axis) = (0..at.len()).find(|&axis| at[axis] + 1 < options[axis].len()) {
         at[axis] += 1;
         at[..axis].fill(0);
         let sides: Vec<usize> = at.iter().zip(&options).map(|(&at, sides)| sides[at]).collect();
-        let size = volume(&sides);
+        let size = product(&sides);
         if size > items {
             continue;
         }
         let found = SlabSides { readings: readings(shape, &sides, grain), sides };
         let is_as_good = found.readings <= best.readings.max(DIRECT);
         let is_better = found.readings < best.readings && best.readings > DIRECT;
-        if is_better || is_as_good && best.readings <= DIRECT && size < volume(&best.sides) {
+        if is_better || is_as_good && best.readings <= DIRECT && size < product(&best.sides) {
             best = found;
         }
     }
@@ -121,7 +118,6 @@ pub fn grid_between(
         let written = sides_of_slabs(shape, grid, grain, items).readings;
         written + sides_of_slabs(shape, window, grid, items).readings
     };
-    let volume = |grid: &[usize]| grid.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
     // Start with the intersection of a grain and a window, which both sides handle whole. Such boxes are small; they grow as long as
     // that costs nothing.
     let least = |axis: usize| window[axis].min(grain[axis]).clamp(1, shape[axis].max(1));
@@ -133,7 +129,7 @@ pub fn grid_between(
             grown[axis] = (2 * grid[axis]).min(shape[axis]);
             (cost(&grown), grown)
         });
-        let fits = grown.filter(|(_, grown)| volume(grown) <= chunk);
+        let fits = grown.filter(|(_, grown)| product(grown) <= chunk);
         let Some((found, grown)) = fits.min_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
         if found > best * NEARLY {
             break;
@@ -150,13 +146,12 @@ pub fn grid_between(
 ///
 /// A unit that is as wide as 16 float32 is written to a file in pieces of 64 bytes, a call of the system each.
 pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [usize; 3]) -> Option<[Vec<usize>; 2]> {
-    let volume = |sides: &[usize]| sides.iter().fold(1, |all: usize, &side| all.saturating_mul(side));
     let mut slab: Vec<usize> = unit.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
     let first = slab.clone();
     // the items of a piece, and the axis along which it takes a range of places
     let (mut row, mut along) = (1, 0);
     for axis in (0..slab.len()).rev() {
-        let fits = (items / volume(&slab)).max(1);
+        let fits = (items / product(&slab)).max(1);
         let times = piece.div_ceil(row * slab[axis]).min(fits).max(1);
         slab[axis] = slab[axis].saturating_mul(times).min(shape[axis].max(1));
         (row, along) = (row * slab[axis], axis);
@@ -170,7 +165,7 @@ pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [u
     let mut sides = slab.clone();
     for axis in 0..along {
         // windows end where slabs do
-        let most = (slab[axis] / volume(&sides).div_ceil(window.max(1))).max(1);
+        let most = (slab[axis] / product(&sides).div_ceil(window.max(1))).max(1);
         let divides = |side: &usize| slab[axis] == shape[axis] || slab[axis].is_multiple_of(*side);
         sides[axis] = (1..=most).rev().find(divides).unwrap_or(1);
     }

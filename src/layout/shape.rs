@@ -13,6 +13,11 @@ pub fn bytes_of(shape: &[usize], itemsize: usize) -> Option<usize> {
     Some(if itemsize == 0 || shape.contains(&0) { 0 } else { extent })
 }
 
+/// Returns the product of dims; the largest number there is, if it is larger.
+pub fn product(dims: &[usize]) -> usize {
+    dims.iter().fold(1, |all, &dim| all.saturating_mul(dim))
+}
+
 /// Returns the index of item number `item` of a tensor in C order, one place for each axis.
 pub fn coordinates(mut item: usize, shape: &[usize]) -> Vec<usize> {
     let mut at = vec![0; shape.len()];

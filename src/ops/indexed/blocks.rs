@@ -6,6 +6,7 @@ use super::places::NearPlaces;
 use super::resolve::{IndexSpec, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, pick_items};
 use crate::item::meta::Order;
+use crate::layout::shape::product;
 use crate::layout::window::Window;
 use crate::ops::tally::Put;
 
@@ -66,7 +67,6 @@ impl GatheredBlocks {
     /// Arranges the blocks of data in that order by what its index tuples name.
     pub(super) fn new(resolver: &TupleResolver, order: Order) -> Self {
         let IndexSpec { data, axes, batch_dims, tuples, .. } = &resolver.shapes;
-        let product = |dims: &[usize]| dims.iter().product::<usize>();
         let is_flat = resolver.shapes.name_items();
         let row_axes = if is_flat { 0 } else { axes.start };
         Self {

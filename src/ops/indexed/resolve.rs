@@ -14,7 +14,7 @@ use crate::item::dtype::Kind;
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::layout::numbers::ItemNumbers;
-use crate::layout::shape::coordinates;
+use crate::layout::shape::{coordinates, product};
 
 /// The checked shapes of an operator by indices: the axes of `data` that index tuples address, and where the tuples lie.
 #[derive(Clone, Debug)]
@@ -283,7 +283,6 @@ impl IndexSpec {
     /// Returns the resolver of index tuples for data that is stored, and changed, in that order.
     pub fn in_order(self, order: Order) -> TupleResolver {
         let Self { data, axes, tuples, updates, is_implied, counts_from_end, .. } = &self;
-        let product = |dims: &[usize]| dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim));
         let (before, indexed, after) = (&data[..axes.start], &data[axes.clone()], &data[axes.end..]);
         let place_axis = |(&dim, stride)| PlaceAxis::new(dim, stride as usize, *counts_from_end);
         let place_axes = indexed.iter().zip(order.view(indexed).strides()).map(place_axis).collect();
