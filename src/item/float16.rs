@@ -51,34 +51,46 @@ pub(crate) fn f16_from_f32(value: f32) -> f16 {
 /// Returns the float16 nearest to a number, ties to even; a NaN becomes the quiet NaN of its sign.
 #[inline]
 pub(crate) fn f16_from_f64(value: f64) -> f16 {
-    f16::from_bits(nearest::<10, -14>(value))
+    f16::from_bits(nearest(value, 10, -14))
 }
 
 /// Returns the bfloat16 nearest to a number, ties to even; a NaN becomes the quiet NaN of its sign.
 #[inline]
 pub(crate) fn bf16_from_f64(value: f64) -> bf16 {
-    bf16::from_bits(nearest::<7, -126>(value))
+    bf16::from_bits(nearest(value, 7, -126))
 }
 
-/// Returns the bits of the nearest float of 16 bits, ties to even; `BITS` of them are the fraction, and 2^`LEAST` is
-/// the smallest normal number. It computes both cases and chooses one, so that loops over it are vectorised.
-#[inline]
-fn nearest<const BITS: u32, const LEAST: i32>(value: f64) -> u16 {
-    let infinity = ((2 - 2 * LEAST) as u64 + 1) << BITS;
-    let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
+/// Returns the bits of the nearest float of 16 bits, ties to even; `fraction` of them are the fraction, and 2^`least` is the
+/// smallest normal number.
+#[inline(always)]
+fn nearest(value: f64, fraction: u32, least: i32) -> u16 {
+    let infinity = ((2 - 2 * least) as u64 + 1) << fraction;
     // the bits of the power of 2 beyond the largest number become those of infinity
-    let size = value.abs().min(power(2 - LEAST));
+    let number = nearest_magnitude(value.abs().min(power_of_two(2 - least)), fraction, least);
+    let magnitude = if value.is_nan() { infinity | 1 << (fraction - 1) } else { number };
+    magnitude as u16 | ((value.to_bits() >> 48) as u16 & 0x8000)
+}
+
+/// Returns the bits, without a sign, of the float nearest to a finite size, ties to even, as if exponents had no end;
+/// `fraction` of the bits, 1 at least, are the fraction, and 2^`least` is the smallest normal number. It computes both cases
+/// and chooses one, so that loops over it are vectorised.
+#[inline(always)]
+pub(super) fn nearest_magnitude(size: f64, fraction: u32, least: i32) -> u64 {
     let bits = size.to_bits();
     // adds half a unit less 1, and 1 if the last bit is set
-    let dropped = 52 - BITS;
+    let dropped = 52 - fraction;
     let rounded = bits + ((1 << (dropped - 1)) - 1) + ((bits >> dropped) & 1);
-    let normal = (rounded >> dropped).wrapping_sub(((1022 + LEAST) as u64) << BITS);
+    let normal = (rounded >> dropped).wrapping_sub(((1022 + least) as u64) << fraction);
     // below the normal numbers the addition drops the bits that a subnormal number does not have
-    let offset = power(LEAST + dropped as i32);
+    let offset = power_of_two(least + dropped as i32);
     let small = (size + offset).to_bits().wrapping_sub(offset.to_bits());
-    let magnitude = if size < power(LEAST) { small } else { normal };
-    let magnitude = if value.is_nan() { infinity | 1 << (BITS - 1) } else { magnitude };
-    magnitude as u16 | ((value.to_bits() >> 48) as u16 & 0x8000)
+    if size < power_of_two(least) { small } else { normal }
+}
+
+/// Returns a power of 2 that is a normal float64.
+#[inline(always)]
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::float16::nearest_magnitude;
 
 /// How the bits of a narrow float are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,22 +50,12 @@ impl FloatLayout {
     /// end; bits beyond [`Self::largest`] mean that the value is too large. Without a mantissa neither of two
     /// neighbours is even, and ties go away from zero, as IEEE 754 has it for one digit.
     fn nearest(self, value: f64) -> u32 {
-        let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-        let least = if self.mantissa == 0 { -self.bias } else { 1 - self.bias };
-        let exponent = exponent.max(least);
-        if exponent > self.bias + 127 {
-            return u32::MAX;
+        let size = value.abs();
+        match self.mantissa {
+            // half of a number carries into the exponent, which is all there is
+            0 => ((size.to_bits() + (1 << 51)) >> 52).saturating_sub((1023 - self.bias) as u64) as u32,
+            mantissa => nearest_magnitude(size, mantissa, 1 - self.bias) as u32,
         }
-        // the factor is from 2^-255 to 2^127, so the product is exact
-        let scale = (1023 + i64::from(self.mantissa) - i64::from(exponent)) as u64;
-        let scaled = value.abs() * f64::from_bits(scale << 52);
-        // the number is from 0 to 32, and the cast truncates it
-        let mut units = scaled as u32;
-        let rest = scaled - f64::from(units);
-        units += u32::from(rest > 0.5 || (rest == 0.5 && (self.mantissa == 0 || units % 2 == 1)));
-        // a carry out of the mantissa goes into the exponent, as it should
-        let steps = ((exponent - least) as u32) << self.mantissa;
-        if self.mantissa == 0 { steps + units.max(1) - 1 } else { steps + units }
     }
 }
 
