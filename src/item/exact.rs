@@ -362,29 +362,19 @@ pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
 /// Returns `mantissa * 2^exponent`, rounded to nearest even. If `exact` is false, the number meant is larger by less than 1
 /// in the last place of the mantissa, which must then have more than 54 bits.
 fn float(mantissa: u128, exponent: i32, exact: bool) -> f64 {
-    const MANTISSA: i32 = 52;
-    const LEAST: i32 = -1074;
     if mantissa == 0 {
         return 0.0;
     }
     let bits = 128 - mantissa.leading_zeros() as i32;
-    let lowest = (exponent + bits - 1 - MANTISSA).max(LEAST);
-    let drop = lowest - exponent;
-    let mantissa_bits = match drop {
-        ..=0 => mantissa << -drop,
-        1..=128 => {
-            let half = 1_u128 << (drop - 1);
-            let (kept, rest) = (mantissa >> (drop - 1) >> 1, mantissa & (half | (half - 1)));
-            let up = rest > half || rest == half && (!exact || kept & 1 == 1);
-            kept + u128::from(up)
-        }
-        _ => 0,
-    };
-    // the leading bit of a normal number adds one to the exponent's field, as a carry does
-    match (((lowest - LEAST) as u64) << MANTISSA).checked_add(mantissa_bits as u64) {
-        Some(bits) if lowest - LEAST < 2046 && bits < f64::INFINITY.to_bits() => f64::from_bits(bits),
-        _ => f64::INFINITY,
-    }
+    // what the last bit of the float counts in
+    let lowest = (exponent + bits - f64::MANTISSA_DIGITS as i32).max(-1074);
+    let drop = (lowest - exponent).max(0) as u32;
+    let kept = mantissa.checked_shr(drop).unwrap_or(0);
+    let rest = mantissa - kept.checked_shl(drop).unwrap_or(0);
+    let half = 1_u128.checked_shl(drop.wrapping_sub(1)).unwrap_or(u128::MAX);
+    let up = rest > half || rest == half && (!exact || kept & 1 == 1);
+    // neither the number of these bits nor the product is rounded again
+    (kept + u128::from(up)) as f64 * power_of_two((exponent + drop as i32).into())
 }
 
 #[cfg(test)]
