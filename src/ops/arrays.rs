@@ -33,6 +33,32 @@ pub(super) fn check_axis(shape: &[usize], axis: i64) -> Result<usize, Error> {
         .ok_or_else(|| Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1)))
 }
 
+/// Returns the axes that a list names in a tensor of that rank, each once. `shape` is that of the data.
+///
+/// # Errors
+/// About `subject`: an axis outside `[-rank, rank - 1]`, or one that is named twice.
+pub(super) fn named_axes(list: &[i64], rank: usize, shape: &[usize], subject: Subject) -> Result<Vec<usize>, Error> {
+    let refuse = |message: String| Err(Error::new(subject, format!("{message} (data {shape:?})")));
+    let mut axes = Vec::with_capacity(list.len());
+    for (position, &typed) in list.iter().enumerate() {
+        let Some(axis) = resolve_axis(typed, rank) else {
+            let range = match rank {
+                0 => "a scalar has no axes".to_owned(),
+                _ => format!("expected one of [-{rank}, {}]", rank - 1),
+            };
+            return refuse(format!("axis {typed} at position {position}, {range}"));
+        };
+        if let Some(earlier) = axes.iter().position(|&other| other == axis) {
+            let other = list[earlier];
+            return refuse(format!(
+                "axis {axis} is named twice: {other} at position {earlier}, {typed} at position {position}"
+            ));
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
+}
+
 /// Checks that `updates` have the shape `expected`, or, where one value stands for all of them, that there are no more of
 /// them than can be counted. `with` says what gives `data` of that shape updates of this shape.
 pub(super) fn check_updates(

@@ -7,7 +7,7 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Pattern, StoredWindow};
-use super::arrays::{check_most_axes, check_shape, standard};
+use super::arrays::{check_most_axes, check_shape, named_axes, standard};
 use super::fill::{Fill, Limits, Region, Scratch, fill_each};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
@@ -103,18 +103,15 @@ fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Ve
 
 fn squeezed(axes: Option<&[i64]>, shape: &[usize]) -> Result<Vec<usize>, Error> {
     const SUBJECT: Subject = Subject::Argument("squeeze");
-    let is_dropped: Vec<bool> = match axes {
-        None => shape.iter().map(|&dim| dim == 1).collect(),
-        Some(axes) => {
-            let named = named_axes(axes, shape.len(), shape, SUBJECT)?;
-            if let Some(axis) = (0..shape.len()).find(|&axis| named[axis] && shape[axis] != 1) {
-                let message = format!("axis {axis} has dim {}, expected 1 (data {shape:?})", shape[axis]);
-                return Err(Error::new(SUBJECT, message));
-            }
-            named
-        }
+    let dropped = match axes {
+        None => (0..shape.len()).filter(|&axis| shape[axis] == 1).collect(),
+        Some(axes) => named_axes(axes, shape.len(), shape, SUBJECT)?,
     };
-    Ok(shape.iter().zip(is_dropped).filter(|(_, is_dropped)| !is_dropped).map(|(&dim, _)| dim).collect())
+    if let Some(axis) = (0..shape.len()).find(|axis| dropped.contains(axis) && shape[*axis] != 1) {
+        let message = format!("axis {axis} has dim {}, expected 1 (data {shape:?})", shape[axis]);
+        return Err(Error::new(SUBJECT, message));
+    }
+    Ok((0..shape.len()).filter(|axis| !dropped.contains(axis)).map(|axis| shape[axis]).collect())
 }
 
 fn unsqueezed(axes: &[i64], shape: &[usize]) -> Result<Vec<usize>, Error> {
@@ -125,28 +122,10 @@ fn unsqueezed(axes: &[i64], shape: &[usize]) -> Result<Vec<usize>, Error> {
             format!("{} more axes make rank {rank}, expected at most {MAX_RANK} (data {shape:?})", axes.len());
         return Err(Error::new(SUBJECT, message));
     }
-    let is_new = named_axes(axes, rank, shape, SUBJECT)?;
+    let new = named_axes(axes, rank, shape, SUBJECT)?;
     let mut dims = shape.iter().copied();
-    let dim = |is_new: bool| if is_new { 1 } else { dims.next().expect("as many old axes as the data has") };
-    Ok(is_new.into_iter().map(dim).collect())
-}
-
-/// Returns which axes of a shape of that rank are named.
-fn named_axes(axes: &[i64], rank: usize, shape: &[usize], subject: Subject) -> Result<Vec<bool>, Error> {
-    let mut named = vec![false; rank];
-    for (position, &typed) in axes.iter().enumerate() {
-        let refuse = |message: String| Err(Error::new(subject, format!("{message} (data {shape:?})")));
-        let Some(axis) = resolve_axis(typed, rank) else {
-            return refuse(match rank {
-                0 => format!("axis {typed} at position {position}, a scalar has no axes"),
-                _ => format!("axis {typed} at position {position}, expected one of [-{rank}, {}]", rank - 1),
-            });
-        };
-        if std::mem::replace(&mut named[axis], true) {
-            return refuse(format!("axis {axis} is named twice, last by {typed} at position {position}"));
-        }
-    }
-    Ok(named)
+    let dim = |axis| if new.contains(&axis) { 1 } else { dims.next().expect("as many old axes as the data has") };
+    Ok((0..rank).map(dim).collect())
 }
 
 fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
@@ -363,10 +342,18 @@ mod tests {
             (&many, dims(&[1]), "data: rank 65, expected at most 64"),
             (&[1, 3], squeeze(&[1]), "squeeze: axis 1 has dim 3, expected 1 (data [1, 3])"),
             (&[1, 3], squeeze(&[2]), "squeeze: axis 2 at position 0, expected one of [-2, 1] (data [1, 3])"),
-            (&[1, 1], squeeze(&[0, -2]), "squeeze: axis 0 is named twice, last by -2 at position 1 (data [1, 1])"),
+            (
+                &[1, 1],
+                squeeze(&[0, -2]),
+                "squeeze: axis 0 is named twice: 0 at position 0, -2 at position 1 (data [1, 1])",
+            ),
             (&[], squeeze(&[0]), "squeeze: axis 0 at position 0, a scalar has no axes (data [])"),
             (&[3], unsqueeze(&[2]), "unsqueeze: axis 2 at position 0, expected one of [-2, 1] (data [3])"),
-            (&[3], unsqueeze(&[0, -3]), "unsqueeze: axis 0 is named twice, last by -3 at position 1 (data [3])"),
+            (
+                &[3],
+                unsqueeze(&[0, -3]),
+                "unsqueeze: axis 0 is named twice: 0 at position 0, -3 at position 1 (data [3])",
+            ),
             (&[3], unsqueeze(&[0; 64]), "unsqueeze: 64 more axes make rank 65, expected at most 64 (data [3])"),
             (&[3], NewShape::Flatten(2), "flatten: axis 2, expected one of [-1, 1] (data [3])"),
             (&[3], NewShape::Flatten(-2), "flatten: axis -2, expected one of [-1, 1] (data [3])"),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_rank, slice_of, standard};
+use super::arrays::{check_rank, named_axes, slice_of, standard};
 use crate::error::{Error, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{Clamping, Span, StepRange, resolve_axis};
@@ -143,18 +143,8 @@ impl SliceArgs {
             return Err(Error::new(about(Subject::Start), message));
         }
         let mut spans: Vec<Span> = shape.iter().map(|&dim| Span::whole(dim)).collect();
-        let mut named = vec![None; rank];
-        for (i, (range, &typed)) in self.ranges.iter().zip(&self.axes).enumerate() {
-            let axis = resolve_axis(typed, rank).ok_or_else(|| {
-                let message =
-                    format!("axis {typed} at position {i} is outside [-{rank}, {}] (data {shape:?})", rank - 1);
-                Error::new(Subject::Axes, message)
-            })?;
-            if let Some((earlier, position)) = named[axis].replace((typed, i)) {
-                let message =
-                    format!("axis {axis} is named twice: {earlier} at position {position}, {typed} at position {i}");
-                return Err(Error::new(Subject::Axes, message));
-            }
+        let axes = named_axes(&self.axes, rank, shape, Subject::Axes)?;
+        for (i, (range, axis)) in self.ranges.iter().zip(axes).enumerate() {
             spans[axis] = range.resolve_by(shape[axis], clamping).ok_or_else(|| {
                 Error::new(about(Subject::Step), format!("step 0 at position {i}: a step cannot be 0"))
             })?;
@@ -461,9 +451,9 @@ mod tests {
             (one().with_axes(&[]), "axes: 0 entries, expected 1 as in start"),
             (lists(&[0, 0, 0], &[1, 1, 1]), "start: 3 entries for data of rank 2 ([2, 0])"),
             ("0:1,0:1,0:1".parse(), "at: 3 entries for data of rank 2 ([2, 0])"),
-            (one().with_axes(&[2]), "axes: axis 2 at position 0 is outside [-2, 1] (data [2, 0])"),
-            (one().with_axes(&[-3]), "axes: axis -3 at position 0 is outside [-2, 1] (data [2, 0])"),
-            (two().with_axes(&[1, -1]), "axes: axis 1 is named twice: 1 at position 0, -1 at position 1"),
+            (one().with_axes(&[2]), "axes: axis 2 at position 0, expected one of [-2, 1] (data [2, 0])"),
+            (one().with_axes(&[-3]), "axes: axis -3 at position 0, expected one of [-2, 1] (data [2, 0])"),
+            (two().with_axes(&[1, -1]), "axes: axis 1 is named twice: 1 at position 0, -1 at position 1 (data [2, 0])"),
             (two().with_steps(&[1, 0]), "step: step 0 at position 1: a step cannot be 0"),
             (
                 Ok(SliceArgs::default().axis(1, StepRange::from(..).by(0))),

@@ -4,10 +4,9 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_shape, standard};
+use super::arrays::{check_shape, named_axes, standard};
 use crate::error::{Error, Subject};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::resolve_axis;
 use crate::layout::view::View;
 
 /// Checks the axes of a transposition of data of that shape, and returns for each axis of the output the axis of the data
@@ -19,30 +18,13 @@ pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error>
     let rank = shape.len();
     check_shape(shape, Subject::Data)?;
     let Some(axes) = axes.filter(|axes| !axes.is_empty()) else { return Ok((0..rank).rev().collect()) };
-    let refuse = |message: String| Err(Error::new(Subject::Axes, format!("{message} (data {shape:?})")));
-    let mut position_of = vec![None; rank];
-    let mut order = Vec::with_capacity(rank);
-    for (position, &typed) in axes.iter().enumerate() {
-        let Some(axis) = resolve_axis(typed, rank) else {
-            let range = match rank {
-                0 => "a scalar has no axes".to_owned(),
-                _ => format!("expected one of [-{rank}, {}]", rank - 1),
-            };
-            return refuse(format!("axis {typed} at position {position}, {range}"));
-        };
-        if let Some(earlier) = position_of[axis].replace(position) {
-            let other = axes[earlier];
-            return refuse(format!(
-                "axis {axis} is named twice: {other} at position {earlier}, {typed} at position {position}"
-            ));
-        }
-        order.push(axis);
-    }
-    match position_of.iter().position(Option::is_none) {
+    let order = named_axes(axes, rank, shape, Subject::Axes)?;
+    match (0..rank).find(|axis| !order.contains(axis)) {
         None => Ok(order),
         Some(missing) => {
             let found = if axes.len() == 1 { "1 axis".to_owned() } else { format!("{} axes", axes.len()) };
-            refuse(format!("{found}, expected each of the {rank}: axis {missing} is missing"))
+            let message = format!("{found}, expected each of the {rank}: axis {missing} is missing (data {shape:?})");
+            Err(Error::new(Subject::Axes, message))
         }
     }
 }
