@@ -8,7 +8,6 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 use super::arrays::{check_axis, check_shape};
 use super::indexed::{Index, IndexSpec, OutOfRange};
 use crate::error::{Error, Result, Subject};
-use crate::item::meta::Order;
 
 /// Checks `axis` and the shapes of `data` and `indices`, whose first `batch_dims` axes are the same. A negative number of
 /// these counts from the rank of `indices`.
@@ -69,7 +68,7 @@ pub fn gather<T: Copy>(
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
     let shapes = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Error)?;
-    shapes.in_order(Order::C).gather(data, indices, None)
+    shapes.gather(data, indices, None)
 }
 
 /// Returns what [`gather`] does, but zero, which is the default of a number, where an index names no place, as OpenVINO's
@@ -91,7 +90,7 @@ pub fn gather_or_zero<T: Copy + Default>(
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
     let shapes = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Zero)?;
-    shapes.in_order(Order::C).gather(data, indices, Some(T::default()))
+    shapes.gather(data, indices, Some(T::default()))
 }
 
 #[cfg(test)]

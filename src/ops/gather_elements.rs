@@ -8,7 +8,6 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::indexed::{Index, IndexSpec};
 use super::scatter_elements::check_indices;
 use crate::error::Result;
-use crate::item::meta::Order;
 
 /// Checks `axis` and the shapes of `data` and `indices`.
 ///
@@ -37,7 +36,7 @@ pub fn gather_elements<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, D>,
     axis: i64,
 ) -> Result<Array<T, D>> {
-    let out = check(data.shape(), indices.shape(), axis)?.in_order(Order::C).gather(data, indices, None)?;
+    let out = check(data.shape(), indices.shape(), axis)?.gather(data, indices, None)?;
     Ok(out.into_dimensionality().expect("the rank of indices"))
 }
 

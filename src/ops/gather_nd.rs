@@ -8,7 +8,6 @@ use super::arrays::{check_rank, check_shape};
 use super::indexed::{Index, IndexSpec};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
-use crate::item::meta::Order;
 
 /// Checks the shapes of `data` and `indices`, whose first `batch_dims` axes are the same.
 ///
@@ -61,7 +60,7 @@ pub fn gather_nd<T: Copy>(
 ) -> Result<ArrayD<T>> {
     // more than int64 holds are too many, as the largest int64 is
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
-    check(data.shape(), indices.shape(), batch_dims)?.in_order(Order::C).gather(data, indices, None)
+    check(data.shape(), indices.shape(), batch_dims)?.gather(data, indices, None)
 }
 
 #[cfg(test)]

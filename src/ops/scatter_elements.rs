@@ -13,7 +13,6 @@ use super::scatter_nd::check_legal;
 use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
-use crate::item::meta::Order;
 
 /// Returns the version of ScatterElements that an opset has: the newest not above it. Version 9 was called Scatter.
 pub fn version(opset: u64) -> u64 {
@@ -90,8 +89,8 @@ pub fn scatter_elements<T: Copy, D: Dimension>(
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     axis: i64,
 ) -> Result<Array<T, D>, Error> {
-    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
-    resolver.scatter(data, indices, updates, |_, update| update)
+    check(data.shape(), indices.shape(), Some(updates.shape()), axis)?
+        .scatter(data, indices, updates, |_, update| update)
 }
 
 /// Does what [`scatter_elements`] does with a reduction: each update is reduced with the item at its place, in C order of
@@ -117,16 +116,16 @@ pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
     reduction: Reduction,
     use_init_val: bool,
 ) -> Result<Array<T, D>, Error> {
-    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
+    let shapes = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
     if reduction == Reduction::Sub {
         return Err(Error::new(Subject::Reduction, "sub is of OpenVINO's ScatterNDUpdate-15 alone"));
     }
     let application = Application::new(&T::dtype(), reduction, use_init_val)?;
     match application {
-        Application::Fold(fold) => resolver.fold(data, indices, updates, fold),
+        Application::Fold(fold) => shapes.fold(data, indices, updates, fold),
         Application::Replace | Application::Combine(_) => {
             let operation = T::operation(reduction).expect("it is defined on bytes, too");
-            resolver.scatter(data, indices, updates, operation)
+            shapes.scatter(data, indices, updates, operation)
         }
     }
 }

@@ -10,7 +10,6 @@ use super::indexed::{Index, IndexSpec};
 use super::reduction::{Reducible, Reduction};
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
-use crate::item::meta::Order;
 
 /// Returns the version of ScatterND that an opset has: the newest not above it.
 pub fn version(opset: u64) -> u64 {
@@ -113,8 +112,7 @@ pub fn scatter_nd<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
 ) -> Result<Array<T, D>, Error> {
-    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
-    resolver.scatter(data, indices, updates, |_, update| update)
+    check(data.shape(), indices.shape(), Some(updates.shape()))?.scatter(data, indices, updates, |_, update| update)
 }
 
 /// Does what [`scatter_nd`] does with a reduction: each update is combined with the item at its place, in C order of the
@@ -141,8 +139,7 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     }
     let operation = T::operation(reduction)
         .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;
-    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()))?.in_order(Order::C);
-    resolver.scatter(data, indices, updates, operation)
+    check(data.shape(), indices.shape(), Some(updates.shape()))?.scatter(data, indices, updates, operation)
 }
 
 #[cfg(test)]

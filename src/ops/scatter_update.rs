@@ -6,7 +6,6 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::arrays::{check_axis, check_updates};
 use super::indexed::{Index, IndexSpec};
 use crate::error::Error;
-use crate::item::meta::Order;
 
 /// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
 ///
@@ -40,8 +39,8 @@ pub fn scatter_update<T: Copy, D: Dimension>(
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     axis: i64,
 ) -> Result<Array<T, D>, Error> {
-    let resolver = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?.in_order(Order::C);
-    resolver.scatter(data, indices, updates, |_, update| update)
+    check(data.shape(), indices.shape(), Some(updates.shape()), axis)?
+        .scatter(data, indices, updates, |_, update| update)
 }
 
 #[cfg(test)]
@@ -50,6 +49,7 @@ mod tests {
     use crate::ops::indexed::{Grouping, Sweeps};
     use ndarray::{Array1, Array2, ArrayD, IxDyn, arr0, array};
 
+    use crate::item::meta::Order;
     use crate::item::tensor::Tensor;
     use crate::ops::fill::Limits;
     use crate::ops::reduction::Repeats;

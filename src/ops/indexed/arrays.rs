@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
-use super::resolve::{Index, TupleResolver};
+use super::resolve::{Index, IndexSpec, TupleResolver};
 use crate::error::Result;
 use crate::item::element::Element;
+use crate::item::meta::Order;
 use crate::memory;
 use crate::ops::arrays::{items, standard};
 use crate::ops::tally::{Fold, Tally};
@@ -31,23 +32,26 @@ impl TupleResolver {
             })
         })
     }
+}
 
+impl IndexSpec {
     /// Copies `data`, and makes each item that a tuple names what `operation` makes of it and its update, in the order of the
-    /// tuples. `data` is in C order for the resolver.
+    /// tuples.
     ///
     /// # Errors
     /// The first number that is out of range.
     pub(in crate::ops) fn scatter<T: Copy, D: Dimension>(
-        &self,
+        self,
         data: &ArrayBase<impl Data<Elem = T>, D>,
         indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
         updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
         operation: impl Fn(T, T) -> T,
     ) -> Result<Array<T, D>> {
-        let named = self.all_places(&items(indices))?;
+        let resolver = self.in_order(Order::C);
+        let named = resolver.all_places(&items(indices))?;
         let (mut out, updates) = (standard(data), items(updates));
         let old = out.as_slice_mut().expect("a copy in C order");
-        let blocks = self.blocks(&named).flatten().zip(updates.chunks(self.block.max(1)));
+        let blocks = resolver.blocks(&named).flatten().zip(updates.chunks(resolver.block.max(1)));
         blocks.for_each(|(block, updates)| {
             old[block].iter_mut().zip(updates).for_each(|(old, &update)| *old = operation(*old, update));
         });
@@ -60,17 +64,18 @@ impl TupleResolver {
     /// # Errors
     /// Those of [`scatter`](Self::scatter); not enough memory.
     pub(in crate::ops) fn fold<T: Element, D: Dimension>(
-        &self,
+        self,
         data: &ArrayBase<impl Data<Elem = T>, D>,
         indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
         updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
         fold: Fold,
     ) -> Result<Array<T, D>> {
-        let named = self.all_places(&items(indices))?;
+        let resolver = self.in_order(Order::C);
+        let named = resolver.all_places(&items(indices))?;
         let mut bytes: Vec<u8> = memory::of(data.len().saturating_mul(T::SIZE))?;
         data.iter().for_each(|item| bytes.extend_from_slice(item.to_little().as_ref()));
         let mut tally = Tally::new(fold, T::SIZE, data.len())?;
-        let blocks = self.blocks(&named).flatten().zip(updates.iter());
+        let blocks = resolver.blocks(&named).flatten().zip(updates.iter());
         blocks.for_each(|(block, update)| tally.put(block.start, update.to_little().as_ref(), &mut bytes));
         tally.finish(&mut bytes);
         let folded = T::chunks(&bytes).iter().map(|item| T::from_little(*item)).collect();
@@ -78,22 +83,23 @@ impl TupleResolver {
     }
 
     /// Returns the blocks of `data` that the tuples name, in the order of the tuples. The block of a tuple that names no place is
-    /// made of `zero`, which there is where that is no error. `data` is in C order for the resolver.
+    /// made of `zero`, which there is where that is no error.
     ///
     /// # Errors
     /// The first number that is out of range.
     pub(in crate::ops) fn gather<T: Copy>(
-        &self,
+        self,
         data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
         indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
         zero: Option<T>,
     ) -> Result<ArrayD<T>> {
-        let named = self.all_places(&items(indices))?;
+        let resolver = self.in_order(Order::C);
+        let named = resolver.all_places(&items(indices))?;
         let (data, mut out) = (items(data), Vec::new());
-        self.blocks(&named).for_each(|block| match block {
+        resolver.blocks(&named).for_each(|block| match block {
             Some(block) => out.extend_from_slice(&data[block]),
-            None => out.extend(zero.into_iter().flat_map(|zero| repeat_n(zero, self.block))),
+            None => out.extend(zero.into_iter().flat_map(|zero| repeat_n(zero, resolver.block))),
         });
-        Ok(Array::from_shape_vec(self.shapes.updates.as_slice(), out).expect("a block for each tuple of each row"))
+        Ok(Array::from_shape_vec(resolver.shapes.updates.as_slice(), out).expect("a block for each tuple of each row"))
     }
 }

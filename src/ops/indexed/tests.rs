@@ -92,14 +92,14 @@ fn any_windows_parts_and_payloads() {
         let count = numbers.len() / width;
         let shapes = scatter_nd::check(shape, &[count, width], None).unwrap();
         let updates = updates(shapes.updates_shape());
-        let numbers_of = shapes.in_order(Order::C);
+        let numbers_of = shapes.clone().in_order(Order::C);
         let items = updates.source().as_bytes().unwrap().as_chunks().0;
         let items: Vec<i16> = items.iter().map(|item| i16::from_le_bytes(*item)).collect();
         for (repeats, add) in [(Repeats::LastWins, None), (Repeats::Combined, sum)] {
             let combine = |old: i16, new: i16| if add.is_some() { old + new } else { new };
             let (data, indices) = (ArrayD::zeros(shape), aview1(numbers));
             let expected =
-                numbers_of.scatter(&data, &indices, &aview1(&items), combine).unwrap().into_raw_vec_and_offset().0;
+                shapes.clone().scatter(&data, &indices, &aview1(&items), combine).unwrap().into_raw_vec_and_offset().0;
             for threads in [1, 2, 5] {
                 for group in [1, 2, 3, 4, 6, 8, 100] {
                     for (given, limits) in [None, Some(&updates)]
