@@ -66,7 +66,7 @@ mod reaching {
     use crate::format::objects::{FIRST, not_found};
     use crate::format::open::{Input, OpenOptions};
     use crate::format::table::Format;
-    use crate::storage::key_store::{KeyStore, ReadableStore};
+    use crate::storage::key_store::KeyStore;
     use crate::storage::read_at::{Part, ReadAt};
     use crate::storage::remote::{Address, BucketTarget, Client, Listed, RemoteObject, RemoteStore};
     use crate::storage::requests::RequestOptions;

@@ -2,8 +2,8 @@
 //! memory.
 //!
 //! A *key* is a path of names with `/` between them, such as `layer/c/0/1`. A *prefix* is such a path of which keys follow
-//! after a `/`, as they do in a folder; the store itself is the empty prefix. The traits part what is needed to read
-//! and look around ([`ReadableStore`]) and to write ([`WritableStore`]); [`KeyStore`] is what an opened tensor holds.
+//! after a `/`, as they do in a folder; the store itself is the empty prefix. An opened tensor holds a [`KeyStore`], which is
+//! read; a [`WritableStore`] is written to.
 //!
 //! Every value appears whole or not at all. How that is done is the store's own affair, so no trait has a rename: a value
 //! is [prepared](WritableStore::prepare), which may fail and changes nothing, and then [committed](Commit) under its
@@ -20,8 +20,8 @@ use super::read_at::{Identity, Part, ReadAt, Section, Stamp};
 use crate::error::{Result, ensure};
 use crate::memory;
 
-/// A store whose values can be read, and whose keys can be listed.
-pub trait ReadableStore: Debug + Send + Sync {
+/// A store whose values can be read, and whose keys can be listed: what an opened tensor in chunks lies in.
+pub trait KeyStore: Debug + Send + Sync {
     /// Opens the value of a key, of which any range can be read then. Returns `None` if the key has no value.
     ///
     /// # Errors
@@ -81,6 +81,26 @@ pub trait ReadableStore: Debug + Send + Sync {
     fn costs_requests(&self) -> bool {
         false
     }
+
+    /// Returns what tells this store from all others.
+    ///
+    /// # Errors
+    /// The system's.
+    fn identity(&self) -> Result<Identity>;
+
+    /// Locks a value for a change of what it describes, until the last clone of the lock is dropped: exclusively, or
+    /// `together` with processes that change other parts.
+    ///
+    /// # Errors
+    /// There is no such value, or it cannot be locked.
+    fn lock(&self, key: &str, together: bool) -> Result<Lock>;
+
+    /// Begins a change of values whose keys follow a prefix; the keys of the returned store are counted from there.
+    /// Values that are prepared and not committed when it is dropped leave nothing behind.
+    ///
+    /// # Errors
+    /// A store that cannot be written to.
+    fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>>;
 }
 
 /// A store whose values can be written.
@@ -116,29 +136,6 @@ pub trait WritableStore: Debug + Send + Sync {
 
 /// Puts a value that is written under its key, in place of the one that is there. It fails if the store cannot do it.
 pub type Commit = Box<dyn FnOnce() -> io::Result<()> + Send>;
-
-/// The store that an opened tensor in chunks lies in.
-pub trait KeyStore: ReadableStore {
-    /// Returns what tells this store from all others.
-    ///
-    /// # Errors
-    /// The system's.
-    fn identity(&self) -> Result<Identity>;
-
-    /// Locks a value for a change of what it describes, until the last clone of the lock is dropped: exclusively, or
-    /// `together` with processes that change other parts.
-    ///
-    /// # Errors
-    /// There is no such value, or it cannot be locked.
-    fn lock(&self, key: &str, together: bool) -> Result<Lock>;
-
-    /// Begins a change of values whose keys follow a prefix; the keys of the returned store are counted from there.
-    /// Values that are prepared and not committed when it is dropped leave nothing behind.
-    ///
-    /// # Errors
-    /// A store that cannot be written to.
-    fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>>;
-}
 
 /// A lock, which ends when the last clone is dropped.
 pub type Lock = Arc<dyn Any + Send + Sync>;

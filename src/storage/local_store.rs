@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::key_store::{KeyStore, Lock, ReadableStore, WritableStore};
+use super::key_store::{KeyStore, Lock, WritableStore};
 use super::read_at::{Identity, ReadAt, Stamp};
 use super::stage::{self, Stage};
 use crate::error::{Result, bail};
@@ -47,7 +47,7 @@ fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-impl ReadableStore for LocalStore {
+impl KeyStore for LocalStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         let path = self.path(key);
         // Only regular files are opened: to open a pipe would wait for its writer.
@@ -81,9 +81,7 @@ impl ReadableStore for LocalStore {
     fn names(&self, prefix: &str) -> Result<Vec<String>> {
         self.list(prefix, false)
     }
-}
 
-impl KeyStore for LocalStore {
     fn identity(&self) -> Result<Identity> {
         Ok(Identity::of(&fs::metadata(&self.folder)?))
     }

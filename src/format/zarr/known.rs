@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::metadata::{CONSOLIDATED, Object, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
 use crate::error::{Context, Result};
 use crate::parallel::locked;
-use crate::storage::key_store::{KeyStore, Lock, ReadableStore, WritableStore, join};
+use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{Identity, MemoryBytes, Part, ReadAt, Stamp};
 
 /// The texts of metadata by their keys.
@@ -116,7 +116,7 @@ fn texts(list: &RawValue, key: impl Fn(&str) -> String) -> Result<Texts> {
 /// The most bytes of a text that is wanted for its being there alone.
 const MOST: u64 = 1 << 26;
 
-impl ReadableStore for KnownStore {
+impl KeyStore for KnownStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         match metadata_name(key) {
             None => self.store.open(key),
@@ -171,9 +171,7 @@ impl ReadableStore for KnownStore {
     fn costs_requests(&self) -> bool {
         true
     }
-}
 
-impl KeyStore for KnownStore {
     fn identity(&self) -> Result<Identity> {
         self.store.identity()
     }

@@ -20,7 +20,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
 use crate::storage::chunked::ChunkStyle;
-use crate::storage::key_store::{ReadableStore, join};
+use crate::storage::key_store::{KeyStore, join};
 
 /// The key of the metadata of an array or a group in version 3.
 pub(super) const V3: &str = "zarr.json";
@@ -119,7 +119,7 @@ pub(super) struct Node {
 ///
 /// # Errors
 /// Metadata that is damaged.
-pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Node>> {
+pub(super) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
         let head = Object::parse(&text).context(V3)?;
         ensure!(head.text("zarr_format") == Some("3"), "{V3}: zarr_format is not 3");
@@ -142,7 +142,7 @@ pub(super) fn node(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Nod
 ///
 /// # Errors
 /// Metadata that is damaged; the message names the file.
-pub(super) fn group_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<String>> {
+pub(super) fn group_attributes(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
     let text = match read(store, prefix, V3)? {
         Some(text) => Object::parse(&text).context(V3)?.text("attributes").map(str::to_owned),
         None => v2_attributes(store, prefix)?,
@@ -151,7 +151,7 @@ pub(super) fn group_attributes(store: &dyn ReadableStore, prefix: &str) -> Resul
 }
 
 /// Returns the attributes of an array or a group of version 2, as they stand there, or `None` if there are none.
-fn v2_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<String>> {
+fn v2_attributes(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
     let text = read(store, prefix, V2_ATTRIBUTES)?;
     let raw = text.as_deref().map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
     Ok(raw.map(|raw| raw.get().to_owned()))
@@ -161,7 +161,7 @@ fn v2_attributes(store: &dyn ReadableStore, prefix: &str) -> Result<Option<Strin
 ///
 /// # Errors
 /// Metadata that is damaged or not known; the message names the file.
-pub(super) fn array(store: &dyn ReadableStore, prefix: &str) -> Result<ArrayMetadata> {
+pub(super) fn array(store: &dyn KeyStore, prefix: &str) -> Result<ArrayMetadata> {
     if let Some(text) = read(store, prefix, V3)? {
         return v3(&text).context(V3);
     }
@@ -180,7 +180,7 @@ pub(super) struct UnreadMetadata {
 ///
 /// # Errors
 /// The metadata cannot be read.
-pub(super) fn unread(store: &dyn ReadableStore, prefix: &str) -> Result<Option<UnreadMetadata>> {
+pub(super) fn unread(store: &dyn KeyStore, prefix: &str) -> Result<Option<UnreadMetadata>> {
     let Some(text) = read(store, prefix, V3)? else { return Ok(None) };
     let head = Object::parse(&text).context(V3)?;
     let is_array = head.text("zarr_format") == Some("3") && head.value("node_type")? == Some(json!("array"));
@@ -190,7 +190,7 @@ pub(super) fn unread(store: &dyn ReadableStore, prefix: &str) -> Result<Option<U
 }
 
 /// Returns the text of that name at a prefix, if there is one.
-fn read(store: &dyn ReadableStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>>> {
+fn read(store: &dyn KeyStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>>> {
     store.get(&join(prefix, name), MOST_BYTES).with_context(|| name.to_owned())
 }
 
@@ -307,7 +307,7 @@ fn v2_names(attributes: String, rank: usize) -> Result<(Option<String>, Option<S
 ///
 /// # Errors
 /// Metadata that is damaged; the message names the file.
-pub(super) fn is_consolidated(store: &dyn ReadableStore) -> Result<bool> {
+pub(super) fn is_consolidated(store: &dyn KeyStore) -> Result<bool> {
     match read(store, "", V3)? {
         Some(text) => Ok(Object::parse(&text).context(V3)?.text(CONSOLIDATED).is_some_and(|list| list != "null")),
         None => Ok(store.open(V2_CONSOLIDATED).context(V2_CONSOLIDATED)?.is_some()),

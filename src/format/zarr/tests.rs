@@ -11,7 +11,7 @@ use crate::layout::window::Windows;
 use crate::parallel::Threads;
 use crate::storage::chunked::PackedUnit;
 use crate::storage::key_store::tests::MemoryStore;
-use crate::storage::key_store::{ReadableStore, WritableStore};
+use crate::storage::key_store::{KeyStore, WritableStore};
 
 const SHAPE: [usize; 2] = [5, 7];
 

@@ -78,7 +78,7 @@ impl MemoryStore {
     }
 }
 
-impl ReadableStore for MemoryStore {
+impl KeyStore for MemoryStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         let (key, values) = (self.key(key), self.values());
         let value = values.get(&key);
@@ -104,6 +104,19 @@ impl ReadableStore for MemoryStore {
     fn names(&self, prefix: &str) -> Result<Vec<String>> {
         Ok(self.below(prefix).into_iter().filter(|rest| !rest.contains('/')).collect())
     }
+
+    fn identity(&self) -> Result<Identity> {
+        Ok(self.number)
+    }
+
+    fn lock(&self, key: &str, _: bool) -> Result<Lock> {
+        self.open(key)?.context("there is no such value")?;
+        Ok(Arc::new(()))
+    }
+
+    fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
+        Ok(Box::new(Self { prefix: self.key(prefix), ..self.clone() }))
+    }
 }
 
 impl WritableStore for MemoryStore {
@@ -127,20 +140,5 @@ impl WritableStore for MemoryStore {
     fn remove(&self, key: &str) -> io::Result<()> {
         self.values().remove(&self.key(key));
         Ok(())
-    }
-}
-
-impl KeyStore for MemoryStore {
-    fn identity(&self) -> Result<Identity> {
-        Ok(self.number)
-    }
-
-    fn lock(&self, key: &str, _: bool) -> Result<Lock> {
-        self.open(key)?.context("there is no such value")?;
-        Ok(Arc::new(()))
-    }
-
-    fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
-        Ok(Box::new(Self { prefix: self.key(prefix), ..self.clone() }))
     }
 }

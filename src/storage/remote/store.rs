@@ -13,7 +13,7 @@ use super::object::RemoteObject;
 use super::reading::Begun;
 use crate::error::{Error, ErrorKind, Result};
 use crate::parallel::locked;
-use crate::storage::key_store::{Commit, KeyStore, Lock, ReadableStore, WritableStore};
+use crate::storage::key_store::{Commit, KeyStore, Lock, WritableStore};
 use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 
 /// The most objects whose versions are kept, which take some 35 MiB. Others are not compared.
@@ -66,7 +66,7 @@ impl RemoteStore {
     }
 }
 
-impl ReadableStore for RemoteStore {
+impl KeyStore for RemoteStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         self.opened(key, self.client.look(&self.address(key))?)
     }
@@ -103,9 +103,7 @@ impl ReadableStore for RemoteStore {
     fn costs_requests(&self) -> bool {
         true
     }
-}
 
-impl KeyStore for RemoteStore {
     fn identity(&self) -> Result<Identity> {
         Ok(Identity::Remote(digest(&self.root.text())))
     }
