@@ -112,7 +112,7 @@ impl Io {
         let in_environment = threads.as_ref().filter(|_| options.threads.is_none()).map(parse).transpose()?;
         let threads = Threads::new(options.threads.or(in_environment));
         let threads = if window.is_some() { threads.started_for(0) } else { threads };
-        Ok(Limits { threads, machine: window.map_or_else(Machine::default, Machine::with_windows_of), memory: None })
+        Ok(Limits { threads, machine: window.map_or_else(Machine::default, Machine::with_windows_of) })
     }
 
     /// Returns how servers are asked for what lies behind addresses, by the options and the environment.

@@ -27,6 +27,7 @@ use crate::format::{Format, Unchangeable};
 use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
+use crate::ops::machine::Machine;
 use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
 use crate::storage::requests::{RequestOptions, as_address};
@@ -154,7 +155,9 @@ impl<'a> OperandReader<'a> {
     /// Those of [`Io::limits`].
     pub(super) fn for_run(io: &'a Io, options: &'a InputOptions, run: &RunOptions) -> Result<Self> {
         let reader = Self::new(io, options, &run.threads)?;
-        Ok(Self { limits: Limits { memory: run.memory, ..reader.limits }, quiet: run.quiet, ..reader })
+        let Limits { threads, machine } = reader.limits;
+        let machine = Machine { memory: run.memory.unwrap_or(machine.memory), ..machine };
+        Ok(Self { limits: Limits { threads, machine }, quiet: run.quiet, ..reader })
     }
 
     /// Returns a reader of `count` files that are sources at the same time. If the system does not let the program have them

@@ -42,8 +42,11 @@ impl Comparison<'_> {
             return Ok(Search::new(bits, &FRACTIONS, items));
         }
         let one_of = (items / SAMPLE) as u64;
-        let machine = Machine::with_windows_of(self.effort.limits.machine.window.min(PIECE));
-        let limits = Limits { machine, ..self.effort.limits };
+        let Limits { threads, machine } = self.effort.limits;
+        let limits = Limits {
+            threads,
+            machine: Machine { memory: machine.memory, ..Machine::with_windows_of(machine.window.min(PIECE)) },
+        };
         let wanted = |start: usize| hash(start as u64).is_multiple_of(one_of);
         let left_out = u64::MAX >> (u64::BITS - bits);
         let pieces = self.each_key(reading, limits, wanted, &Vec::new, &|sample: &mut Vec<u64>, keys| {

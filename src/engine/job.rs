@@ -426,7 +426,6 @@ mod tests {
         Limits {
             threads: Threads::new(NonZero::new(threads)).started_for(0),
             machine: Machine::with_windows_of(window),
-            memory: None,
         }
     }
 

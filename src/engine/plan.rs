@@ -161,7 +161,7 @@ impl<'a> Planner<'a> {
 
     /// Returns how many threads fill regions of `items` items, if each holds one region as it is and once packed.
     pub fn threads_for(&self, items: usize) -> usize {
-        threads_holding(self.threads, items.saturating_mul(self.widest()).saturating_mul(2), self.limits.held())
+        threads_holding(self.threads, items.saturating_mul(self.widest()).saturating_mul(2), self.limits.machine.memory)
     }
 
     /// Returns windows that suit what is read: boxes where that lies in chunks, else windows that are contiguous in C order. An
@@ -311,7 +311,7 @@ impl<'a> Planner<'a> {
     /// then.
     pub(super) fn fits_memory(&self) -> bool {
         let read = self.reads.iter().fold(0, |all: usize, access| all.saturating_add(access.source.bytes()));
-        read <= self.limits.held()
+        read <= self.limits.machine.memory
     }
 
     /// Returns the items of the windows by which the output is written to a file: a few windows for each thread at least, so that
@@ -398,8 +398,8 @@ impl<'a> Planner<'a> {
         let block = product(&self.suited(grain.to_vec()));
         // beside the slab each thread has a window or a block, once as it is and once packed
         let each = windows.largest().max(block).saturating_mul(itemsize).saturating_mul(2);
-        let beside = each.saturating_mul(threads_holding(self.threads, each, self.limits.held()));
-        let memory = self.limits.held();
+        let memory = self.limits.machine.memory;
+        let beside = each.saturating_mul(threads_holding(self.threads, each, memory));
         memory.saturating_sub(beside).max(memory / 2) / itemsize
     }
 
@@ -408,7 +408,7 @@ impl<'a> Planner<'a> {
     fn strips(&self) -> Option<[Vec<usize>; 2]> {
         let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
         // half of what may be held, since the windows that are put together lie beside it
-        let most = [self.limits.machine.short_piece, self.limits.machine.slab, self.limits.held() / 2];
+        let most = [self.limits.machine.short_piece, self.limits.machine.slab, self.limits.machine.memory / 2];
         strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
     }
 

@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn limits(window: usize, threads: usize) -> Limits {
-        Limits { machine: Machine::with_windows_of(window), threads: Threads::new(NonZero::new(threads)), memory: None }
+        Limits { machine: Machine::with_windows_of(window), threads: Threads::new(NonZero::new(threads)) }
     }
 
     /// The windows of a scan in order: the number of the first item, and the items of each tensor.

@@ -103,7 +103,7 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
     let each = held_by_scan(&cut, widest, parts.len());
     let threads = match shown {
         ShownAs::InOrder if !is_remote => 1,
-        _ => threads_holding(most, each, limits.held()),
+        _ => threads_holding(most, each, limits.machine.memory),
     };
     Plan { cut, hold: None, is_spooled: false, threads }
 }
@@ -298,7 +298,7 @@ mod tests {
         ];
         for ((dtype, shape), lies, threads, shown, sides, count, expected) in rows {
             let threads = Threads::new(NonZero::new(threads)).started_for(1);
-            let limits = Limits { machine, threads, memory: None };
+            let limits = Limits { machine, threads };
             let sources: Vec<_> = lies.iter().map(|&lies| source(dtype, shape, lies)).collect();
             let parts: Vec<_> = sources.iter().map(|source| ScannedPart::new(source, source.view())).collect();
             let Plan { cut, hold, is_spooled, threads } = plan_scan(&parts, limits, shown);

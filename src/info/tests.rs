@@ -329,7 +329,6 @@ fn storage_changes_nothing() {
                 let limits = Limits {
                     threads: Threads::new(NonZero::new(3)).started_for(0),
                     machine: Machine::with_windows_of(window),
-                    memory: None,
                 };
                 let [one, other] =
                     [&mut c, &mut fortran].map(|source| stats(source, limits, &|_| ()).unwrap().unwrap());

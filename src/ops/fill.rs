@@ -23,18 +23,8 @@ use crate::storage::source::Source;
 pub struct Limits {
     /// How many threads may share the work.
     pub threads: Threads,
-    /// What was measured of the machine.
+    /// What was measured of the machine, and the memory that may be held.
     pub machine: Machine,
-    /// The most bytes of memory that all threads together hold at once where items move across a grid or an order of
-    /// storage; `None` for [as many as usual](Machine::memory).
-    pub memory: Option<usize>,
-}
-
-impl Limits {
-    /// Returns how many bytes may be held at once so that what lies across the windows is read once.
-    pub fn held(self) -> usize {
-        self.memory.unwrap_or(self.machine.memory)
-    }
 }
 
 /// The buffers that a thread needs to fill a window. They are kept from one window to the next, since touching memory for

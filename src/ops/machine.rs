@@ -61,8 +61,8 @@ pub struct Machine {
     /// The entries of an index tensor that are in memory at once; others are read again when their windows are filled. 1 GiB is
     /// what some 100 million index tuples take.
     pub entries: usize,
-    /// The memory that all threads together hold where items move across a grid or an order of storage, unless the user gives
-    /// another limit.
+    /// The most memory that all threads together hold at once where items move across a grid or an order of storage, so that what
+    /// lies across the windows is read once. A user may give another limit.
     pub memory: usize,
 }
 

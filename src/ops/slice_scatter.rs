@@ -107,7 +107,7 @@ impl SliceScatter {
         let (itemsize, label) = (base.meta().dtype.itemsize(), base.source().label());
         let bytes = windows.largest() * itemsize;
         let threads = replacement.limits.threads.for_bytes(among.len().saturating_mul(bytes));
-        let threads = threads_holding(threads, bytes.saturating_mul(2), replacement.limits.held());
+        let threads = threads_holding(threads, bytes.saturating_mul(2), replacement.limits.machine.memory);
         let begin = || (Buffer::default(), Scratch::default(), Vec::new());
         let found = share(threads, among.len(), begin, |at, (out, scratch, found)| {
             let window = windows.get(among[at]);
