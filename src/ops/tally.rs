@@ -117,17 +117,6 @@ pub(super) enum Put<'t> {
     Fold(&'t mut Tally),
 }
 
-impl Put<'_> {
-    /// Borrows it for a while.
-    pub(super) fn again(&mut self) -> Put<'_> {
-        match self {
-            Self::Replace => Put::Replace,
-            Self::Combine(combine) => Put::Combine(*combine),
-            Self::Fold(tally) => Put::Fold(tally),
-        }
-    }
-}
-
 /// What the places of a run have been given.
 #[derive(Debug)]
 pub(super) struct Tally {

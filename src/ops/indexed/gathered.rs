@@ -175,7 +175,8 @@ impl LinkedGather {
             return Ok(());
         }
         let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);
-        let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
+        let mut put = Put::Replace;
+        let mut reads = RunReader::new(&read, itemsize, out, buffer, &mut put);
         tuples.sort_unstable();
         tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
         reads.flush()
@@ -249,7 +250,8 @@ impl LinkedGather {
             let columns = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
             let firsts = stored.part(&columns.chain(lead_dims.iter().map(|_| 0..1)).collect::<Vec<_>>()).places();
             let read = |first, items, buffer: &mut Buffer| read_items(data, first, items, buffer);
-            let mut reads = RunReader::new(&read, itemsize, out, buffer, Put::Replace);
+            let mut put = Put::Replace;
+            let mut reads = RunReader::new(&read, itemsize, out, buffer, &mut put);
             for (first, to) in firsts.into_iter().zip(to) {
                 let run = |&(place, n): &PlacedTuple| ItemRun { from: first + place, to: n * at.len + to, len: 1 };
                 tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;

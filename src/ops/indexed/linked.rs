@@ -171,7 +171,7 @@ impl LinkedScatter {
             scatter.runs(window, |run| slab.put(run, out, put));
             return Ok(());
         }
-        let mut reader = RunReader::new(&read, itemsize, out, buffer, put.again());
+        let mut reader = RunReader::new(&read, itemsize, out, buffer, put);
         let mut result = Ok(());
         scatter.runs(window, |run| {
             if result.is_ok() {

@@ -110,26 +110,26 @@ pub(super) fn copy_items(
 pub(super) type ReadItems<'a> = dyn Fn(usize, usize, &mut Buffer) -> Result<()> + 'a;
 
 /// Reads runs of items and puts them in their places; runs that are near together are read at once.
-pub(super) struct RunReader<'a> {
+pub(super) struct RunReader<'a, 't> {
     read: &'a ReadItems<'a>,
     itemsize: usize,
     out: &'a mut [u8],
     buffer: &'a mut Buffer,
-    put: Put<'a>,
+    put: &'a mut Put<'t>,
     /// The runs that are read next, and the range from the first of their items to behind the last.
     runs: Vec<ItemRun>,
     start: usize,
     end: usize,
 }
 
-impl<'a> RunReader<'a> {
+impl<'a, 't> RunReader<'a, 't> {
     /// Puts items of `itemsize` bytes into `out`, or reduces them with what is there. They are read by `read` into `buffer`.
     pub(super) fn new(
         read: &'a ReadItems<'a>,
         itemsize: usize,
         out: &'a mut [u8],
         buffer: &'a mut Buffer,
-        put: Put<'a>,
+        put: &'a mut Put<'t>,
     ) -> Self {
         Self { read, itemsize, out, buffer, put, runs: Vec::new(), start: 0, end: 0 }
     }
@@ -162,7 +162,7 @@ impl<'a> RunReader<'a> {
         }
         (self.read)(self.start, self.end - self.start, self.buffer)?;
         let slab = ItemSlab { first: self.start, bytes: self.buffer, itemsize: self.itemsize };
-        self.runs.drain(..).for_each(|run| slab.put(run, self.out, &mut self.put));
+        self.runs.drain(..).for_each(|run| slab.put(run, self.out, self.put));
         Ok(())
     }
 }
