@@ -18,7 +18,7 @@ impl TupleResolver {
     /// these blocks; `None` for a block whose tuple names no place. `named` has the places of all tuples, unless these have no
     /// number and all name the one place there is.
     fn blocks<'a>(&'a self, named: &'a [u64]) -> impl Iterator<Item = Option<Range<usize>>> + 'a {
-        let (outer, block, places) = (self.outer, self.block, self.places());
+        let (outer, block, places) = (self.outer, self.block, self.places);
         let (batches, tuples) = self.shapes.tuples.split_at(self.shapes.batch_dims);
         let (batches, tuples): (usize, usize) = (batches.iter().product(), tuples.iter().product());
         // blocks without items may be more than can be counted

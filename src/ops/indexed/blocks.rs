@@ -72,11 +72,11 @@ impl GatheredBlocks {
         Self {
             rows: resolver.outer / product(&data[..*batch_dims]).max(1),
             tuples: product(&tuples[*batch_dims..]),
-            dim: resolver.places(),
+            dim: resolver.places,
             block: resolver.block,
             row_axes,
             lead_axes: row_axes + tuples.len() - batch_dims,
-            reach: if is_flat && order == Order::Fortran { resolver.places() } else { product(&data[axes.start..]) },
+            reach: if is_flat && order == Order::Fortran { resolver.places } else { product(&data[axes.start..]) },
             is_flat,
         }
     }

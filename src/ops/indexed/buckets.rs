@@ -59,7 +59,7 @@ pub(super) struct BucketGrid {
     /// `2^64 / size`, rounded up: a multiplication by it divides exactly what has 32 bits, in a tenth of the time.
     inverse: u64,
     /// How many buckets there are.
-    count: usize,
+    pub(super) count: usize,
 }
 
 impl BucketGrid {
@@ -84,11 +84,6 @@ impl BucketGrid {
     /// Returns the place behind the last.
     pub(super) fn end(self) -> usize {
         self.base + self.places
-    }
-
-    /// Returns the number of buckets.
-    pub(super) fn count(self) -> usize {
-        self.count
     }
 
     /// Returns the places of a bucket.

@@ -135,7 +135,7 @@ impl LinkedGather {
             for row in rows {
                 let from = row * pitch + at.inside;
                 let to = (row - at.rows.start) * at.row_items();
-                for bucket in 0..grid.count() {
+                for bucket in 0..grid.count {
                     let places = grid.places(bucket);
                     group.clear();
                     groups.near(places.start, places.end, &mut |_, at, tuples| {

@@ -266,7 +266,7 @@ impl Fill for LinkedScatter {
     fn finish(&self) -> Result<()> {
         self.base.finish()?;
         self.updates.source().finish()?;
-        self.sweeps.indices().finish()
+        self.sweeps.indices.finish()
     }
 }
 

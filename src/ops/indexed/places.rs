@@ -48,7 +48,7 @@ impl TuplePlaces {
         if resolver.width() == 0 {
             return Ok(Self::OnlyPlace);
         }
-        let fits = u32::try_from(resolver.places()).is_ok()
+        let fits = u32::try_from(resolver.places).is_ok()
             && resolver.count().saturating_mul(size_of::<u32>()) <= limits.machine.entries;
         // A window of elements has the same window of the index tensor as its indices: they are read again instead of kept.
         let is_read_again = resolver.shapes.is_implied && indices.is_read_by_position();

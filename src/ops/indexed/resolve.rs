@@ -270,7 +270,7 @@ pub struct TupleResolver {
     /// The items of a block.
     pub(super) block: usize,
     /// How many places a tuple may name.
-    places: usize,
+    pub(super) places: usize,
     /// One axis for each number of a tuple.
     axes: Vec<PlaceAxis>,
     /// What of a place is no number, where the shapes say so.
@@ -317,11 +317,6 @@ impl TupleResolver {
         self.shapes.count()
     }
 
-    /// Returns how many places a tuple may name.
-    pub fn places(&self) -> usize {
-        self.places
-    }
-
     /// Returns how many tuples each place of the first axis of the index tensor has, if that place of the data is named by
     /// these alone, and the places lie in that order.
     pub(super) fn row_tuples(&self) -> Option<usize> {
@@ -330,7 +325,7 @@ impl TupleResolver {
     }
 
     /// Makes `places` those of whole tuples, the first of which is tuple number `first`, from little-endian integers of a
-    /// kind. A tuple that names no place, where that is no error, has the number of [places](Self::places).
+    /// kind. A tuple that names no place, where that is no error, has the number of `places`.
     ///
     /// # Errors
     /// The first number that is out of range; a kind that is no integer.

@@ -81,10 +81,7 @@ impl Scatter {
     /// # Panics
     /// If the entries carry their updates, which are [applied](Self::apply) instead.
     fn positions(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
-        assert!(
-            !matches!(self.payload, Payload::Value { .. }),
-            "the entries carry their updates and have no positions"
-        );
+        assert!(!self.carries_updates(), "the entries carry their updates and have no positions");
         let is_short = self.payload == Payload::Position { wide: false };
         self.near(lo, hi, &mut |first, at, positions| {
             let position = |n: usize| match is_short {
@@ -106,7 +103,7 @@ impl Scatter {
             return (to - from > 1).then_some((from + 1, from));
         }
         let mut all = Vec::new();
-        let repeats = (0..grid.count()).filter_map(|bucket| {
+        let repeats = (0..grid.count).filter_map(|bucket| {
             let places = grid.places(bucket);
             all.clear();
             self.positions(places.start, places.end, |place, position| all.push((place, position)));

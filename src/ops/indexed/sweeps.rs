@@ -44,7 +44,8 @@ const KEPT_SWEEPS: usize = 2;
 #[derive(Debug)]
 pub struct Sweeps {
     resolver: TupleResolver,
-    indices: Source,
+    /// The index tensor.
+    pub(super) indices: Source,
     payload: Payload,
     limits: Limits,
     /// The sweeps, by ascending places.
@@ -85,7 +86,7 @@ impl Sweeps {
         grouping: Grouping,
         limits: Limits,
     ) -> Result<Self> {
-        let (count, places) = (resolver.count(), resolver.places());
+        let (count, places) = (resolver.count(), resolver.places);
         let group_places = grouping.group / resolver.block.max(1);
         let grid = BucketGrid::new(0..places, count, group_places);
         let payload = if resolver.width() == 0 {
@@ -121,11 +122,6 @@ impl Sweeps {
         Ok(sweeps)
     }
 
-    /// Returns the index tensor.
-    pub fn indices(&self) -> &Source {
-        &self.indices
-    }
-
     /// Returns how many items updates bring, those that are overtaken by later ones included.
     pub fn changed(&self) -> usize {
         let TupleResolver { outer, block, .. } = self.resolver;
@@ -144,7 +140,7 @@ impl Sweeps {
 
     /// Returns the numbers of the sweeps whose blocks can overlap a window, which is contiguous; some may not.
     pub fn near(&self, window: &Window) -> Range<usize> {
-        let (block, dim) = (self.resolver.block, self.resolver.places());
+        let (block, dim) = (self.resolver.block, self.resolver.places);
         let (start, end) = (window.start, window.start + window.items());
         let place = dim.saturating_mul(block);
         if self.plan.len() == 1 || place == 0 || start == end || start / place != (end - 1) / place {
@@ -180,7 +176,7 @@ impl Sweeps {
     /// Checks and counts all of the index tensor, and cuts its places into ranges of at most `most` entries, or more
     /// where very many tuples name neighbouring places.
     fn planned(&self, most: usize, group: usize) -> Result<Vec<SweepRange>> {
-        let places = self.resolver.places();
+        let places = self.resolver.places;
         let shift = (0..usize::BITS).find(|shift| places >> shift <= MOST_SLOTS).expect("a number has no more bits");
         let slots = (places.saturating_sub(1) >> shift) + 1;
         // counts the entries of each part by their places, `1 << shift` of which share a slot
@@ -214,7 +210,7 @@ impl Sweeps {
         collect(&self.indices, &self.resolver, None, self.limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
         let shapes = &self.resolver.shapes;
         let (rows, named) = (shapes.data[0], shapes.tuples[0]);
-        let (places, tuples) = (self.resolver.places() / rows.max(1), self.resolver.count() / named.max(1));
+        let (places, tuples) = (self.resolver.places / rows.max(1), self.resolver.count() / named.max(1));
         let together = (most / tuples.max(1)).max(group / places.max(1)).max(1);
         let range = |first: usize| {
             // what no row of the index tensor names is swept with the last of them
@@ -250,7 +246,7 @@ impl Sweeps {
             _ => collect(&self.indices, &self.resolver, sweep.rows.as_ref(), self.limits, begin, take)?,
         };
         let parts = parts.into_iter().map(|(buckets, _)| buckets).collect();
-        let (dim, count) = (self.resolver.places(), self.resolver.count());
+        let (dim, count) = (self.resolver.places, self.resolver.count());
         Ok(Scatter { outer, dim, block, count, payload: self.payload, parts })
     }
 
