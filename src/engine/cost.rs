@@ -123,13 +123,13 @@ impl Planner<'_> {
 
     /// Returns how operands are read for a plan.
     pub(super) fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
-        let shape = &self.meta().shape[..];
+        let shape = &self.meta.shape[..];
         let sides = plan.cut.sides(shape);
         // what is held is read by its own boxes
         let read_by = plan.hold.as_ref().map_or_else(|| sides.clone(), |_| self.units().sides().to_vec());
         let slab = plan.hold.as_deref().unwrap_or(&sides);
         let of_chunks = self.grain().map_or(1.0, |grain| readings(shape, slab, &grain));
-        self.reads().iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
+        self.reads.iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
     }
 
     /// Returns what it costs to make the output as a plan has it. This is the formula by which a plan is chosen. It adds up, each as
@@ -144,7 +144,7 @@ impl Planner<'_> {
     /// - the memory that is held, since it is touched for the first time;
     /// - the wait at the end, of half a window for each thread but one.
     fn cost(&self, plan: &Plan, is_file: bool) -> Cost {
-        let (machine, shape, meta) = (&self.limits.machine, &self.meta().shape[..], self.meta());
+        let (machine, shape, meta) = (&self.limits.machine, &self.meta.shape[..], self.meta);
         let (sides, count) = (plan.cut.sides(shape), plan.cut.count().max(1) as u64);
         let volume = |sides: &[usize]| {
             let sides = sides.iter().zip(shape).map(|(&side, &dim)| side.min(dim) as u64);

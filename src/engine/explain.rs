@@ -67,7 +67,7 @@ impl Planner<'_> {
     pub fn explain(&self, takes: Takes<'_>) -> Explanation {
         let mut ways = self.ways(takes).into_iter();
         let (plan, cost) = ways.next().expect("there is a way to make an output");
-        let (itemsize, is_remote) = (self.meta().dtype.itemsize(), self.is_remote);
+        let (itemsize, is_remote) = (self.meta.dtype.itemsize(), self.is_remote);
         let (purpose, operands, notes) = (Purpose::Output, self.operands(&plan), Vec::new());
         Explanation { purpose, operands, plan, cost, instead: ways.next(), itemsize, is_remote, notes }
     }

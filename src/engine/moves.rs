@@ -20,7 +20,7 @@ impl Planner<'_> {
     /// Returns how many times each byte of the data is read, on average, if these windows are filled: all of them in one run,
     /// and each by itself, as a process that makes few of them would.
     pub fn readings(&self, windows: &Windows) -> Option<Readings> {
-        let alone = readings(&self.meta().shape, windows.sides(), &self.grain()?);
+        let alone = readings(&self.meta.shape, windows.sides(), &self.grain()?);
         Some(Readings { all: self.slabs(windows).map_or(alone.min(DIRECT), |slabs| slabs.readings), alone })
     }
 
@@ -35,7 +35,7 @@ impl Planner<'_> {
 
     /// Returns the chunks of such a store for processes that each make a part of the windows, down to one in [`PARTS`].
     pub fn grid_for_parts(&self, windows: &Windows) -> Option<Vec<usize>> {
-        let (grain, meta) = (self.grain()?, self.meta());
+        let (grain, meta) = (self.grain()?, self.meta);
         let alone = readings(&meta.shape, windows.sides(), &grain);
         self.grid().filter(|_| alone > READ_AGAIN)?;
         let least = windows.largest().max(Windows::boxes(&meta.shape, &grain).largest());
@@ -52,6 +52,6 @@ impl Planner<'_> {
         direct: f64,
     ) -> Option<Vec<usize>> {
         let most = chunk.min(self.limits.machine.kept / self.widest().max(1)).max(1);
-        grid_between(&self.meta().shape, windows.sides(), grain, [held, most], direct)
+        grid_between(&self.meta.shape, windows.sides(), grain, [held, most], direct)
     }
 }

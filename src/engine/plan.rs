@@ -68,8 +68,10 @@ pub enum Takes<'a> {
 /// What a plan is made of: the statements of an operator, and the limits of a run.
 #[derive(Debug)]
 pub struct Planner<'a> {
-    meta: &'a Meta,
-    reads: Vec<Access<'a>>,
+    /// The dtype and the shape of the output.
+    pub(super) meta: &'a Meta,
+    /// What the operator states of its operands.
+    pub(super) reads: Vec<Access<'a>>,
     pub(super) limits: Limits,
     /// How many threads are worth their start. Fewer of them work where windows are so large that `--memory` holds no more.
     pub threads: usize,
@@ -103,16 +105,6 @@ impl<'a> Planner<'a> {
     /// Returns how many bytes, which lie in runs of `run` bytes, a server is asked for at a time.
     fn request(&self, bytes: usize, run: usize) -> usize {
         request_window(bytes, self.threads, run).min(self.limits.machine.request)
-    }
-
-    /// Returns the dtype and the shape of the output.
-    pub fn meta(&self) -> &'a Meta {
-        self.meta
-    }
-
-    /// Returns what the operator states of its operands.
-    pub fn reads(&self) -> &[Access<'a>] {
-        &self.reads
     }
 
     /// Returns the cuts of a file, which takes items anywhere, with what is held for each.
