@@ -191,47 +191,32 @@ impl Planner<'_> {
 /// Returns how an operand is read by boxes of these sides; where it lies in chunks, each of these is read `of_chunks` times.
 pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
     let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
-    let label = source.label().to_owned();
-    let wanted = match (&access.feeds, access.view()) {
+    let bytes = match (&access.feeds, access.view()) {
         (_, Some(view)) => view.items() as u64 * itemsize,
         (Feeds::Named { items }, None) => (*items as u64).saturating_mul(itemsize),
         (_, None) => source.bytes() as u64,
     };
-    let told = |reading, piece, times| OperandReads {
-        label: label.clone(),
-        reading,
-        in_chunks: source.as_chunks().is_some(),
-        piece,
-        bytes: wanted,
-        times,
+    let reading = match access.view() {
+        _ if source.is_stream() => Reading::AsItComes,
+        _ if !source.is_read_by_position() && source.as_chunks().is_none() => Reading::InMemory,
+        None if matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. }) => Reading::ByIndices,
+        Some(view) if view.crossing().is_some() => Reading::Across,
+        Some(_) | None => Reading::Along,
     };
-    if source.is_stream() {
-        return told(Reading::AsItComes, None, 1.0);
-    }
-    if !source.is_read_by_position() && source.as_chunks().is_none() {
-        return told(Reading::InMemory, None, 1.0);
-    }
-    let Some(view) = access.view() else {
-        let by_indices = matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. });
-        return told(if by_indices { Reading::ByIndices } else { Reading::Along }, None, 1.0);
-    };
-    let is_across = view.crossing().is_some();
-    let reading = if is_across { Reading::Across } else { Reading::Along };
+    let (label, in_chunks) = (source.label().to_owned(), source.as_chunks().is_some());
+    let known = OperandReads { label, reading, in_chunks, piece: None, bytes, times: 1.0 };
+    let (Some(view), Reading::Along | Reading::Across) = (access.view(), reading) else { return known };
     if let Some(chunks) = source.as_chunks() {
         let chunk = (product(chunks.grid()) as u64).saturating_mul(itemsize);
-        return told(reading, Some(chunk), of_chunks);
+        return OperandReads { piece: Some(chunk), times: of_chunks, ..known };
     }
     // a box of the output that is no box of the operand takes runs of it
     let Some(sides) = access.sides(sides) else {
-        let run = view.run().min(sides.iter().product());
-        return told(reading, Some((run as u64).saturating_mul(itemsize)), 1.0);
+        let run = view.run().min(sides.iter().product()) as u64;
+        return OperandReads { piece: Some(run.saturating_mul(itemsize)), ..known };
     };
     let part = view.part(&sides.iter().map(|&side| 0..side).collect::<Vec<_>>());
-    let [calls, bytes] = calls(&part, source.dtype().itemsize(), Reads::of(READ_AT_ONCE));
-    let bytes = bytes as u64;
-    told(
-        reading,
-        Some(bytes.div_ceil(calls.max(1) as u64)),
-        bytes as f64 / (part.items() as u64 * itemsize).max(1) as f64,
-    )
+    let [calls, read] = calls(&part, source.dtype().itemsize(), Reads::of(READ_AT_ONCE)).map(|it| it as u64);
+    let times = read as f64 / (part.items() as u64 * itemsize).max(1) as f64;
+    OperandReads { piece: Some(read.div_ceil(calls.max(1))), times, ..known }
 }
