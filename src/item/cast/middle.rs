@@ -26,52 +26,29 @@ pub(super) trait Middle: Copy + Default + PartialEq {
     fn text(self, is_single: bool) -> String;
 }
 
-impl Middle for f64 {
-    fn float(self) -> f64 {
-        self
-    }
-
-    fn single(self) -> f32 {
-        self as f32
-    }
-
-    fn rounded_to_odd(self) -> f64 {
-        self
-    }
-
-    #[inline]
-    fn exact<T: Integer>(self) -> (T, bool) {
-        let found = <T as As<f64>>::of(self);
-        // the largest integer of 64 bits rounds up to the number above it
-        (found, As::<f64>::back(found) == self && self < T::END)
-    }
-
-    fn whole(self) -> i128 {
-        self as i128
-    }
-
-    fn text(self, is_single: bool) -> String {
-        let mut buffer = zmij::Buffer::new();
-        let text = match self {
-            _ if self.is_nan() => "NaN",
-            Self::INFINITY => "Infinity",
-            Self::NEG_INFINITY => "-Infinity",
-            _ if is_single => buffer.format_finite(self as f32),
-            _ => buffer.format_finite(self),
-        };
-        text.strip_suffix(".0").unwrap_or(text).to_owned()
-    }
+/// Returns the text of a float.
+fn text(value: f64, is_single: bool) -> String {
+    let mut buffer = zmij::Buffer::new();
+    let text = match value {
+        _ if value.is_nan() => "NaN",
+        f64::INFINITY => "Infinity",
+        f64::NEG_INFINITY => "-Infinity",
+        _ if is_single => buffer.format_finite(value as f32),
+        _ => buffer.format_finite(value),
+    };
+    text.strip_suffix(".0").unwrap_or(text).to_owned()
 }
 
-/// Rounds a magnitude to odd: bits that float64 has no room for set the last bit.
-fn rounded_to_odd(magnitude: u64) -> f64 {
+/// Rounds a number to odd: bits of its magnitude that float64 has no room for set the last bit.
+fn rounded_to_odd(magnitude: u64, is_negative: bool) -> f64 {
     const LOW: u64 = (1 << 12) - 1;
     let rest = u64::from(magnitude & LOW != 0) << 12;
-    (if magnitude >> 52 == 0 { magnitude } else { magnitude & !LOW | rest }) as f64
+    let size = (if magnitude >> 52 == 0 { magnitude } else { magnitude & !LOW | rest }) as f64;
+    if is_negative { -size } else { size }
 }
 
 macro_rules! middles {
-    ($($middle:ty, $rounded_to_odd:expr;)+) => {$(
+    ($($middle:ty, $rounded_to_odd:expr, $is_in_range:expr, $text:expr;)+) => {$(
         impl Middle for $middle {
             fn float(self) -> f64 {
                 self as f64
@@ -88,26 +65,26 @@ macro_rules! middles {
             #[inline]
             fn exact<T: Integer>(self) -> (T, bool) {
                 let found = <T as As<Self>>::of(self);
-                (found, As::<Self>::back(found) == self && found.is_negative() == (self < Self::default()))
+                (found, As::<Self>::back(found) == self && $is_in_range(self, found))
             }
 
             fn whole(self) -> i128 {
-                self.into()
+                self as i128
             }
 
-            fn text(self, _: bool) -> String {
-                self.to_string()
+            fn text(self, is_single: bool) -> String {
+                $text(self, is_single)
             }
         }
     )+};
 }
 
 middles! {
-    i64, |value: i64| {
-        let size = rounded_to_odd(value.unsigned_abs());
-        if value < 0 { -size } else { size }
-    };
-    u64, rounded_to_odd;
+    // the largest integer of 64 bits rounds up to the number above it
+    f64, |value| value, |value, _: T| value < T::END, text;
+    i64, |value: i64| rounded_to_odd(value.unsigned_abs(), value < 0),
+        |value, found: T| found.is_negative() == (value < 0), |value: i64, _| value.to_string();
+    u64, |value| rounded_to_odd(value, false), |_, found: T| !found.is_negative(), |value: u64, _| value.to_string();
 }
 
 /// An integer type: its range, and its conversions from and to the types that casts compute in.
