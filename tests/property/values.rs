@@ -112,7 +112,7 @@ pub(crate) fn cast(bytes: &[u8]) {
                 failed = Some(CastFailure { item: n, why });
                 break;
             }
-            Err(other) => panic!("{}: {other} of 1", what()),
+            Err(other) => panic!("{}: {other:?} of 1", what()),
         }
     }
     match (done, failed) {

@@ -8,8 +8,6 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 use self::middle::Middle;
 use self::numbers::{ByteValues, load, load_narrow, numbers_of, store, values_of};
 use crate::error::{Advice, Error, Subject};
@@ -38,18 +36,6 @@ pub struct CastFailure {
     pub why: String,
 }
 
-impl CastFailure {
-    fn new(item: usize, why: String) -> Self {
-        Self { item, why }
-    }
-}
-
-impl fmt::Display for CastFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "item {}: {}", self.item, self.why)
-    }
-}
-
 /// How items of one dtype become items of another.
 ///
 /// - To floats and complex numbers: the nearest, ties to even, rounded once from the exact value. What is too large
@@ -72,7 +58,7 @@ impl fmt::Display for CastFailure {
 ///
 /// let cast = Cast::new(&dtype("int16"), &dtype("uint8"), false)?;
 /// let refused = cast.apply(&[1, 0, 0xff, 0xff], &mut out);
-/// assert_eq!(refused.unwrap_err().to_string(), "item 1: -1 is out of range for uint8");
+/// assert_eq!(refused.unwrap_err().why, "-1 is out of range for uint8");
 /// # Ok::<(), tensorop::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -171,8 +157,8 @@ impl Cast {
     pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<(), CastFailure> {
         let (count, size) = (items.len() / self.from_size().max(1), self.to_size());
         let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
-        let len =
-            enough.ok_or_else(|| CastFailure::new(0, format!("no memory for {count} items of {}", self.to.name())))?;
+        let why = || format!("no memory for {count} items of {}", self.to.name());
+        let len = enough.ok_or_else(|| CastFailure { item: 0, why: why() })?;
         out.resize(len, 0);
         self.apply_to(items, out)
     }
@@ -208,7 +194,7 @@ impl Cast {
                     let item = &items[at * per..][..per];
                     let (kept, cut) = item.split_at(per.min(size));
                     if !self.lossy && cut.iter().any(|&byte| byte != 0) {
-                        return Err(CastFailure::new(at, self.too_long(item)));
+                        return Err(CastFailure { item: at, why: self.too_long(item) });
                     }
                     let (text, padding) = out[at * size..][..size].split_at_mut(kept.len());
                     text.copy_from_slice(kept);
@@ -224,7 +210,7 @@ impl Cast {
                 for (at, (item, place)) in source.iter().zip(target).enumerate() {
                     let ticks =
                         if self.from.is_big_endian() { i64::from_be_bytes(*item) } else { i64::from_le_bytes(*item) };
-                    let refused = |why| CastFailure::new(at, self.no_ticks(ticks, *from, *dates, why));
+                    let refused = |why| CastFailure { item: at, why: self.no_ticks(ticks, *from, *dates, why) };
                     let found = match datetime::rescale(ticks, *from, *to, *dates) {
                         Some((found, exact)) if exact || self.lossy => found,
                         Some(_) => return Err(refused("is no whole number of ticks of")),
@@ -274,11 +260,11 @@ impl Cast {
             let sure = imaginary.map_or(outs * count, |(at, ..)| at);
             if let Err(at) = store(&self.to, &run[..sure], place, self.lossy) {
                 // an item has two numbers only if all numbers fit, so `at` counts items
-                return Err(CastFailure::new(first + at, self.misfit(run[at], &text(run[at]))));
+                return Err(CastFailure { item: first + at, why: self.misfit(run[at], &text(run[at])) });
             }
             if let Some((at, re, im)) = imaginary {
                 let why = format!("[{}, {}] has an imaginary part ({})", text(re), text(im), self.to.name());
-                return Err(CastFailure::new(first + at, why));
+                return Err(CastFailure { item: first + at, why });
             }
         }
         Ok(())

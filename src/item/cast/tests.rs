@@ -57,7 +57,7 @@ fn items_that_do_not_fit() {
     let mut failures = Vec::new();
     for (from, to, items, at, message) in rows {
         let got = cast(from, to, false).apply(&items, &mut Vec::new());
-        if got != Err(CastFailure::new(at, message.to_owned())) {
+        if got != Err(CastFailure { item: at, why: message.to_owned() }) {
             failures.push(format!("{from} to {to}: {got:?}, expected {at}, {message}"));
         }
         if cast(from, to, true).apply(&items, &mut Vec::new()).is_err() {
