@@ -61,9 +61,10 @@ const ALIASES: &[(&str, &str)] = &[
     ("clongdouble", "complex256"),
     ("str", "U"),
     ("bytes", "S"),
-    ("datetime64", "<M8"),
-    ("timedelta64", "<m8"),
 ];
+
+/// The long names of dates and of differences between them, which a unit may follow, and the short ones.
+const DATES: [(&str, &str); 2] = [("datetime64", "<M8"), ("timedelta64", "<m8")];
 
 impl DType {
     /// Parses a name (`float32`, `bfloat16`, `str`) or one of NumPy's short descriptions (`<f4`, `|S5`, `<M8[ns]`). `U`
@@ -77,12 +78,8 @@ impl DType {
         if let Some((kind, ..)) = NAMED.iter().find(|(_, n, ..)| *n == name) {
             return Ok(kind.clone().into());
         }
-        if let Some(unit) = name.strip_prefix("datetime64") {
-            return TimeUnit::parse(unit).map(|u| Kind::Datetime(u).into()).ok_or_else(unknown);
-        }
-        if let Some(unit) = name.strip_prefix("timedelta64") {
-            return TimeUnit::parse(unit).map(|u| Kind::Timedelta(u).into()).ok_or_else(unknown);
-        }
+        let short = DATES.iter().find_map(|(long, short)| Some(format!("{short}{}", name.strip_prefix(long)?)));
+        let name = short.as_deref().unwrap_or(name);
         let order = name.chars().next().filter(|c| "<>|=".contains(*c));
         let rest = &name[order.map_or(0, char::len_utf8)..];
         let letter = rest.chars().next().filter(char::is_ascii_alphabetic).ok_or_else(unknown)?;
