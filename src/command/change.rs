@@ -200,9 +200,9 @@ impl<'a> IndexedChange<'a> {
     /// Returns the report of a dry run of the operator called `title`, with a line for each operand.
     pub(super) fn report(&self, title: &str) -> Report {
         let mut report = self.linked.destination.report(title);
-        report.source(self.linked.base.source());
+        report.source(&self.linked.base.source);
         report.source(&self.indices);
-        report.source(self.linked.updates.source());
+        report.source(&self.linked.updates.source);
         report
     }
 

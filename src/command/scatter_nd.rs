@@ -105,8 +105,8 @@ impl ScatterNd {
         let count = change.shapes.count();
         let tuples = counted(count, "index tuple", "index tuples");
         report.line(format_args!("reduction {}: {tuples}", reduction.name()));
-        let passed = count.saturating_mul(change.linked.base.source().bytes().max(1));
-        let is_empty = change.indices.bytes() == 0 && change.linked.updates.source().is_one_item();
+        let passed = count.saturating_mul(change.linked.base.source.bytes().max(1));
+        let is_empty = change.indices.bytes() == 0 && change.linked.updates.source.is_one_item();
         if is_empty && reduction != Reduction::None && count > 1 && passed > MOST_BYTES_PASSED {
             let label = change.indices.label();
             bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");

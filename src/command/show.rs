@@ -123,8 +123,8 @@ impl ShownItems {
     /// # Errors
     /// A dtype that text has no form for; of reading; not enough memory.
     pub(super) fn read(selection: Selection, limits: Limits, options: &TextOptions) -> Result<Self> {
-        let label = selection.source().label().to_owned();
-        let dtype = selection.source().dtype();
+        let label = selection.source.label().to_owned();
+        let dtype = selection.source.dtype();
         let refused = |error: crate::Error| anyhow!(about_items(format!("{label}: {}", error.message()), dtype));
         text::check(dtype).map_err(refused)?;
         let job = Job::new(Box::new(selection), limits)?;

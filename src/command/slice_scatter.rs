@@ -81,9 +81,9 @@ impl SliceScatter {
         }
         let LinkedChange { base, updates, destination, limits } = change.link(&places.updates_shape())?;
         let mut report = destination.report(TITLE);
-        report.source(base.source());
-        report.source(updates.source());
-        report.spans(places.spans(), base.source().shape());
+        report.source(&base.source);
+        report.source(&updates.source);
+        report.spans(places.spans(), base.source.shape());
         destination.put(Box::new(places.link(base, updates)), limits, report)
     }
 
@@ -104,9 +104,9 @@ impl SliceScatter {
         let is_counted = !run.quiet && (edit.in_place || !output.parts.is_given());
         let skips_items = output.is_dry_run() || destination.format() == Some(Format::TEXT);
         let mut report = destination.report(TITLE);
-        report.source(base.source());
-        report.line(format_args!("{} where {condition}", updates.source().label()));
-        report.spans(places.spans(), base.source().shape());
+        report.source(&base.source);
+        report.line(format_args!("{} where {condition}", updates.source.label()));
+        report.spans(places.spans(), base.source.shape());
         let mut out =
             if destination.is_stdout() && !output.is_dry_run() { io.stderr.clone() } else { io.stdout.clone() };
         let replaced = Arc::new(AtomicUsize::new(0));

@@ -257,7 +257,7 @@ impl Job {
     /// Makes `file` a clone of the file of the patch's base that shares its blocks, in which only changes are missing, if
     /// it can; returns whether it has.
     fn cloned_to(&self, patch: &dyn Patch, file: &File, base: u64) -> bool {
-        let Some((data, start)) = patch.base().source().as_local_file() else { return false };
+        let Some((data, start)) = patch.base().source.as_local_file() else { return false };
         // a member of a container begins or ends elsewhere than its file does
         let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
         let suits = patch.base().is_whole_storage()

@@ -243,7 +243,7 @@ impl Concat {
     fn access(&self, n: usize) -> Access<'_> {
         let feeds = Feeds::Along { axis: self.axis, places: self.ends[n]..self.ends[n + 1] };
         let operand = &self.operands[n];
-        Access { feeds, ..Access::strided(operand.source(), operand.view(), &self.axes) }
+        Access { feeds, ..Access::strided(&operand.source, operand.view(), &self.axes) }
     }
 
     /// Returns whether the operands lie as they are one after the other in the output.
@@ -263,9 +263,9 @@ impl Fill for Concat {
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
         // boxes of chunks come in another order than the items of a stream
-        let in_boxes = self.operands.iter().any(|operand| operand.source().as_chunks().is_some());
-        let mut early = self.operands.iter_mut().filter(|it| in_boxes || must_settle(it.source(), it.view(), limits));
-        early.try_for_each(|operand| operand.source_mut().settle())
+        let in_boxes = self.operands.iter().any(|operand| operand.source.as_chunks().is_some());
+        let mut early = self.operands.iter_mut().filter(|it| in_boxes || must_settle(&it.source, it.view(), limits));
+        early.try_for_each(|operand| operand.source.settle())
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -290,7 +290,7 @@ impl Fill for Concat {
 
     fn finish(&self) -> Result<()> {
         let mut stay = self.operands.iter().zip(&self.grows).filter(|(_, grows)| !**grows);
-        stay.try_for_each(|(operand, _)| operand.source().finish())
+        stay.try_for_each(|(operand, _)| operand.source.finish())
     }
 }
 
@@ -365,7 +365,7 @@ impl Tensor {
         let joined = check(&shapes, axis, joining)?;
         let source = |(n, tensor): (usize, Self)| Source::memory(tensor, Subject::Operand(n).to_string());
         let fill = joined.link(tensors.into_iter().enumerate().map(source).collect())?;
-        let mut items = memory::zeros(fill.meta.bytes()).context(fill.operands[0].source().label())?;
+        let mut items = memory::zeros(fill.meta.bytes()).context(fill.operands[0].source.label())?;
         fill.fill(&Region::Box(Window::whole(&fill.meta.shape)), &mut items, &mut Scratch::default())?;
         Self::new(fill.meta.dtype, fill.meta.shape, items)
     }

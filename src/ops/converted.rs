@@ -16,7 +16,8 @@ use crate::storage::source::{Keep, Source};
 /// numbers of index tensors to native ones.
 #[derive(Debug)]
 pub struct Converted {
-    source: Source,
+    /// The source, which may be made readable in another order than it comes.
+    pub source: Source,
     view: View,
     conversion: Conversion,
 }
@@ -32,11 +33,6 @@ impl Converted {
     pub fn converted_to(self, dtype: &DType) -> Self {
         let conversion = Conversion::new(self.source.dtype(), dtype).expect("another dtype of the same kind");
         Self { conversion, ..self }
-    }
-
-    /// Returns the source.
-    pub fn source(&self) -> &Source {
-        &self.source
     }
 
     /// Returns where the items lie in the storage of the source.
@@ -58,11 +54,6 @@ impl Converted {
     #[must_use]
     pub fn along(self, axes: &[Option<usize>]) -> Self {
         Self { view: self.view.along(axes), ..self }
-    }
-
-    /// Returns the source, so that it can be made readable in another order than it comes.
-    pub fn source_mut(&mut self) -> &mut Source {
-        &mut self.source
     }
 
     /// Reads them into memory if they lie in the file of `data`, which is about to be changed in place.

@@ -22,25 +22,25 @@ impl Fill for Selection {
     }
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
-        if must_settle(self.source(), self.view(), limits) { self.source_mut().settle() } else { Ok(()) }
+        if must_settle(&self.source, self.view(), limits) { self.source.settle() } else { Ok(()) }
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
         if let Region::Run(run) = region
             && let Some(first) = self.view().as_run()
-            && self.source().is_read_by_position()
+            && self.source.is_read_by_position()
         {
-            return self.source().read_at(out, ((first + run.start) * itemsize) as u64);
+            return self.source.read_at(out, ((first + run.start) * itemsize) as u64);
         }
         fill_each(&region.boxes(shape), itemsize, out, |window, out| {
             let (part, gathered) = (self.view().part(&window.ranges), &mut scratch.gathered);
             // What lies between the items of a window is of no other window where both follow each other as they are stored.
             // Nothing lies between those of a run, of which in-place edits read thousands.
             if part.as_run().is_none() && window.is_contiguous(shape) && self.view().crossing().is_none() {
-                self.source().read_between(&part, Gaps::Unwanted, out, gathered)
+                self.source.read_between(&part, Gaps::Unwanted, out, gathered)
             } else {
-                self.source().read(&part, out, gathered)
+                self.source.read(&part, out, gathered)
             }
         })
     }

@@ -230,7 +230,7 @@ impl Fill for Reshaped {
     }
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
-        self.data.source_mut().flatten(limits.threads)?;
+        self.data.source.flatten(limits.threads)?;
         self.data.prepare(limits)
     }
 

@@ -14,7 +14,8 @@ use crate::storage::source::Source;
 /// changed in place.
 #[derive(Debug)]
 pub struct Selection {
-    source: Source,
+    /// The source of the items, which may be made readable in another order than it comes.
+    pub source: Source,
     view: View,
     pub(super) meta: Meta,
     /// The axes of the source in the order in which the output has them; `None` for an axis of one place that the source does not
@@ -74,19 +75,9 @@ impl Selection {
         Self { source, view, meta, axes, in_place }
     }
 
-    /// Returns the source of the items.
-    pub fn source(&self) -> &Source {
-        &self.source
-    }
-
     /// Returns where the items of the output lie in the storage of the source.
     pub fn view(&self) -> &View {
         &self.view
-    }
-
-    /// Returns the source, so that it can be made readable in another order than it comes.
-    pub fn source_mut(&mut self) -> &mut Source {
-        &mut self.source
     }
 
     /// Returns the axes of the source in the order in which the output has them; `None` for an axis of one place that the source

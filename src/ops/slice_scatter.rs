@@ -87,7 +87,7 @@ impl SliceScatter {
     /// # Errors
     /// Of reading; not enough memory.
     pub fn count_matching(&self, base: &mut Selection, replacement: &Replacement) -> Result<usize> {
-        base.source_mut().settle()?;
+        base.source.settle()?;
         let places = self.in_order_of(base);
         let window = replacement.limits.machine.window / base.meta().dtype.itemsize().max(1);
         let windows = Windows::new(&base.meta().shape, window);
@@ -104,7 +104,7 @@ impl SliceScatter {
         windows: &Windows,
         among: &[usize],
     ) -> Result<Vec<(usize, usize)>> {
-        let (itemsize, label) = (base.meta().dtype.itemsize(), base.source().label());
+        let (itemsize, label) = (base.meta().dtype.itemsize(), base.source.label());
         let bytes = windows.largest() * itemsize;
         let threads = replacement.limits.threads.for_bytes(among.len().saturating_mul(bytes));
         let threads = threads_holding(threads, bytes.saturating_mul(2), replacement.limits.machine.memory);
@@ -179,7 +179,7 @@ impl Fill for LinkedSliceScatter {
 
     fn reads(&self) -> Vec<Access<'_>> {
         let NewItems::Updates(updates) = &self.items else { return vec![self.base.access()] };
-        let (source, view) = (updates.source(), updates.view());
+        let (source, view) = (&updates.source, updates.view());
         // in memory and in chunks any order costs the same
         let pattern = match source.is_read_by_position() {
             true => Pattern::Strided { view: view.clone(), axes: self.base.axes().to_vec() },
@@ -193,12 +193,12 @@ impl Fill for LinkedSliceScatter {
         let NewItems::Updates(updates) = &mut self.items else { return Ok(()) };
         // that updates end early must not show in the middle of a change in place
         let in_order = self.places.is_forward() && !self.base.is_in_place();
-        if !in_order || must_settle(updates.source(), updates.view(), limits) {
-            updates.source_mut().settle()?;
+        if !in_order || must_settle(&updates.source, updates.view(), limits) {
+            updates.source.settle()?;
         }
         let Meta { dtype, .. } = self.base.meta();
         let is_few = updates.bytes() <= FEW_BYTES && updates.bytes() <= self.base.meta().bytes() / FEW;
-        let (source, view) = (updates.source(), updates.view());
+        let (source, view) = (&updates.source, updates.view());
         let is_across = view.crosses_within(limits.machine.short_piece, source.dtype().itemsize());
         if is_few && is_across && source.is_read_by_position() {
             updates.make_resident(dtype)?;
@@ -213,7 +213,7 @@ impl Fill for LinkedSliceScatter {
         let is_covered = |(window, part): (&Window, &Option<UpdatesPart>)| covers(part, window);
         // The data of a box that updates cover as a whole is not read, unless it is a stream, which must be read past. With a step
         // of 2 no box is covered, and all of the data is read.
-        let may_cover = matches!(self.items, NewItems::Updates(_)) && !self.base.source().is_stream();
+        let may_cover = matches!(self.items, NewItems::Updates(_)) && !self.base.source.is_stream();
         let by_boxes = may_cover && boxes.iter().zip(&parts).any(is_covered);
         if !by_boxes {
             self.base.fill(region, out, scratch)?;
@@ -228,7 +228,7 @@ impl Fill for LinkedSliceScatter {
             match &self.items {
                 NewItems::Updates(updates) => updates.read_to(&updates.view().part(&part), &place, out, scratch),
                 NewItems::Matching(replacement) => {
-                    let replaced = replacement.put(&place, out, scratch, self.base.source().label())?;
+                    let replaced = replacement.put(&place, out, scratch, self.base.source.label())?;
                     replacement.replaced.fetch_add(replaced, Ordering::Relaxed);
                     Ok(())
                 }

@@ -293,7 +293,7 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
     let stores_empty = work.stores_empty;
     let job = Job::new(work.fill, work.limits)?;
     let patch = job.fill().as_patch().expect("what changes data where it lies is a patch");
-    if patch.base().source().as_chunks().is_some() {
+    if patch.base().source.as_chunks().is_some() {
         return edit_chunks(&job, patch, &label, ChunkEdit { share, stores_empty }, expect, progress);
     }
     if share.is_some() {
@@ -301,7 +301,7 @@ pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: 
             Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
         );
     }
-    let source = patch.base().source();
+    let source = &patch.base().source;
     let bytewise = source.as_local_file().map(|(file, start)| FileSink::new(file, start, job.meta(), &label));
     let packed = || source.as_packed_file().map(|packed| FileSink::packed(packed, job.meta(), &label));
     let sink = bytewise.or_else(packed).ok_or_else(|| malformed!("{label}: no file"))?;
@@ -327,7 +327,7 @@ fn edit_chunks(
     expect: &dyn Fn(usize),
     progress: Progress<'_>,
 ) -> Result<()> {
-    let chunks = patch.base().source().as_chunks().expect("the data lies in chunks");
+    let chunks = patch.base().source.as_chunks().expect("the data lies in chunks");
     let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
     let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
     let touched = patch.touched(&windows, own)?;

@@ -27,7 +27,7 @@ pub(super) struct ElementBoxes {
     /// The order in which `data` is stored, and boxes of it are held.
     order: Order,
     /// The sides of a box of the output.
-    sides: Vec<usize>,
+    pub(super) sides: Vec<usize>,
     /// The bytes that follow each other in `data` for a box, and those that do in the output.
     pieces: [usize; 2],
 }
@@ -73,11 +73,6 @@ impl ElementBoxes {
         Some(Self { axis, dim, order, sides, pieces })
     }
 
-    /// Returns the sides of a box.
-    pub(super) fn sides(&self) -> &[usize] {
-        &self.sides
-    }
-
     /// Returns what it takes to make an output of `out` bytes from `data` bytes, as the number of bytes whose copying takes as
     /// long. A read takes as long as copying `piece` bytes beside its own.
     pub(super) fn effort(&self, data: usize, out: usize, piece: usize) -> usize {
@@ -107,7 +102,7 @@ impl ElementBoxes {
         for part in boxes.iter() {
             let mut ranges = window.places_of(&part);
             let indices = places.indices.view().part(&ranges);
-            numbers.resize(indices.items() * places.indices.itemsize(), places.indices.source().label())?;
+            numbers.resize(indices.items() * places.indices.itemsize(), places.indices.source.label())?;
             places.indices.read(&indices, &mut numbers, &mut scratch.gathered)?;
             ranges[self.axis] = 0..self.dim;
             // where the items of a row of the output lie in the box of data if they are at place 0 of the axis

@@ -324,7 +324,7 @@ impl Fill for LinkedGather {
         let is_apart = self.boxes.is_some() || self.data.meta().order == Order::Fortran;
         let at_once = is_apart && !self.is_cheaper_in_pieces();
         let pattern = match &self.boxes {
-            Some(boxes) => Pattern::Boxed { sides: boxes.sides().to_vec(), at_once },
+            Some(boxes) => Pattern::Boxed { sides: boxes.sides.clone(), at_once },
             None => Pattern::Indexed { at_once },
         };
         vec![Access { source: &self.data, feeds: Feeds::Named { items: self.meta.items() }, pattern }]
@@ -384,7 +384,9 @@ impl Fill for LinkedGather {
     }
 
     fn finish(&self) -> Result<()> {
-        self.places.source().map_or(Ok(()), Source::finish)?;
+        if let TuplePlaces::OnDemand(places) = &self.places {
+            places.indices.source.finish()?;
+        }
         self.data.finish()
     }
 

@@ -96,7 +96,7 @@ impl IndexSpec {
         let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
         let machine = limits.machine;
         let resident = indices.bytes().clamp(machine.kept, machine.entries);
-        let few = !updates.source().is_read_by_position() || update_bytes <= resident;
+        let few = !updates.source.is_read_by_position() || update_bytes <= resident;
         let keeps_updates = update_bytes <= machine.slab || update_bytes <= resident && block * itemsize < machine.page;
         let together = update_bytes / outer.max(1) <= machine.slab;
         let point = outer == 1 && block * itemsize <= 16;
@@ -112,14 +112,14 @@ impl IndexSpec {
         };
         if point {
             // what is picked one by one is carried along with the numbers if it can be read in their order
-            updates.source_mut().flatten(limits.threads)?;
-            updates.source_mut().settle()?;
+            updates.source.flatten(limits.threads)?;
+            updates.source.settle()?;
             updates.make_runs(&kernel, limits)?;
         }
         // points of a short window stay in a core's cache while they are put
         let items = window.unwrap_or(machine.window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
-        if base.is_in_place() && indices.shares_bytes_with(base.source())? {
+        if base.is_in_place() && indices.shares_bytes_with(&base.source)? {
             // they will have been changed when they are read again
             indices.make_resident(limits.threads)?;
         }
@@ -149,7 +149,7 @@ impl LinkedScatter {
         buffer: &mut Buffer,
         put: &mut Put<'_>,
     ) -> Result<()> {
-        let (itemsize, source) = (self.itemsize(), self.updates.source());
+        let (itemsize, source) = (self.itemsize(), &self.updates.source);
         if scatter.carries_updates() {
             scatter.apply(window, itemsize, out, put);
             return Ok(());
@@ -216,17 +216,17 @@ impl Fill for LinkedScatter {
         let feeds = Feeds::Named { items: self.sweeps.changed() };
         // they are carried along, in memory, or picked run by run: a server is asked for each
         let pattern = Pattern::Indexed { at_once: false };
-        vec![self.base.access(), Access { source: self.updates.source(), feeds, pattern }]
+        vec![self.base.access(), Access { source: &self.updates.source, feeds, pattern }]
     }
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
         self.base.prepare(limits)?;
-        self.updates.source_mut().flatten(self.limits.threads)?;
+        self.updates.source.flatten(self.limits.threads)?;
         if self.sweeps.carries_updates() {
             return Ok(());
         }
-        self.updates.source_mut().settle()?;
-        if self.updates.in_runs() && self.updates.source().is_read_by_position() && self.keeps_updates {
+        self.updates.source.settle()?;
+        if self.updates.in_runs() && self.updates.source.is_read_by_position() && self.keeps_updates {
             return self.updates.make_resident(&self.kernel);
         }
         self.updates.make_runs(&self.kernel, self.limits)
@@ -265,7 +265,7 @@ impl Fill for LinkedScatter {
 
     fn finish(&self) -> Result<()> {
         self.base.finish()?;
-        self.updates.source().finish()?;
+        self.updates.source.finish()?;
         self.sweeps.indices.finish()
     }
 }

@@ -65,7 +65,7 @@ impl TuplePlaces {
         let mut indices = Converted::new(indices, conversion);
         indices.make_runs(&native, limits)?;
         // every number is checked before anything is written, and after it has been brought into the order of its use
-        collect(indices.source(), resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
+        collect(&indices.source, resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
         let on_demand = PlacesOnDemand { indices, resolver: resolver.clone(), kind: native.kind().clone() };
         Ok(Self::OnDemand(Box::new(on_demand)))
     }
@@ -95,20 +95,12 @@ impl TuplePlaces {
             Self::OnDemand(on_demand) => {
                 let PlacesOnDemand { indices, resolver, kind } = &**on_demand;
                 let (width, mut bytes) = (resolver.width(), Buffer::default());
-                bytes.resize(count * width * indices.itemsize(), indices.source().label())?;
+                bytes.resize(count * width * indices.itemsize(), indices.source.label())?;
                 indices.read_run(first * width, &mut bytes)?;
                 resolver.resolve(kind, &bytes, first, &mut places)?;
             }
         }
         Ok(NearPlaces::Large(places))
-    }
-
-    /// Returns the source that is read while windows are filled, if one is.
-    pub fn source(&self) -> Option<&Source> {
-        match self {
-            Self::OnlyPlace | Self::InMemory(_) => None,
-            Self::OnDemand(on_demand) => Some(on_demand.indices.source()),
-        }
     }
 }
 

@@ -46,7 +46,7 @@ fn applied(
     add: Option<Combine>,
 ) -> Vec<i16> {
     let mut out = vec![0; 2 * shape.iter().product::<usize>()];
-    let all = updates.source().as_bytes().unwrap();
+    let all = updates.source.as_bytes().unwrap();
     for window in Windows::new(shape, items).iter() {
         let out = &mut out[2 * window.start..][..2 * window.items()];
         let before: Vec<u8> = out.to_vec();
@@ -93,7 +93,7 @@ fn any_windows_parts_and_payloads() {
         let shapes = scatter_nd::check(shape, &[count, width], None).unwrap();
         let updates = updates(shapes.updates_shape());
         let numbers_of = shapes.clone().in_order(Order::C);
-        let items = updates.source().as_bytes().unwrap().as_chunks().0;
+        let items = updates.source.as_bytes().unwrap().as_chunks().0;
         let items: Vec<i16> = items.iter().map(|item| i16::from_le_bytes(*item)).collect();
         for (repeats, add) in [(Repeats::LastWins, None), (Repeats::Combined, sum)] {
             let combine = |old: i16, new: i16| if add.is_some() { old + new } else { new };
