@@ -150,8 +150,9 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
     let neighbours = blocks.steps.last().copied();
     let chunked = neighbours.filter(|_| chunk > 1);
     let is_counted = matches!(reads.gaps, Gaps::Counted(_));
-    if let (None, false, Some(tiles)) = (chunked, is_counted, Tiles::new(&blocks, within, extent, itemsize)) {
-        return tiles.gather(out, scratch, read);
+    // where pieces are long enough by themselves, or lie in the output as they lie in storage, tiles would gain nothing
+    if neighbours.is_some() && chunked.is_none() && !is_counted && !lies_as_stored(within) && extent <= TILE / 2 {
+        return gather_tiles(blocks, within, extent, itemsize, out, scratch, read);
     }
     let mut block = |from: usize, to: usize, steps: &[Step]| {
         let low = from.wrapping_add_signed(backwards(steps));
@@ -224,61 +225,37 @@ fn views(from: usize, to: usize, steps: &[Step]) -> (View, View) {
     (from, View { offset: to, axes: steps.iter().map(|s| (s.dim, s.to)).collect() })
 }
 
-/// Pieces of storage that are gathered several at a time.
-struct Tiles<'a> {
-    /// The axes along which the pieces lie, except for `along`.
-    outer: CopyWalk,
-    /// The axis along which the pieces of a tile lie.
-    along: Step,
-    /// The axes of a piece.
-    within: &'a [Step],
-    /// The items from the first to behind the last of a piece.
-    piece: usize,
+/// Gathers pieces of `extent` bytes several at a time, by [tiles](TILE). `outer` is the walk along the axes on which pieces lie,
+/// of which there is one at least, and `within` has the axes of a piece.
+fn gather_tiles<E: From<OutOfMemory>>(
+    mut outer: CopyWalk,
+    within: &[Step],
+    extent: usize,
     itemsize: usize,
-    /// How many pieces a tile has.
-    stack: usize,
-}
-
-impl<'a> Tiles<'a> {
-    /// Returns how to gather by tiles; `None` where pieces are long enough by themselves, or lie in the output as they lie in
-    /// storage.
-    fn new(blocks: &CopyWalk, within: &'a [Step], extent: usize, itemsize: usize) -> Option<Self> {
-        let stack = TILE / extent.max(1);
-        if lies_as_stored(within) || stack < 2 {
-            return None;
-        }
-        // neighbours in the output make whole lines of it
-        let along = (0..blocks.steps.len()).min_by_key(|&axis| blocks.steps[axis].to)?;
-        let mut outer = blocks.clone();
-        let along = outer.steps.remove(along);
-        Some(Self { outer, along, within, piece: extent / itemsize, itemsize, stack: stack.min(along.dim) })
-    }
-
-    fn gather<E: From<OutOfMemory>>(
-        &self,
-        out: &mut [u8],
-        scratch: &mut Buffer,
-        mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let axis = self.along;
-        let bytes = self.piece * self.itemsize;
-        let scratch = scratch.room(self.stack * bytes)?;
-        let back = backwards(self.within);
-        self.outer.rows(0, |from, to| {
-            (0..axis.dim).step_by(self.stack).try_for_each(|first| {
-                let count = self.stack.min(axis.dim - first);
-                for (n, piece) in scratch.chunks_exact_mut(bytes).take(count).enumerate() {
-                    let low = from.wrapping_add_signed(axis.from * (first + n) as isize + back);
-                    read(piece, (low * self.itemsize) as u64)?;
-                }
-                let steps = [&[Step { dim: count, from: self.piece as isize, to: axis.to }], self.within].concat();
-                let to = to.wrapping_add_signed(axis.to * first as isize);
-                let (from, to) = views(back.unsigned_abs(), to, &steps);
-                copy_bytes(scratch, &from, out, &to, self.itemsize);
-                Ok(())
-            })
+    out: &mut [u8],
+    scratch: &mut Buffer,
+    mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
+) -> Result<(), E> {
+    // neighbours in the output make whole lines of it
+    let along = (0..outer.steps.len()).min_by_key(|&axis| outer.steps[axis].to).expect("pieces lie along an axis");
+    let axis = outer.steps.remove(along);
+    let (piece, stack) = (extent / itemsize, (TILE / extent).min(axis.dim));
+    let scratch = scratch.room(stack * extent)?;
+    let back = backwards(within);
+    outer.rows(0, |from, to| {
+        (0..axis.dim).step_by(stack).try_for_each(|first| {
+            let count = stack.min(axis.dim - first);
+            for (n, piece) in scratch.chunks_exact_mut(extent).take(count).enumerate() {
+                let low = from.wrapping_add_signed(axis.from * (first + n) as isize + back);
+                read(piece, (low * itemsize) as u64)?;
+            }
+            let steps = [&[Step { dim: count, from: piece as isize, to: axis.to }], within].concat();
+            let to = to.wrapping_add_signed(axis.to * first as isize);
+            let (from, to) = views(back.unsigned_abs(), to, &steps);
+            copy_bytes(scratch, &from, out, &to, itemsize);
+            Ok(())
         })
-    }
+    })
 }
 
 #[cfg(test)]
