@@ -2,7 +2,7 @@
 //! places of the other axes, and all of that axis, so that each is picked from a box of `data` that is read at once.
 
 use super::places::PlacesOnDemand;
-use super::resolve::IndexSpec;
+use super::resolve::{IndexSpec, TupleResolver};
 use super::runs::pick_items;
 use crate::error::{Context, Result};
 use crate::item::meta::Order;
@@ -20,6 +20,8 @@ const NUMBERS: usize = 1 << 12;
 /// How an output of elements is cut into boxes.
 #[derive(Clone, Debug)]
 pub(super) struct ElementBoxes {
+    /// Makes places of the axis of the numbers of an index tensor.
+    resolver: TupleResolver,
     /// The axis along which numbers name places.
     axis: usize,
     /// The places of that axis in `data`.
@@ -70,7 +72,7 @@ impl ElementBoxes {
         let row = sides.iter().product::<usize>();
         // what is picked is no more than a few times what it is picked from, however often places are named
         sides[axis] = (slab.saturating_mul(8) / (row * (itemsize + size_of::<u64>()))).clamp(1, count);
-        Some(Self { axis, dim, order, sides, pieces })
+        Some(Self { resolver: shapes.clone().in_order(order).without_implied(), axis, dim, order, sides, pieces })
     }
 
     /// Returns what it takes to make an output of `out` bytes from `data` bytes, as the number of bytes whose copying takes as
@@ -128,7 +130,7 @@ impl ElementBoxes {
             let rows = (NUMBERS / row).max(1) * row;
             let number = numbers.len() / part.items();
             for (numbers, here) in numbers.chunks(rows * number).zip(here.chunks_mut(rows * itemsize)) {
-                places.resolver.resolve_on_axis(&places.kind, numbers, &mut on_axis).with_context(|| data.label())?;
+                self.resolver.resolve(&places.kind, numbers, 0, &mut on_axis).with_context(|| data.label())?;
                 for (places, out) in on_axis.chunks(row).zip(here.chunks_mut(row * itemsize)) {
                     let item = |(&place, column): (&u64, &usize)| Some(place as usize * stride + column);
                     pick_items(places.iter().zip(&columns), item, itemsize, slab, out);

@@ -307,6 +307,11 @@ impl IndexSpec {
 }
 
 impl TupleResolver {
+    /// Returns the resolver of the same tuples that leaves out what of a place is implied.
+    pub(super) fn without_implied(self) -> Self {
+        Self { implied: None, ..self }
+    }
+
     /// Returns how many numbers a tuple has.
     pub fn width(&self) -> usize {
         self.axes.len()
@@ -358,30 +363,6 @@ impl TupleResolver {
         places: &mut Vec<u64>,
     ) -> Result<()> {
         let known = places.len();
-        self.append_on_axes(words, read, first, places)?;
-        if let Some(implied) = &self.implied {
-            implied.complete(first, &mut places[known..]);
-        }
-        Ok(())
-    }
-
-    /// Makes `places` those that numbers name on the axis of tuples of one number.
-    ///
-    /// # Errors
-    /// The first number that is out of range; a kind that is no integer.
-    pub(super) fn resolve_on_axis(&self, kind: &Kind, bytes: &[u8], places: &mut Vec<u64>) -> Result<()> {
-        places.clear();
-        with_integers!(kind, bytes, |words, read| self.append_on_axes(words, read, 0, places))
-    }
-
-    /// Appends the places of whole tuples, but for what of them is implied.
-    fn append_on_axes<W: Copy, I: Index>(
-        &self,
-        words: &[W],
-        read: impl Fn(W) -> I,
-        first: usize,
-        places: &mut Vec<u64>,
-    ) -> Result<()> {
         let (mut block, width) = ([0_i64; BLOCK], self.width());
         let axes = &self.axes;
         let most = BLOCK / width * width;
@@ -397,6 +378,9 @@ impl TupleResolver {
             }
             let resolved = resolve_tuples(axes, wide, places);
             resolved.map_err(|bad| self.out_of_range(first * width + number * most + bad, &read(words[bad])))?;
+        }
+        if let Some(implied) = &self.implied {
+            implied.complete(first, &mut places[known..]);
         }
         Ok(())
     }
