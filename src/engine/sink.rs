@@ -43,18 +43,11 @@ pub struct FileSink<'a> {
     itemsize: usize,
     shape: Vec<usize>,
     label: &'a str,
-    /// How items share bytes, if they do.
-    packing: Option<Packing>,
+    /// The bits of an item, if items share bytes, and a lock that is held while bytes are read, changed and written: two windows
+    /// may meet in a byte.
+    packing: Option<(u32, Mutex<()>)>,
     /// The bytes of the file that are written.
     within: Range<u64>,
-}
-
-/// How items share the bytes of a file.
-#[derive(Debug)]
-struct Packing {
-    bits: u32,
-    /// Is held while bytes are read, changed and written: two windows may meet in a byte.
-    lock: Mutex<()>,
 }
 
 impl<'a> FileSink<'a> {
@@ -66,8 +59,7 @@ impl<'a> FileSink<'a> {
 
     /// Begins with the items of an output that share the bytes of a file, which messages call `label`.
     pub fn packed(to: PackedFile<'a>, meta: &Meta, label: &'a str) -> Self {
-        let packing = Packing { bits: to.bits, lock: Mutex::new(()) };
-        Self { packing: Some(packing), ..Self::new(to.file, to.start, meta, label) }
+        Self { packing: Some((to.bits, Mutex::default())), ..Self::new(to.file, to.start, meta, label) }
     }
 
     /// Writes only these bytes of the file.
@@ -98,7 +90,7 @@ impl<'a> FileSink<'a> {
     /// # Errors
     /// Of writing, and of reading bytes that other items share.
     pub fn put_items(&self, items: &[u8], first: usize) -> Result<()> {
-        let Some(Packing { bits, lock }) = &self.packing else { return self.put_bytes(items, self.position(first)) };
+        let Some((bits, lock)) = &self.packing else { return self.put_bytes(items, self.position(first)) };
         let (each, mask) = (8 / *bits as usize, u8::MAX >> (8 - bits));
         let begin = first / each;
         let mut bytes = vec![0; (first + items.len()).div_ceil(each) - begin];
