@@ -21,14 +21,14 @@ pub fn parse(text: &str, unit: TimeUnit) -> Option<i64> {
         return Some(NAT);
     }
     let base = unit.base?;
-    let date = Date::read(text)?;
+    let ((year, month, day), second, atto) = read(text)?;
     let ticks = if base.is_of_months() {
-        let is_begin = date.day == 1 && date.second == 0 && date.atto == 0;
-        is_begin.then(|| exact(months_since_1970(date.year, date.month), base.named().2)).flatten()?
+        let is_begin = day == 1 && second == 0 && atto == 0;
+        is_begin.then(|| exact(months_since_1970(year, month), base.named().2)).flatten()?
     } else {
         let (each, per_second) = in_seconds(base);
-        let second = days_since_1970(date.year, date.month, date.day) * DAY + i128::from(date.second);
-        let fraction = exact(date.atto.into(), SECOND / per_second).filter(|&fraction| each == 1 || fraction == 0)?;
+        let second = days_since_1970(year, month, day) * DAY + i128::from(second);
+        let fraction = exact(atto.into(), SECOND / per_second).filter(|&fraction| each == 1 || fraction == 0)?;
         exact(second, each)?.checked_mul(per_second)?.checked_add(fraction)?
     };
     exact(ticks, unit.count.into())?.try_into().ok().filter(|&ticks| ticks != NAT)
@@ -191,52 +191,42 @@ fn days_in_month(year: i128, month: u32) -> u32 {
     }
 }
 
-/// A moment: a date, the second of the day and the attosecond of the second.
-struct Date {
-    year: i128,
-    month: u32,
-    day: u32,
-    second: u32,
-    atto: u64,
-}
-
-impl Date {
-    /// Reads `YYYY[-MM[-DD[Thh[:mm[:ss[.f…]]]]]]`, where a year has four digits or more, three after a minus sign.
-    fn read(text: &str) -> Option<Self> {
-        let unsigned = text.strip_prefix('-').unwrap_or(text);
-        let sign = if unsigned.len() < text.len() { -1 } else { 1 };
-        let len = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
-        let (digits, mut rest) = unsigned.split_at(len);
-        // an int64 of ticks never needs more digits, and with fewer nothing below overflows
-        if digits.len() < if sign < 0 { 3 } else { 4 } || digits.len() > 29 {
-            return None;
-        }
-        let year = sign * digits.parse::<i128>().ok()?;
-        // the text may end after any field
-        let mut field = |separator: char, limits: std::ops::RangeInclusive<u32>, default| {
-            let Some(after) = rest.strip_prefix(separator) else { return rest.is_empty().then_some(default) };
-            let digits = after.get(..2).filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?;
-            rest = &after[2..];
-            digits.parse().ok().filter(|n| limits.contains(n))
-        };
-        let month = field('-', 1..=12, 1)?;
-        let day = field('-', 1..=days_in_month(year, month), 1)?;
-        let hour = field('T', 0..=23, 0)?;
-        let minute = field(':', 0..=59, 0)?;
-        let second = field(':', 0..=59, 0)?;
-        let atto = match rest.strip_prefix('.') {
-            None if rest.is_empty() => 0,
-            None => return None,
-            Some(fraction) => {
-                let significant = fraction.trim_end_matches('0');
-                if fraction.is_empty() || significant.len() > 18 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
-                    return None;
-                }
-                format!("{significant:0<18}").parse().ok()?
-            }
-        };
-        Some(Self { year, month, day, second: hour * 3600 + minute * 60 + second, atto })
+/// Reads `YYYY[-MM[-DD[Thh[:mm[:ss[.f…]]]]]]`, where a year has four digits or more, three after a minus sign: a date, the
+/// second of the day, and the attosecond of the second.
+fn read(text: &str) -> Option<((i128, u32, u32), u32, u64)> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let sign = if unsigned.len() < text.len() { -1 } else { 1 };
+    let len = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
+    let (digits, mut rest) = unsigned.split_at(len);
+    // an int64 of ticks never needs more digits, and with fewer nothing below overflows
+    if digits.len() < if sign < 0 { 3 } else { 4 } || digits.len() > 29 {
+        return None;
     }
+    let year = sign * digits.parse::<i128>().ok()?;
+    // the text may end after any field
+    let mut field = |separator: char, limits: std::ops::RangeInclusive<u32>, default| {
+        let Some(after) = rest.strip_prefix(separator) else { return rest.is_empty().then_some(default) };
+        let digits = after.get(..2).filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?;
+        rest = &after[2..];
+        digits.parse().ok().filter(|n| limits.contains(n))
+    };
+    let month = field('-', 1..=12, 1)?;
+    let day = field('-', 1..=days_in_month(year, month), 1)?;
+    let hour = field('T', 0..=23, 0)?;
+    let minute = field(':', 0..=59, 0)?;
+    let second = field(':', 0..=59, 0)?;
+    let atto = match rest.strip_prefix('.') {
+        None if rest.is_empty() => 0,
+        None => return None,
+        Some(fraction) => {
+            let significant = fraction.trim_end_matches('0');
+            if fraction.is_empty() || significant.len() > 18 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+                return None;
+            }
+            format!("{significant:0<18}").parse().ok()?
+        }
+    };
+    Some(((year, month, day), hour * 3600 + minute * 60 + second, atto))
 }
 
 #[cfg(test)]
