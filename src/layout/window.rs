@@ -117,6 +117,25 @@ pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
     boxes
 }
 
+/// Calls `fill` with each of some windows, and with its items of `out`, which holds those of all windows one after the other.
+///
+/// # Errors
+/// Those of `fill`.
+pub(crate) fn fill_each(
+    windows: &[Window],
+    itemsize: usize,
+    out: &mut [u8],
+    mut fill: impl FnMut(&Window, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let mut rest = out;
+    for window in windows {
+        let (items, after) = rest.split_at_mut(window.items() * itemsize);
+        fill(window, items)?;
+        rest = after;
+    }
+    Ok(())
+}
+
 /// A tensor cut into windows, which are numbered in C order. They are a grid of boxes of the same sides, except that those at
 /// the end of an axis may be smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]

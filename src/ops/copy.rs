@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::access::{Access, StoredWindow};
-use super::fill::{Fill, Limits, Patch, Region, Scratch, fill_each};
+use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::selection::Selection;
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::gather::Gaps;
 use crate::layout::view::View;
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::{Window, Windows, fill_each};
 use crate::storage::source::Source;
 
 impl Fill for Selection {

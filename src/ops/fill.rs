@@ -104,25 +104,6 @@ impl Region {
     }
 }
 
-/// Calls `fill` with each of some windows, and with its items of `out`, which holds those of all windows one after the other.
-///
-/// # Errors
-/// Those of `fill`.
-pub(crate) fn fill_each(
-    windows: &[Window],
-    itemsize: usize,
-    out: &mut [u8],
-    mut fill: impl FnMut(&Window, &mut [u8]) -> Result<()>,
-) -> Result<()> {
-    let mut rest = out;
-    for window in windows {
-        let (items, after) = rest.split_at_mut(window.items() * itemsize);
-        fill(window, items)?;
-        rest = after;
-    }
-    Ok(())
-}
-
 /// The output of an operator, linked to what it reads.
 pub trait Fill: Debug + Send + Sync {
     /// Returns the dtype and the shape of the output. Its order is C: windows are cut from it in C order, whatever the order

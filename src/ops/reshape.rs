@@ -8,14 +8,14 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Pattern, StoredWindow};
 use super::arrays::{check_most_axes, check_shape, named_axes, standard};
-use super::fill::{Fill, Limits, Region, Scratch, fill_each};
+use super::fill::{Fill, Limits, Region, Scratch};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::layout::window::Window;
+use crate::layout::window::{Window, fill_each};
 use crate::storage::source::Source;
 
 /// How the dims of a tensor become others, while its items stay in C order.

@@ -10,7 +10,7 @@ use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, slice_of, standard};
 use super::converted::Converted;
 use super::copy::must_settle;
-use super::fill::{Fill, Limits, Patch, Region, Scratch, fill_each};
+use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::replace::Replacement;
 use super::selection::Selection;
 use super::slice::SliceArgs;
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::{Window, Windows, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{share, threads_holding};
 

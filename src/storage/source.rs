@@ -29,7 +29,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::gather::{GapRun, Gaps, Reads, gather};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
-use crate::layout::window::{Windows, boxes_of_run};
+use crate::layout::window::{Windows, boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
@@ -407,14 +407,12 @@ impl Source {
             }
             Storage::Chunks(chunks) => {
                 let itemsize = self.meta.dtype.itemsize().max(1);
-                let (first, mut rest, mut scratch) = (at as usize / itemsize, out, Buffer::default());
-                for window in boxes_of_run(&self.meta.shape, first, first + rest.len() / itemsize) {
-                    let (items, after) = rest.split_at_mut(window.items() * itemsize);
+                let (first, mut scratch) = (at as usize / itemsize, Buffer::default());
+                let boxes = boxes_of_run(&self.meta.shape, first, first + out.len() / itemsize);
+                fill_each(&boxes, itemsize, out, |window, items| {
                     let places: Vec<_> = window.spans().collect();
-                    chunks.read(&places, items, &mut scratch).with_context(|| self.label.clone())?;
-                    rest = after;
-                }
-                Ok(())
+                    chunks.read(&places, items, &mut scratch).with_context(|| self.label.clone())
+                })
             }
             Storage::Memory(bytes) => {
                 out.copy_from_slice(&bytes[at as usize..][..out.len()]);
