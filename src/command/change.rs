@@ -167,7 +167,7 @@ impl<'a> OpenChange<'a> {
         let shapes = ScatterShapes { data: self.data.shape(), indices: source.shape(), updates: self.updates_shape() };
         let all = || [&self.change.data, indices].into_iter().chain(&self.change.updates);
         let shapes = check(shapes).map_err(|error| explained(all(), error))?;
-        let linked = self.link(shapes.updates_shape())?;
+        let linked = self.link(&shapes.updates)?;
         Ok(IndexedChange { shapes, indices: source, linked })
     }
 }

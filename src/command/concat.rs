@@ -115,10 +115,10 @@ impl Concat {
         let mut report = destination.report(title);
         sources.iter().for_each(|source| report.source(source));
         let which = if self.stack { "new axis" } else { "axis" };
-        let places = counted(joined.shape()[joined.axis()], "place", "places");
-        report.line(format_args!("{which} {}: {places}", joined.axis()));
+        let places = counted(joined.shape[joined.axis], "place", "places");
+        report.line(format_args!("{which} {}: {places}", joined.axis));
         if self.in_place {
-            let axis = joined.axis();
+            let axis = joined.axis;
             let (data, rows) = (sources.remove(0), sources);
             ensure!(
                 axis as i64 == outermost || data.shape().len() == 1,
@@ -143,7 +143,7 @@ impl Concat {
             Subject::Operand(n) => anyhow!("{}: {}: use -o", labels[n], error.message()),
             _ => error.into(),
         })?;
-        let append = Append::prepare(data, joined.shape(), Box::new(linked), reader.limits);
+        let append = Append::prepare(data, &joined.shape, Box::new(linked), reader.limits);
         let append = append.map_err(|error| match error.kind() {
             ErrorKind::Unsupported => anyhow!("{error}: use -o"),
             _ => error.into(),

@@ -41,8 +41,9 @@ pub enum Joining {
 pub struct Joined {
     joining: Joining,
     /// The axis of the output along which they lie.
-    axis: usize,
-    shape: Vec<usize>,
+    pub axis: usize,
+    /// The dims of the output.
+    pub shape: Vec<usize>,
     /// The place of the axis at which each of them begins, and the length of the axis.
     ends: Vec<usize>,
 }
@@ -123,16 +124,6 @@ pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
 }
 
 impl Joined {
-    /// Returns the axis of the output along which the operands lie.
-    pub fn axis(&self) -> usize {
-        self.axis
-    }
-
-    /// Returns the dims of the output.
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
     /// Links the operands to their tensors, of which there is one for each shape that was checked.
     ///
     /// # Errors

@@ -53,7 +53,7 @@ impl LinkedGather {
     /// # Errors
     /// A number that names no place; an output of more bytes than can be addressed; of reading; not enough memory.
     pub fn new(data: Source, shapes: IndexSpec, indices: Source, limits: Limits) -> Result<Self> {
-        let meta = Meta::new(data.dtype().clone(), shapes.updates_shape().to_vec());
+        let meta = Meta::new(data.dtype().clone(), shapes.updates.clone());
         // data without items, and tuples without numbers, take no bytes, however many they are
         if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
             let message = format!("shape {:?} of {} is more than memory can address", meta.shape, meta.dtype);

@@ -30,7 +30,7 @@ pub struct IndexSpec {
     pub(in crate::ops) tuples: Vec<usize>,
     /// The dims of what belongs to the tuples, which are the `updates` of a scatter and the output of a gather: `tuples`
     /// and the dims of `data` that the tuples do not address.
-    pub(in crate::ops) updates: Vec<usize>,
+    pub updates: Vec<usize>,
     /// Whether tuples lie along an axis of their own, which is part of a number's position.
     pub(in crate::ops) has_tuple_axis: bool,
     /// Whether negative numbers count from the end; otherwise they name no place.
@@ -67,11 +67,6 @@ impl IndexSpec {
             out_of_range: OutOfRange::Error,
             is_implied: false,
         }
-    }
-
-    /// Returns the shape that `updates` has.
-    pub fn updates_shape(&self) -> &[usize] {
-        &self.updates
     }
 
     /// Returns the same shapes for numbers that do not count from the end, as older versions of operators have them.

@@ -91,7 +91,7 @@ fn any_windows_parts_and_payloads() {
     for (shape, width, numbers) in rows {
         let count = numbers.len() / width;
         let shapes = scatter_nd::check(shape, &[count, width], None).unwrap();
-        let updates = updates(shapes.updates_shape());
+        let updates = updates(&shapes.updates);
         let numbers_of = shapes.clone().in_order(Order::C);
         let items = updates.source.as_bytes().unwrap().as_chunks().0;
         let items: Vec<i16> = items.iter().map(|item| i16::from_le_bytes(*item)).collect();
