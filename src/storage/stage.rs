@@ -55,11 +55,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 /// A target that has no name, such as the root of the file system.
 pub fn hidden_name(target: &Path, rest: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
-    let mut end = name.len().min(MOST_NAME);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    Ok(folder_of(target).join(format!(".{}.{rest}", &name[..end])))
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= MOST_NAME).last();
+    Ok(folder_of(target).join(format!(".{}.{rest}", &name[..end.unwrap_or(0)])))
 }
 
 impl Stage {
