@@ -536,7 +536,7 @@ mod tests {
         }
     }
 
-    /// So many places that a block is a few rows of them.
+    /// Dims of which a block has a few rows.
     const ROWS: [usize; 3] = [7, 50, 60];
 
     /// 0 to 250, again and again, in a file.

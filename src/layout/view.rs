@@ -146,8 +146,8 @@ impl View {
         None
     }
 
-    /// Returns whether the order of the axes crosses that of storage so soon that what follows each other in both has fewer than so
-    /// many bytes, if items have `itemsize` of them.
+    /// Returns whether the order of the axes crosses that of storage so soon that what follows each other in both has fewer than
+    /// `bytes` bytes, at `itemsize` bytes an item.
     pub fn crosses_within(&self, bytes: usize, itemsize: usize) -> bool {
         self.crossing().is_some_and(|items| items.saturating_mul(itemsize) < bytes)
     }

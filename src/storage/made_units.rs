@@ -12,7 +12,7 @@ use crate::parallel::locked;
 /// What became of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeUnit {
-    /// It is a file of so many bytes.
+    /// It is a file of this many bytes.
     File(u64),
     /// It is done and not stored, because it holds only the fill value.
     Empty,

@@ -67,7 +67,7 @@ pub trait ReadAt: Debug + Send + Sync {
     }
 
     /// Returns how many of some gaps between wanted bytes, from the first on, may be read in vain where that spares requests,
-    /// and counts these: of all bytes only so many may.
+    /// and counts their bytes, since only a limited number of bytes is read in vain.
     fn spare(&self, _gaps: GapRun) -> usize {
         0
     }
@@ -76,9 +76,9 @@ pub trait ReadAt: Debug + Send + Sync {
 /// The part of some bytes that is wanted first, when their number is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// So many bytes at the beginning.
+    /// This many bytes at the beginning.
     First(u64),
-    /// So many bytes at the end.
+    /// This many bytes at the end.
     Last(u64),
 }
 
@@ -93,8 +93,8 @@ const MOST_AHEAD: usize = 1 << 27;
 /// The fewest bytes that are worth a request of their own so that each thread has one.
 pub const LEAST_REQUEST: usize = 1 << 14;
 
-/// Returns how many of so many bytes, which some threads ask a server for, are asked for at once. So many of them lie there one
-/// after the other: each such run is a request of its own.
+/// Returns how many of `bytes` bytes, which `threads` threads ask a server for, are asked for at once. They lie there in runs of
+/// `run` bytes, each of which is a request of its own.
 pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
     let most = READ_AHEAD.min(MOST_AHEAD / threads).max(LEAST_REQUEST);
     bytes.div_ceil(threads).clamp(LEAST_REQUEST.min(run.max(1)), most)

@@ -38,7 +38,7 @@ pub fn may_be_meant_as_address(path: &Path) -> bool {
 /// What happens to requests, as those are told who [watch](Watch) them.
 #[derive(Clone, Copy, Debug)]
 pub enum RequestEvent<'a> {
-    /// So many bytes have come from a server.
+    /// This many bytes have come from a server.
     Came(usize),
     /// A request is about to be made again.
     AskedAgain(&'a AskedAgain<'a>),

@@ -41,7 +41,7 @@ pub trait StoreDraft: Debug + Send + Sync {
     /// Writing fails.
     fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Returns whether a key has, or is to get, a [seal](Self::seal) of so many bytes.
+    /// Returns whether a key has, or is to get, a [seal](Self::seal) of `bytes` bytes.
     ///
     /// # Errors
     /// That cannot be found out.

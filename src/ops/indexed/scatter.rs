@@ -13,7 +13,7 @@ use crate::ops::tally::Put;
 pub(super) enum Payload {
     /// Tuples have no number, so that updates `from..to` are all for the one place there is.
     OnlyPlace { from: usize, to: usize },
-    /// The update, which is a [word](with_word) of so many bytes.
+    /// The update, which is a [word](with_word) of `bytes` bytes.
     Value { bytes: usize },
     /// The position of the update, in 8 bytes if `wide`, else in 4.
     Position { wide: bool },

@@ -29,7 +29,7 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
 }
 
 /// Raises the number of files that the program may have open, from the usual limit of the system to the highest that it
-/// allows, if `count` files together ask for it. Returns whether so many can be open then, beside some for other purposes.
+/// allows, if `count` files together ask for it. Returns whether they can be open then, beside some for other purposes.
 pub fn allow_open_files(count: usize) -> bool {
     /// Files that are open beside those: standard streams, the output, what threads and folders need.
     const OTHERS: u64 = 64;

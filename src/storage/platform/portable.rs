@@ -12,7 +12,7 @@ pub fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether so many files can be open: 128, which is half of the usual limit of macOS and far below that of Windows.
+/// Returns whether `count` files can be open. 128 can: half of the usual limit of macOS, and far below that of Windows.
 pub fn allow_open_files(count: usize) -> bool {
     count <= 128
 }

@@ -17,7 +17,7 @@ use crate::storage::read_at::{Identity, LEAST_REQUEST, Part, ReadAt, Stamp};
 const MOST_IN_VAIN: usize = 1 << 17;
 
 /// How often the gaps between pieces may part requests for one object. Every other item of a large tensor would be millions of
-/// requests; after so many, gaps shorter than [`LEAST_REQUEST`] are read, though they are more than the bytes above.
+/// requests; after this many of them, gaps shorter than [`LEAST_REQUEST`] are read, though they are more than the bytes above.
 const MOST_PARTED: usize = 4000;
 
 /// An object on a server, of which the first part is here. Each other read is one request for exactly these bytes, which the

@@ -137,8 +137,8 @@ impl Source {
         Ok(copy.store)
     }
 
-    /// Copies the bytes of the items as they are stored. Of items of any size only so many bytes are in memory, since it is not
-    /// known of a stream that all of them will come.
+    /// Copies the bytes of the items as they are stored, a part at a time. A part may end within an item, since it is not known of
+    /// a stream that all of a large item will come.
     fn copied_as_stored(&self, keep: Keep, threads: Threads) -> Result<Storage> {
         let (bytes, threads) = (self.bytes(), self.threads(threads));
         let part = if self.costs_requests() { request_window(bytes, threads, usize::MAX) } else { READ_AT_ONCE };
