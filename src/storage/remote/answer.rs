@@ -255,7 +255,7 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> Failure {
             Failure::passing(Kind::TimedOut, format!("{lacking} in {} seconds", timeout.as_secs_f64()))
         }
         ureq::Error::HostNotFound => unknown_host(),
-        ureq::Error::Io(error) => of_connection(error, timeout),
+        ureq::Error::Io(error) => of_connection(error),
         ureq::Error::Rustls(error) => insecure(Kind::Other, &error.to_string()),
         ureq::Error::Tls(error) => Failure::lasting(Kind::Other, format!("no secure connection: {error}")),
         ureq::Error::BodyStalled => Failure::passing(Kind::UnexpectedEof, "the answer broke off"),
@@ -292,12 +292,8 @@ fn insecure(kind: io::ErrorKind, told: &str) -> Failure {
 }
 
 /// Returns the failure of a connection.
-fn of_connection(error: io::Error, timeout: Duration) -> Failure {
+fn of_connection(error: io::Error) -> Failure {
     use io::ErrorKind as Kind;
-    let inner = error.get_ref();
-    if inner.is_some_and(|inner| inner.is::<ureq::Error>()) {
-        return broken(ureq::Error::from(error), timeout);
-    }
     let kind = error.kind();
     // of TLS, an alert or a certificate comes as an error of reading
     if kind == Kind::InvalidData {
@@ -411,7 +407,7 @@ mod tests {
         ];
         let server = Url::parse("https://me:secret@host:8443/x?key=secret").expect("a URL");
         for (error, told, is_lasting) in rows {
-            let (error, lasting) = match of_connection(error, Duration::from_secs(1)).of_server(&server) {
+            let (error, lasting) = match of_connection(error).of_server(&server) {
                 Failure::Lasting(error) => (error, true),
                 Failure::Passing(error, _) => (error, false),
             };
