@@ -58,4 +58,46 @@ impl Fill for CastFill {
             malformed!("{}: {} at {index:?}", self.inner.data().label(), failure.why)
         })
     }
+
+    // the inner operator may have read an index tensor, too
+    fn finish(&self) -> Result<()> {
+        self.inner.finish()
+    }
+}
+
+#[cfg(all(test, feature = "files"))]
+mod tests {
+    use std::io::Write as _;
+    use std::sync::Arc;
+
+    use ndarray::array;
+
+    use super::*;
+    use crate::item::tensor::Tensor;
+    use crate::ops::converted::Converted;
+    use crate::ops::indexed::{ScatterOperands, ScatterRule};
+    use crate::ops::reduction::Repeats;
+    use crate::ops::scatter_update;
+    use crate::ops::selection::Selection;
+    use crate::ops::tally::Application;
+    use crate::storage::conversion::Conversion;
+    use crate::storage::source::Source;
+
+    #[test]
+    fn an_index_tensor_that_changes() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&1_i64.to_le_bytes()).unwrap();
+        let meta = Meta::new(DType::parse("int64").unwrap(), vec![1]);
+        let indices = Source::stored(meta, Arc::new(file.reopen().unwrap()), 0, "INDICES".to_owned()).unwrap();
+        let base = Selection::whole(Source::memory(Tensor::from(&array![1_u8, 2]), "DATA".to_owned()));
+        let updates = Source::memory(Tensor::from(&array![9_u8]), "UPDATES".to_owned());
+        let updates = Converted::new(updates, Conversion::identity(&base.meta().dtype));
+        let shapes = scatter_update::check(&[2], &[1], Some(&[1]), 0).unwrap();
+        let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
+        let linked = shapes.link(ScatterOperands { base, indices, updates }, rule, Limits::default()).unwrap();
+        let cast = CastFill::over(Box::new(linked), DType::parse("int16").unwrap(), false).unwrap();
+        cast.finish().unwrap();
+        file.write_all(b"more").unwrap();
+        assert_eq!(cast.finish().unwrap_err().to_string(), "INDICES: changed while it was read");
+    }
 }
