@@ -26,14 +26,16 @@ step "$scripts/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1
 # a program of this machine's own prints them: the one of the wheel is built only when they are in it
 man_pages ""
 
-# What a wheel holds beside the program: pip puts it below the prefix that the program is in. maturin looks for a folder with
-# the name of the library.
-data=tensorop.data/data/share
-rm -rf tensorop.data
-trap 'rm -rf tensorop.data' EXIT
+# A wheel also holds these files, which pip puts below the prefix that the program is in. ci/pyproject.toml names the folder.
+data=target/wheel/data/share
+rm -rf target/wheel
 mkdir -p $data/man/man1 $data/bash-completion/completions $data/zsh/site-functions $data/fish/vendor_completions.d
 cp target/man/*.1 $data/man/man1/
 cp completions/tensorop.bash $data/bash-completion/completions/tensorop
 cp completions/_tensorop $data/zsh/site-functions/
 cp completions/tensorop.fish $data/fish/vendor_completions.d/
+
+# maturin accepts a pyproject.toml only in the folder of Cargo.toml or above it
+trap 'rm -f pyproject.toml' EXIT
+cp ci/pyproject.toml .
 PATH=$PWD/$scripts:$PATH step maturin build --release --locked --features remote --target "$target" --out target/dist "${options[@]}"
