@@ -686,27 +686,37 @@ def relative(work, name):
 
 
 def readme_with(text, rows):
-    """README with the extremes of the table, which leave out what is no matter of size."""
+    """README with the extremes of the table. The tiny workload is left out, since README speaks of 1 GiB."""
     import re
-    import textwrap
 
     large = [row for row in rows if not row[0].startswith("tiny")]
 
     def column(name):
         at = HEAD.index(name)
-        return [float(row[at].removeprefix("under ")) for row in large]
+        return [float(row[at].removeprefix("under ").split()[0]) for row in large]
 
-    numbers = [number(min(column("tensorop / NumPy"))), f"{max(column('tensorop / NumPy')):.1f}"]
+    factors = [numpy / own for numpy, own in zip(column("NumPy"), column("tensorop"))]
+    numbers = [two_digits(min(factors)), two_digits(max(factors))]
     numbers += [f"{max(column('tensorop, MiB')):.0f}", f"{max(column('NumPy, MiB')):.0f}"]
-    said = ("between ", " and ", " times as long as NumPy, and at most ", " MiB of memory where NumPy took up to ", " MiB")
-    pattern = re.compile(r"[\d.]+".join(re.escape(words).replace(r"\ ", r"\s+") for words in said))
-    sentence = "".join(words for pair in zip(said, [*numbers, ""]) for words in pair)
-    paragraphs = text.split("\n\n")
-    found = [n for n, paragraph in enumerate(paragraphs) if pattern.search(paragraph)]
-    if len(found) != 1:
-        raise SystemExit(f"race: {README}: {len(found)} paragraphs say how fast it is, expected one")
-    paragraphs[found[0]] = textwrap.fill(pattern.sub(sentence, paragraphs[found[0]]), 118)
-    return "\n\n".join(paragraphs)
+    said = ("whole commands are ", " to ", " times as fast as the same step in NumPy. They take at most ",
+            " MiB of memory where NumPy takes up to ", " MiB")
+    # the words may be divided among lines anywhere, and stay so
+    between = [re.escape(words).replace(r"\ ", r"\s+") for words in said]
+    pattern = re.compile(r"[\d.]+".join(f"({words})" for words in between))
+    found, count = pattern.subn(lambda match: "".join(map("".join, zip(match.groups(), [*numbers, ""]))), text)
+    if count != 1:
+        raise SystemExit(f"race: {README}: {count} sentences say how fast it is, expected one")
+    return found
+
+
+def two_digits(factor):
+    """A factor from 1 on, rounded down to two digits."""
+    import math
+
+    unit = 10.0 ** (math.floor(math.log10(factor)) - 1)
+    # a quotient of decimals may lie a little below the number that it means
+    rounded = math.floor(factor / unit + 1e-6) * unit
+    return f"{rounded:.1f}" if factor < 10 else f"{rounded:.0f}"
 
 
 def render(result, page):
