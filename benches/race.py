@@ -605,7 +605,7 @@ def caption(result):
     size = f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"
     runs = f"{result['runs']} runs" if result["runs"] > 1 else "1 run"
     text = "" if "scale" in result else f"Data: {size} of float32, [{side}, {side}]. "
-    text += f"Times: seconds, median of {runs}, and the range of these without a sixth at either end. "
+    text += f"Times: seconds; the median of {runs}, and their range without the fastest and the slowest sixth. "
     text += "MiB: the peak of resident memory."
     return f"{text} Machine: {result['machine']}; {result['tools']}."
 
