@@ -1,5 +1,5 @@
 #!/bin/sh
-# check.sh PROGRAM: runs PROGRAM on each golden input, and fails if a result is not what its golden file holds.
+# check.sh PROGRAM: runs PROGRAM on each golden input, and fails if a result differs from its golden file.
 set -u
 program=$1
 out=$(mktemp -d) || exit 2
