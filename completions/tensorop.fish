@@ -31,29 +31,29 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "slice-scatter" -d
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "scatter-elements" -d 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather" -d 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-elements" -d 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "concat" -d 'Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "transpose" -d 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather" -d 'Take places of one axis by their indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-nd" -d 'Take blocks by their index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-elements" -d 'Take items by their indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "concat" -d 'Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "transpose" -d 'Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Print tensors: dtype and shape, then the items, or draw them as a picture'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "check" -d 'Run tests of operators: tensorop\'s own, ONNX\'s, or those that another runtime has run'
-complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "textconv" -d 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "check" -d 'Run tests of operators (built in, ONNX\'s or your own), or check the outputs of another runtime'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "textconv" -d 'Print a text for git diff to compare: dtype, shape, hash, statistics and some items of each tensor'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "convert" -d 'Write tensors in another format, dtype or order'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "man" -d 'Write the man pages'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l start -d 'The first place on each axis: 0,1 or [0,1] or a file' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l stop -d 'The place before which to stop on each axis, as --start' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l axes -d 'The axes that start, stop and step are for, as --start [default: 0,1,..]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l stop -d 'The place before which to stop on each axis, like --start' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l step -d 'The step from one place to the next on each axis, like --start [default: 1 for each]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l axes -d 'The axes of --start, --stop and --step, in the same notation [default: 0,1,..]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l at -d 'Slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l only -d 'Of whole containers take only tensors whose names match' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l only -d 'From whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -92,7 +92,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -101,11 +101,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -117,40 +117,40 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l where -d 'With --fill: only where an item is nan, inf, finite, ==V, !=V, \'<V\', \'<=V\', \'>V\' or \'>=V\'' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l fill -d 'One value for every addressed place, instead of UPDATES' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l where -d 'With --fill: replace only items that are nan, inf, finite, ==V, !=V, \'<V\', \'<=V\', \'>V\' or \'>=V\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l start -d 'The first place on each axis: 0,1 or [0,1] or a file' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l stop -d 'The place before which to stop on each axis, as --start' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l step -d 'From one place to the next on each axis, as --start [default: 1 for each]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l axes -d 'The axes that start, stop and step are for, as --start [default: 0,1,..]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l stop -d 'The place before which to stop on each axis, like --start' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l step -d 'The step from one place to the next on each axis, like --start [default: 1 for each]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l axes -d 'The axes of --start, --stop and --step, in the same notation [default: 0,1,..]' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l at -d 'Slices in NumPy\'s notation, such as \'1:8:2, ..., ::-1\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -189,7 +189,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -198,11 +198,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -214,38 +214,38 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
-complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s i -l in-place -d 'Change DATA in its own file, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l fill -d 'One value for every addressed place, instead of UPDATES' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
-error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l on-duplicate -d 'The treatment of an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
+error\t'Refuse: the error names the first repeated index and its earlier position'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -284,7 +284,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -293,11 +293,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -309,44 +309,44 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s i -l in-place -d 'Change DATA in its own file, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l reduction -d 'What to do with an old item and its update' -r -f -a "none\t'The update replaces the item'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l fill -d 'One value for every addressed place, instead of UPDATES' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l reduction -d 'How to combine an old item with its update' -r -f -a "none\t'The update replaces the item'
 add\t'Their sum'
-sub\t'The old item less the update (OpenVINO)'
+sub\t'The old item minus the update (OpenVINO)'
 mul\t'Their product'
 max\t'The larger'
 min\t'The smaller'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l opset -d 'The ONNX opset that decides which reductions and element types are legal [default: 18]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
-error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l opset -d 'The ONNX opset, which limits the reductions and element types [default: 18]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l on-duplicate -d 'The treatment of an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
+error\t'Refuse: the error names the first repeated index and its earlier position'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -385,7 +385,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -394,11 +394,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -410,45 +410,45 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s i -l in-place -d 'Change DATA in its own file, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l fill -d 'One value for every place addressed, instead of UPDATES' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l fill -d 'One value for every addressed place, instead of UPDATES' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l reduction -d 'What to do with an old item and its updates' -r -f -a "none\t'The update replaces the item'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l reduction -d 'How to combine an old item with its updates' -r -f -a "none\t'The update replaces the item'
 add\t'Their sum'
 mul\t'Their product'
 max\t'The larger'
 min\t'The smaller'
 mean\t'The mean of the item and all its updates'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l opset -d 'The ONNX opset that decides which reductions and element types are legal [default: any]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l on-duplicate -d 'What to do about an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
-error\t'Refuse, naming the earliest position that repeats one, and the one it repeats'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l opset -d 'The ONNX opset, which limits the reductions and element types [default: any]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l on-duplicate -d 'The treatment of an index that occurs twice [default: last]' -r -f -a "last\t'The last one in index order wins'
+error\t'Refuse: the error names the first repeated index and its earlier position'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -487,7 +487,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -496,11 +496,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -512,39 +512,39 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-initial -d 'Reduce the updates for a place without the item that DATA holds there (OpenVINO\'s use_init_val=false)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-initial -d 'Leave the old items of DATA out of the reduction (OpenVINO\'s use_init_val=false)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s i -l in-place -d 'Change DATA\'s own file where it lies, instead of writing an output'
-complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s i -l in-place -d 'Change DATA in its own file, instead of writing an output'
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l batch-dims -d 'How many of the first axes are batches, the same in DATA and INDICES; a negative number counts from INDICES\' rank' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l out-of-range -d 'What an index is that names no place of the axis' -r -f -a "error\t'An error that names the first one, as in ONNX'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l batch-dims -d 'The number of leading axes that are batches, the same in DATA and INDICES; if negative, it counts from INDICES\' rank' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l out-of-range -d 'The result of an index beyond the axis' -r -f -a "error\t'An error that names the first one, as in ONNX'
 zero\t'Zeros: bytes of zero in any dtype, as in OpenVINO\'s Gather-8'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -583,7 +583,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -592,11 +592,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -608,34 +608,34 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'How many of the first axes are batches, the same in DATA and INDICES' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l batch-dims -d 'The number of leading axes that are batches, the same in DATA and INDICES' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -674,7 +674,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -683,11 +683,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -699,34 +699,34 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -765,7 +765,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -774,11 +774,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -790,34 +790,34 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l axis -d 'The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer) [default: 0]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -856,7 +856,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -865,11 +865,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -881,36 +881,36 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l stack -d 'Along an axis of their own, which the output has at --axis: from -rank - 1 to rank'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s i -l in-place -d 'Append the other operands to the first, a .npy file, where it lies'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l stack -d 'Join along a new axis, at position --axis of the output: from -rank - 1 to rank'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s i -l in-place -d 'Append the other operands to the file of the first, a .npy file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l axes -d 'The axis of DATA that each axis of the output is, such as 0,3,1,2 or a file [default: reversed]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l axes -d 'The axes of DATA in the order of the output, such as 0,3,1,2 or a file [default: reversed]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -949,7 +949,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -958,11 +958,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -974,37 +974,37 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l shape -d 'The new dims, such as 2,-1 or a file; -1 is what is left, 0 the dim of DATA there (Reshape)' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l squeeze -d 'Drop all dims of 1, or those of the axes that are given, as in --squeeze=0,-1 (Squeeze)' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l shape -d 'The new dims, such as 2,-1 or a file; -1 is computed from the others, 0 is the dim of DATA there (Reshape)' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l squeeze -d 'Drop all dims of 1, or those of the given axes, as in --squeeze=0,-1 (Squeeze)' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l unsqueeze -d 'Add dims of 1 that become these axes of the output, such as 0,-1 (Unsqueeze)' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l flatten -d 'Join the axes before axis N to one, and the others to another (Flatten)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -1043,7 +1043,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -1052,11 +1052,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -1068,38 +1068,38 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l allow-zero -d 'Let a 0 in --shape be a dim of 0 (ONNX\'s allowzero, OpenVINO\'s special_zero = false)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s i -l in-place -d 'Change the dims in the header of DATA\'s own .npy file where it lies, and nothing else of it'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s i -l in-place -d 'Change only the dims in the header of DATA\'s own .npy file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices and single places in NumPy\'s notation, such as \'3, ..., ::2\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l only -d 'Of whole containers take only tensors whose names match' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l only -d 'From whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -1138,7 +1138,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -1147,27 +1147,27 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, one item a pixel' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, with a pixel for each item' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers for the darkest and the lightest colour [default: the range of the finite items]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are'
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor: numbers as colours, or an image stored as bytes'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l rgb -d 'The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l by-axis -d 'The statistics of each place of an axis; a negative N counts from the end' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l sort -d 'The order of the list [default: that of the files, and of the tensors in each]' -r -f -a "name\t'The name: layers.2 before layers.10'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l by-axis -d 'Print the statistics of each place along an axis; a negative N counts from the end' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l sort -d 'The order of the list [default: the order of the files, and of the tensors in each]' -r -f -a "name\t'The name: layers.2 before layers.10'
 size\t'The size, the largest first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l only -d 'Of whole containers take only tensors whose names match' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l only -d 'From whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -1206,7 +1206,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -1215,40 +1215,40 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l explain -d 'With --stats: print how the items would be read, and what that costs; read none'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'How the finite items are distributed between the smallest and the largest, in at most ten bins'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l hash -d 'SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Print the smallest and largest item, mean, standard deviation, and the numbers of NaN, infinite and zero items'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l explain -d 'With --stats: print the plan for reading the items and its cost, and read none'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'Draw the distribution of the finite items between the smallest and the largest, in at most ten bins'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l hash -d 'Print the SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l tree -d 'Print names grouped at dots and slashes, with the tensors, items and bytes of each group'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Print a JSON array with one object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one a line'
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one on each line'
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes; GLOB=A of the tensors whose names match' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'How many representable values apart still passes (0: +0 equals -0); or GLOB=N' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l allow -d 'How many items of a tensor may fail: a number, or a share in per cent such as 0.1%' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes; with GLOB=A only for tensors with matching names' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes; with --atol their sum; or GLOB=R' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'The most steps between representable values that pass (0: +0 equals -0); or GLOB=N' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l allow -d 'The number of items of a tensor that may fail, or their share in per cent such as 0.1%' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-cosine -d 'The least cosine of the angle between the flattened tensors, from -1 to 1; or GLOB=X' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-snr -d 'The least signal to noise ratio, 10 log10(sum of EXPECTED^2 / sum of errors^2); or GLOB=DB' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l min-psnr -d 'The least peak signal to noise ratio, 20 log10(range of EXPECTED / rmse); or GLOB=DB' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-rmse -d 'The largest root mean square of the errors; or GLOB=X' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mean-abs -d 'The largest mean of |ACTUAL - EXPECTED|; or GLOB=X' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l worst -d 'Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mismatch -d 'How many mismatches to show, the first ones' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l sort -d 'What the worst of several tensors is, of which the report has a line each [default: snr]' -r -f -a "snr\t'Items that differ by NaN or infinity, then the lowest signal to noise ratio'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l worst -d 'Show the N mismatches with the largest |ACTUAL - EXPECTED| instead of the first; NaN and infinite ones come before all' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l max-mismatch -d 'Show the first N mismatches' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l sort -d 'The order of the lines in the report on several tensors, the worst first [default: snr]' -r -f -a "snr\t'Items that differ by NaN or infinity, then the lowest signal to noise ratio'
 cosine\t'Items that differ by NaN or infinity, then the lowest cosine'
 abs\t'Items that differ by NaN or infinity, then the largest |ACTUAL - EXPECTED|'
 share\t'The largest share of mismatches'
 name\t'The name, whatever the verdict: layers.2 before layers.10'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l limit -d 'How many lines the report on several tensors has at most [default: 40 on a terminal, else all]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'Of whole containers take only tensors whose names match' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l limit -d 'The most lines of the report on several tensors [default: 40 on a terminal, otherwise all]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'Draw |ACTUAL - EXPECTED| to a PNG file like show --image: over the last two axes, the largest along the others' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'From whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -1287,7 +1287,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -1296,41 +1296,41 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give EXPECTED\'s tensors the names that they have in ACTUAL, such as \'model.*=*\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'NaNs of different bits differ'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'Treat NaNs of different bits as different'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l metadata -d 'Metadata that differ are a difference, too: attributes, fill values, names of dimensions, what files say of themselves'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s v -l verbose -d 'Name the files of folders that were left alone, which the report only counts'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l metadata -d 'Count different metadata as a difference: attributes, fill values, dimension names, metadata of files'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw the density of mismatches as text, over the last two axes (for one tensor, below the report)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'If ACTUAL does not pass, write EXPECTED again with the tensors of ACTUAL'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print one line: the verdict, the largest error, rmse, cosine and the limits that failed (with --json still the object)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s v -l verbose -d 'Name the files of folders that were skipped; the report only counts them'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l explain -d 'Print how the tensors would be read to be compared, and what that costs; compare nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l explain -d 'Print the plan for reading the tensors and its cost, and compare nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l only -d 'Take only tests whose id matches' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l exclude -d 'Leave out tests whose id matches, also of those that --only takes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l class -d 'Take only tests of these classes: must, choice, reject' -r -f -a "must\t'What the specification says'
-choice\t'What was decided where it is silent'
-reject\t'What must be refused'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l exclude -d 'Leave out tests whose id matches, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l class -d 'Take only tests of these classes: must, choice, reject' -r -f -a "must\t'The specification defines the output'
+choice\t'The specification is silent, and the output was decided here'
+reject\t'The operator must refuse its inputs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l atol -d 'The largest absolute error that passes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l rtol -d 'The largest error relative to what is expected that passes, with --atol their sum' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l ulp -d 'How many representable values apart still passes' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l rtol -d 'The largest error relative to the expected item that passes; with --atol their sum' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l ulp -d 'The most steps between representable values that pass' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l min-tests -d 'The fewest tests that must pass' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l actual -d 'Run nothing: judge what another runtime has written to DIR/ID/output.npy' -r -f -a "(__fish_complete_directories)"
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l actual -d 'Run nothing: check the outputs of another runtime in DIR/ID/output.npy' -r -f -a "(__fish_complete_directories)"
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l save -d 'Write the outputs to DIR/ID/output.npy' -r -f -a "(__fish_complete_directories)"
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l export -d 'Write the program\'s own vectors as tests to DIR, for runtimes in any language' -r -f -a "(__fish_complete_directories)"
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l layout -d 'What the tests of --export look like' -r -f -a "npy\t'case.json and .npy files'
-onnx\t'model.onnx and test_data_set_0, of ONNX\'s operators alone'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l list -d 'Print the ids of the tests, one a line, and run nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l export -d 'Write the built-in tests to DIR, for runtimes in any language' -r -f -a "(__fish_complete_directories)"
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l layout -d 'The layout of the tests of --export' -r -f -a "npy\t'case.json and .npy files'
+onnx\t'model.onnx and test_data_set_0, only for ONNX\'s operators'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l list -d 'Print the ids of the tests, one on each line, and run nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l json -d 'Print one JSON object with all tests'
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -s q -l quiet -d 'Print the counts alone'
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -s q -l quiet -d 'Print only the counts'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -1369,7 +1369,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -1378,13 +1378,13 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l cast -d 'Convert the values to this dtype; with GLOB=DTYPE only in tensors with matching names' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -1421,10 +1421,10 @@ complex256\t''"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l order -d 'The order of the items in a .npy or .npz' -r -f -a "C\t'The last axis runs fastest'
 F\t'The first axis runs fastest'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l max-shard-size -d 'With -o NAME.safetensors.index.json: the most bytes of items in a shard, such as 500MB [default: 5GB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l only -d 'Of whole containers take only tensors whose names match' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l exclude -d 'Of whole containers leave out tensors whose names match, also of those that --only takes' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l only -d 'From whole containers take only tensors whose names match' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of operands that do not say theirs: JSON, CSV, void items' -r -f -a "bool\t''
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
 int32\t''
@@ -1463,7 +1463,7 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
 npz\t'NumPy\'s .npz, a ZIP archive of .npy'
 safetensors\t'Hugging Face\'s .safetensors'
 index\t'The index of safetensors in several files, as Hugging Face writes it'
@@ -1472,11 +1472,11 @@ zarr\t'A Zarr store of version 3 or 2: a folder'
 json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows -d 'Lines at the beginning of CSV and TSV to leave out, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'Where to write [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, else text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
 npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
@@ -1488,33 +1488,33 @@ text\t'What NumPy prints'
 raw\t'The items alone, in C order'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
 big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'Items at each end of an axis that stay when it is elided' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'Characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision -d 'At most N digits after the point [default: as many as tell the value]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 'With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l memory -d 'The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'With NAME=IN beside a whole container: add a tensor of a name that the container does not have'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-sign-request -d 'Ask for objects of s3:// without credentials, although some are given'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions, take the nearest integer of the dtype (0 for NaN), drop imaginary parts'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'With NAME=IN and a whole container: allow a NAME that the container does not have'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of the .safetensors files that the output is made from'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l compress -d 'Deflate the members of a .npz'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l group -d 'Make a group of a single tensor, with the tensor in it under its name'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l store-empty -d 'Store chunks that hold only the fill value, too [default: those that DATA\'s own store has]'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dry-run -d 'Make every check, print what would be done, write nothing'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l explain -d 'Print how the output would be made, what that costs and what else was possible; write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l restart -d 'With --part: forget what is under way, and begin anew; for one process before the others'
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet -d 'Show no progress (else shown on a terminal if it takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -1523,17 +1523,17 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_s
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "scatter-elements" -d 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather" -d 'Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather-nd" -d 'Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather-elements" -d 'Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "concat" -d 'Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "transpose" -d 'Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather" -d 'Take places of one axis by their indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather-nd" -d 'Take blocks by their index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather-elements" -d 'Take items by their indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "concat" -d 'Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "transpose" -d 'Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "show" -d 'Look at tensors: dtype and shape, then the items, or a picture of them'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "info" -d 'Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "show" -d 'Print tensors: dtype and shape, then the items, or draw them as a picture'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "info" -d 'List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "check" -d 'Run tests of operators: tensorop\'s own, ONNX\'s, or those that another runtime has run'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "textconv" -d 'Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "check" -d 'Run tests of operators (built in, ONNX\'s or your own), or check the outputs of another runtime'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "textconv" -d 'Print a text for git diff to compare: dtype, shape, hash, statistics and some items of each tensor'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "man" -d 'Write the man pages'

@@ -21,16 +21,16 @@ use crate::format::glob::Glob;
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Style, printable};
 
-/// Run tests of operators: tensorop's own, ONNX's, or those that another runtime has run
+/// Run tests of operators (built in, ONNX's or your own), or check the outputs of another runtime
 ///
-/// A test is a folder with model.onnx and test_data_set_K as ONNX's backend tests have them (of one node), a folder with
-/// case.json, or an entry of a JSON file of cases. A folder is searched for tests, and the id of a test is its path there,
-/// with /K for a data set and #ID for an entry. Without PATH the vectors that are a part of the program are run, which
-/// tests an installation.
+/// A test is a folder with model.onnx (of one node) and test_data_set_K like ONNX's backend tests, a folder with case.json,
+/// or an entry of a JSON file of cases. A folder is searched for tests. The id of a test is its path in that folder, with /K
+/// for a data set and #ID for an entry. Without PATH the built-in tests run, which checks an installation.
 ///
-/// A test passes if dtype, shape and items are those that are expected, as diff says with the same tolerances, or if the
-/// operator refuses what it must refuse. What the program does not have is unsupported, and what cannot be read is broken.
-/// The status is 0 if no test failed or is broken and at least --min-tests passed, and else 1.
+/// A test passes if dtype, shape and items are equal to the expected ones, as diff decides it with the same tolerances, or if
+/// the operator refuses inputs that it must refuse. Tests of operators that the program does not have are unsupported, and
+/// tests that cannot be read are broken. The status is 0 if no test failed or is broken and at least --min-tests passed, and
+/// otherwise 1.
 #[derive(Args)]
 #[command(override_usage = "tensorop check [OPTIONS] [PATH]...", after_long_help = EXAMPLES)]
 #[command(group(ArgGroup::new("instead").args(["save", "actual", "export"])))]
@@ -40,62 +40,62 @@ pub(super) struct Check {
     pub paths: Vec<PathBuf>,
     /// Take only tests whose id matches
     ///
-    /// `*` stands for any letters, `/` among them, `?` for one, [a-c] for one of a set. Can be given several times. A
+    /// `*` matches any characters, including `/`, `?` matches one, and [a-c] one of a set. Can be given several times. A
     /// pattern that matches nothing is an error.
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     pub only: Vec<Glob>,
-    /// Leave out tests whose id matches, also of those that --only takes
+    /// Leave out tests whose id matches, also if --only takes them
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     pub exclude: Vec<Glob>,
     /// Take only tests of these classes: must, choice, reject
     ///
-    /// What the specification says is must, what was decided here where it is silent is choice, and what an operator must
-    /// refuse is reject. ONNX's own tests are must.
+    /// In a must the specification defines the output. In a choice the specification is silent, and this project has decided.
+    /// In a reject the operator must refuse its inputs. ONNX's own tests are must.
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = parse_words(classes()))]
     pub class: Vec<Class>,
     /// The largest absolute error that passes
     #[arg(long, value_name = "A", value_parser = parse_tolerance, value_hint = ValueHint::Other, help_heading = PASSES)]
     pub atol: Option<f64>,
-    /// The largest error relative to what is expected that passes, with --atol their sum
+    /// The largest error relative to the expected item that passes; with --atol their sum
     #[arg(long, value_name = "R", value_parser = parse_tolerance, value_hint = ValueHint::Other, help_heading = PASSES)]
     pub rtol: Option<f64>,
-    /// How many representable values apart still passes
+    /// The most steps between representable values that pass
     #[arg(long, value_name = "N", value_parser = parse_number::<u64>, value_hint = ValueHint::Other, help_heading = PASSES)]
     pub ulp: Option<u64>,
     /// The fewest tests that must pass
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 1, help_heading = PASSES)]
     pub min_tests: usize,
-    /// Run nothing: judge what another runtime has written to DIR/ID/output.npy
+    /// Run nothing: check the outputs of another runtime in DIR/ID/output.npy
     ///
-    /// Also output_N.npy, output.pb and output_N.pb. Of a test that must be refused there must be none, of any other there
-    /// must be one. Tests of operators that the program does not have are judged, too.
+    /// output_N.npy, output.pb and output_N.pb are read, too. A test that must be refused must have no output, and every other
+    /// test must have one. Tests of operators that the program does not have are checked, too.
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub actual: Option<PathBuf>,
     /// Write the outputs to DIR/ID/output.npy
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
-    /// Write the program's own vectors as tests to DIR, for runtimes in any language
+    /// Write the built-in tests to DIR, for runtimes in any language
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath, conflicts_with_all = ["paths", "min_tests", "list", "json", "atol", "rtol", "ulp"])]
     pub export: Option<PathBuf>,
-    /// What the tests of --export look like
+    /// The layout of the tests of --export
     #[arg(long, value_name = "LAYOUT", value_parser = parse_words(layouts()), default_value = "npy", requires = "export")]
     pub layout: Layout,
-    /// Print the ids of the tests, one a line, and run nothing
+    /// Print the ids of the tests, one on each line, and run nothing
     #[arg(long, conflicts_with_all = ["json", "instead"])]
     pub list: bool,
     /// Print one JSON object with all tests
     #[arg(long)]
     pub json: bool,
-    /// Print the counts alone
+    /// Print only the counts
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-const PASSES: &str = "What passes";
+const PASSES: &str = "Pass criteria";
 
 const EXAMPLES: &str = "\
 Examples:
-  tensorop check                                              # the program's own vectors
+  tensorop check                                              # the built-in tests
   tensorop check node-tests --only 'test_scatternd*'          # ONNX's backend tests
   tensorop check --export vectors --layout onnx               # for a runtime that reads models
   tensorop check vectors --actual outputs --class must,reject --min-tests 400
@@ -116,9 +116,9 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 
 fn classes() -> Vec<Word<Class>> {
     let help = |class| match class {
-        Class::Must => "What the specification says",
-        Class::Choice => "What was decided where it is silent",
-        Class::Reject => "What must be refused",
+        Class::Must => "The specification defines the output",
+        Class::Choice => "The specification is silent, and the output was decided here",
+        Class::Reject => "The operator must refuse its inputs",
     };
     Class::ALL.into_iter().map(|class| word(class.name(), help(class), class)).collect()
 }
@@ -126,7 +126,7 @@ fn classes() -> Vec<Word<Class>> {
 fn layouts() -> Vec<Word<Layout>> {
     vec![
         word("npy", "case.json and .npy files", Layout::Npy),
-        word("onnx", "model.onnx and test_data_set_0, of ONNX's operators alone", Layout::Onnx),
+        word("onnx", "model.onnx and test_data_set_0, only for ONNX's operators", Layout::Onnx),
     ]
 }
 

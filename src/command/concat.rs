@@ -18,36 +18,36 @@ use crate::item::meta::{Meta, Order};
 use crate::ops::concat::{Joined, Joining, check, common_dtype};
 use crate::storage::source::Source;
 
-/// Put tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)
+/// Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)
 ///
-/// All operands have the dtype and the dims of the first, but for the dim of the axis. The output has the byte order of
-/// the first; strings take the width of the widest. With --stack they have one shape, and lie along an axis of their
-/// own, one place each (ONNX ConcatFromSequence with new_axis 1).
+/// All operands must have the dtype of the first, and the same dims except along the axis. The output has the byte order of
+/// the first; strings get the width of the widest. With --stack all operands have the same shape, and the output has one
+/// place for each along a new axis (ONNX ConcatFromSequence with new_axis 1).
 ///
-/// Shape of the output: that of the first operand, with the sum of all dims on the axis; with --stack that of the first
-/// operand, with their number inserted at the axis.
+/// Shape of the output: that of the first operand, with the sum of all dims on the axis. With --stack: that of the first
+/// operand, with the number of operands inserted at the axis.
 #[derive(Args)]
 #[command(override_usage = "tensorop concat [OPTIONS] <DATA>...", after_long_help = EXAMPLES)]
 pub(super) struct Concat {
-    /// The tensors, in the order in which they follow each other
+    /// The tensors, in the order of the output
     #[arg(value_name = "DATA", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help(DATA_HELP))]
     pub data: Vec<OperandArg>,
     /// The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer) [default: 0]
     ///
-    /// With --in-place it is the axis that is stored outermost, and need not be given.
+    /// With --in-place it must be the outermost axis in storage, which is then the default.
     #[arg(long, value_name = "N", value_parser = IndexList::parser(), help_heading = HEADING)]
     pub axis: Option<IndexList>,
-    /// Along an axis of their own, which the output has at --axis: from -rank - 1 to rank
+    /// Join along a new axis, at position --axis of the output: from -rank - 1 to rank
     #[arg(long, help_heading = HEADING)]
     pub stack: bool,
-    /// Append the other operands to the first, a .npy file, where it lies
+    /// Append the other operands to the file of the first, a .npy file
     ///
-    /// They follow each other along the axis that is stored outermost: the first one, or of a file in Fortran order the last.
-    /// That costs what is appended, not what the file holds. Every check is made before the first byte is written: strings
-    /// may not be wider than those of the file, and the header must have room for the new dims; nearly all have. The items come
-    /// first and then, when they are on the disk, the header, so that whenever the run is stopped, the file reads as before or
-    /// as after; where there is no room, it stays as it was. The file is locked meanwhile. It may be among the others: it
-    /// counts as read before.
+    /// They are appended along the outermost axis in storage: the first axis, or in a file in Fortran order the last. The
+    /// cost depends on the appended items, not on the size of the file. Every check is made before the first byte is
+    /// written: strings must not be wider than those of the file, and the header must have room for the new dims; nearly all
+    /// headers have. The items are written first, and the header when they are on the disk. So if the run is stopped at any
+    /// moment, the file reads as before or as after; if the disk is full, it stays as it was. The file is locked meanwhile.
+    /// It may also be one of the other operands: its items are those from before the run.
     #[arg(short, long, conflicts_with_all = ["stack", "output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "packed", "chunks", "shards", "codec", "dims", "group", "store_empty", "part", "finish", "restart"], help_heading = "Output")]
     pub in_place: bool,
     #[command(flatten)]
@@ -56,10 +56,9 @@ pub(super) struct Concat {
 
 const HEADING: &str = "Concat";
 
-const DATA_HELP: &str = "The tensors, in the order in which they follow each other; one is fine.
+const DATA_HELP: &str = "The tensors, in the order of the output; one is enough.
 
-'FILE:GLOB' stands for all members of a container that match, in the order of their names, in which a number counts as \
-one: layers.2 comes before layers.10.";
+'FILE:GLOB' means all matching members of a container, in natural order of their names: layers.2 comes before layers.10.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,7 +68,7 @@ Examples:
   tensorop concat 'model.safetensors:layers.*.bias' --stack
   tensorop concat log.npy '[[0.5,0.25]]' --in-place          # another row, whatever the file's size
 
-Any number of operands takes the same memory and threads.";
+The memory and the threads do not depend on the number of operands.";
 
 impl Concat {
     /// Checks that the operands fit together and writes them one after the other.

@@ -27,37 +27,38 @@ use crate::storage::unread::UnreadArray;
 
 /// Write tensors in another format, dtype or order
 ///
-/// Changes the container; the values only if --cast asks for it, and the reading of the bits only if --dtype does. To a
-/// .npz or .safetensors file several tensors can be written: a whole .npz or .safetensors file (or the index of several)
-/// brings its members with their names, FILE:NAME one of them, NAME=IN gives a tensor a name, in place of the one of a
-/// whole file that has it, and others are called by their files, or arr_0, arr_1, ... where that cannot tell them apart and
-/// for a single one. A folder is a container of the tensors in its files; where --only and --exclude leave one model in it, its
-/// tensors have their own names.
+/// Changes the format. --cast also changes the values, and --dtype the meaning of the bits.
+///
+/// A .npz, .safetensors or .zarr output can have several tensors. All members of a whole container (a file, the index of
+/// several, or a folder) keep their names, and so does a single member, FILE:NAME. NAME=IN gives a tensor a name; it
+/// replaces the tensor of that name in a whole container. Other tensors are named after their files. They become arr_0,
+/// arr_1, ... if there is only one, if they are in no file, or if their files have the same name. If --only and --exclude
+/// leave one model in a folder, its tensors have the names of that model.
 #[derive(Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub(super) struct Convert {
-    /// The tensors, each with its name in a container, if it should have one
+    /// The tensors, each optionally with its name in the output
     #[arg(value_name = "[NAME=]IN", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<NamedOperand>,
-    /// Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match
+    /// Convert the values to this dtype; with GLOB=DTYPE only in tensors with matching names
     #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser::of_values(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
     pub cast: Vec<CastArg>,
-    /// With --cast: truncate fractions and take the nearest integer the dtype has (0 for NaN); drop imaginary parts
+    /// With --cast: truncate fractions, take the nearest integer of the dtype (0 for NaN), drop imaginary parts
     #[arg(long, requires = "cast", help_heading = HEADING)]
     pub lossy: bool,
     /// The order of the items in a .npy or .npz
     #[arg(long, value_name = "ORDER", value_parser = parse_words(orders()), default_value = "C", ignore_case = true, help_heading = HEADING)]
     pub order: Order,
-    /// With NAME=IN beside a whole container: add a tensor of a name that the container does not have
+    /// With NAME=IN and a whole container: allow a NAME that the container does not have
     ///
-    /// Without it such a name is refused, since most likely the name of a tensor that was to be replaced is misspelt.
+    /// Without it such a name is refused, since it is probably misspelt.
     #[arg(long, help_heading = "Names")]
     pub add: bool,
     /// With -o NAME.safetensors.index.json: the most bytes of items in a shard, such as 500MB [default: 5GB]
     ///
     /// KB, MB, GB and TB are decimal. Shards are filled in the order of the tensors, named and indexed as huggingface_hub
-    /// does (NAME-00001-of-00003.safetensors; a single one is NAME.safetensors); a larger tensor has a shard of its
-    /// own. All are written before the first takes its name, and the index comes last.
+    /// does it (NAME-00001-of-00003.safetensors; a single shard is NAME.safetensors). A larger tensor gets its own shard. All
+    /// shards are written before the first takes its name, and the index comes last.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     pub max_shard_size: Option<u64>,
     #[command(flatten)]
@@ -68,13 +69,13 @@ pub(super) struct Convert {
 
 const HEADING: &str = "Conversion";
 
-const CAST_HELP: &str = "Convert the values to this dtype; GLOB=DTYPE those of the tensors whose names match
+const CAST_HELP: &str = "Convert the values to this dtype; with GLOB=DTYPE only in tensors with matching names
 
-To floats and complex numbers each value is rounded once, to nearest, ties to even. To integers and bool the value must \
-be exact; else the first one that is not is an error.
+A cast to floats and complex numbers rounds each value once, to nearest, ties to even. A cast to integers and bool must be exact; \
+otherwise an error names the first value that is not.
 
-Of several tensors a DTYPE alone is for those of its class: integers, floats or complex numbers (bool is none of them); \
-GLOB=DTYPE is for all that match, and the last that matches decides. Can be given several times.";
+With several tensors, DTYPE converts only those of its class: integers, floats or complex numbers (bool is none of them). \
+GLOB=DTYPE converts all that match, and the last match decides. Can be given several times.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,14 +89,14 @@ Examples:
   tensorop convert model.safetensors -o model.safetensors.index.json --max-shard-size 2GB
   tensorop convert test_data_set_0/input_0.pb -o input.npy
   tensorop convert model.safetensors:head --cast float32 -o head.npy
-  tensorop convert golden_bits.npy --dtype bfloat16 -o golden.safetensors     # uint16 that holds bfloat16
+  tensorop convert golden_bits.npy --dtype bfloat16 -o golden.safetensors     # bfloat16 that was saved as uint16
   tensorop convert data.npy --byte-order big --order F -o other.npy
   tensorop convert 'dump.bin:float32[16,-1]' -o dump.npy                      # bytes without a header, and back:
   tensorop convert dump.npy -o dump.bin
   tensorop convert table.csv --skip-rows 1 --dtype float32 -o table.npy
 
---dtype says what void and unsigned items of as many bytes are, and leaves tensors of another dtype as they are; of a \
-single tensor it says what any bits are, and of plain JSON it is the dtype.";
+--dtype gives the dtype of void and unsigned items of the same size, and leaves tensors of another dtype as they are. For a single \
+tensor it gives the meaning of any bits, and for plain JSON it is the dtype.";
 
 fn orders() -> Vec<Word<Order>> {
     vec![word("C", "The last axis runs fastest", Order::C), word("F", "The first axis runs fastest", Order::Fortran)]

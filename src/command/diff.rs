@@ -36,87 +36,92 @@ use crate::storage::target::Target;
 
 /// Compare tensors, or whole models: status 0 if they are the same, 1 if they differ
 ///
-/// Two items are the same if their bits are, or both are NaN, or a tolerance that is given accepts them: --atol and
-/// --rtol if |ACTUAL - EXPECTED| <= atol + rtol * |EXPECTED|, in float64 (of complex numbers the modulus), or --ulp if
-/// no more than N steps from one representable value to the next lie between them. Infinities are the same only
-/// as themselves. Differences of integers, bools and dates are exact. Without a tolerance +0 and -0 differ.
+/// Two items are the same if their bits are the same, if both are NaN, or if a tolerance accepts them. --atol and --rtol
+/// accept |ACTUAL - EXPECTED| <= atol + rtol * |EXPECTED|, in float64 (for complex numbers: the modulus). --ulp accepts at
+/// most N steps from one representable value to the next. An infinity equals only itself. Differences of integers, bools
+/// and dates are exact. Without a tolerance +0 and -0 differ.
 ///
-/// Another dtype or shape is a difference. Byte order, C or Fortran order and the format of the file are none. Metadata that
-/// differ are named, and are a difference only with --metadata.
+/// Another dtype or shape is a difference. Byte order, C or Fortran order and the file format do not matter. The report
+/// names metadata that differ; they count as a difference only with --metadata.
 ///
-/// Containers of several tensors, an index of shards and folders are compared tensor by tensor, by name; a tensor that
-/// only one side has is a difference. In a folder the name of a tensor is the path of its file there, without the
-/// ending; of one in a container with :NAME behind it. Where --only and --exclude leave one model in a folder, its tensors
-/// have their own names. Where one side is FILE:NAME, a container on the other stands for its tensor of that name. A * behind a colon, as in
-/// 'FOLDER:*.bias', selects the tensors that it matches on that side. Files of other endings
-/// than those of formats that are read, hidden ones, JSON objects without data, and JSON and CSV beside a model are left
-/// alone; an index stands for the files that it names. Files of formats that hold tensors and are not read, such as .pt, are
-/// unreadable by their whole names, unless --exclude leaves them out. What cannot be read is told and stops no other tensor, and two sides without any tensor are an
-/// error. The report has a line for each tensor that is not the same, the worst first.
+/// Containers of several tensors, indexes of shards and folders are compared tensor by tensor, by name. A tensor that only
+/// one side has is a difference. In a folder the name of a tensor is the path of its file without the ending; in a
+/// container inside the folder it is PATH:NAME. If --only and --exclude leave one model in a folder, its tensors have the
+/// names of that model. If one side is FILE:NAME, the tensor NAME of a container on the other side is compared with it. A *
+/// after a colon, as in 'FOLDER:*.bias', selects the matching tensors on that side.
+///
+/// Some files of a folder are skipped: hidden files, files with other endings, JSON objects without data, and JSON and CSV
+/// beside a model. An index takes the place of the files that it names. Files of formats that hold tensors but cannot be
+/// read, such as .pt, are unreadable, unless --exclude leaves out their whole names. A tensor that cannot be read is
+/// reported, and does not stop the others. Two sides without any tensor are an error. The report has a line for each tensor
+/// that is not the same, the worst first.
 #[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 #[command(mut_arg("rename", |arg| arg.help(RENAME).long_help(LONG_RENAME)))]
 pub(super) struct Diff {
-    /// The tensor, container or folder that is right
-    #[arg(value_name = "EXPECTED", allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The tensor, container or folder that is right."))]
+    /// The expected tensor, container or folder
+    #[arg(value_name = "EXPECTED", allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The expected tensor, container or folder."))]
     pub expected: OperandArg,
-    /// The tensor, container or folder to be checked
+    /// The tensor, container or folder to check
     #[arg(value_name = "ACTUAL", allow_negative_numbers = true, value_hint = ValueHint::AnyPath)]
     pub actual: OperandArg,
     #[command(flatten)]
     pub passing: PassOptions,
-    /// Show the N mismatches with the largest |ACTUAL - EXPECTED|, NaN and infinite ones before all, instead of the first
+    /// Show the N mismatches with the largest |ACTUAL - EXPECTED| instead of the first; NaN and infinite ones come before all
     ///
-    /// Of several tensors they are listed below the line of each.
+    /// If several tensors are compared, they are listed below the line of each.
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, conflicts_with = "max_mismatch", allow_hyphen_values = true, help_heading = REPORT)]
     pub worst: Option<usize>,
-    /// How many mismatches to show, the first ones
+    /// Show the first N mismatches
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 5, allow_hyphen_values = true, help_heading = REPORT)]
     pub max_mismatch: usize,
-    /// What the worst of several tensors is, of which the report has a line each [default: snr]
+    /// The order of the lines in the report on several tensors, the worst first [default: snr]
     ///
-    /// Those that differ come first, then missing, extra and those within the tolerance.
+    /// Different tensors come first, then missing and extra tensors, and those within the tolerance.
     #[arg(long, value_name = "WHAT", value_parser = parse_words(sort_keys()), help_heading = REPORT)]
     pub sort: Option<SortKey>,
-    /// How many lines the report on several tensors has at most [default: 40 on a terminal, else all]
+    /// The most lines of the report on several tensors [default: 40 on a terminal, otherwise all]
     ///
     /// With --json the object has all tensors, in the order of their names.
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, allow_hyphen_values = true, help_heading = REPORT)]
     pub limit: Option<usize>,
-    /// Draw in text where mismatches are dense, over the last two axes (of one tensor, below the report)
+    /// Draw the density of mismatches as text, over the last two axes (for one tensor, below the report)
     #[arg(long, conflicts_with_all = ["json", "summary"], help_heading = REPORT)]
     pub map: bool,
-    /// Draw |ACTUAL - EXPECTED| to a PNG file, as show --image does: over the last two axes, of the others the largest
+    /// Draw |ACTUAL - EXPECTED| to a PNG file like show --image: over the last two axes, the largest along the others
     ///
-    /// For one tensor of at least one axis; drawn also where the tensors are equal. NaN against a number is red, infinity
-    /// white.
+    /// For one tensor of at least one axis; equal tensors are drawn, too. NaN against a number is red, and infinity white.
     #[arg(long, value_name = "OUT.png", value_parser = OsStringValueParser::new().map(PathBuf::from), conflicts_with = "accept", allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = REPORT)]
     pub heatmap: Option<PathBuf>,
-    /// Where ACTUAL does not pass, make it what is expected: EXPECTED is written anew
+    /// If ACTUAL does not pass, write EXPECTED again with the tensors of ACTUAL
     ///
-    /// In EXPECTED's own format, with --ignore-dtype also of its dtype where the items fit (else an error), in C order, each file as a whole or not at all, with a line for each; the status is then 0. The report on one tensor is its line of -q (with --worst N the whole), and with -q only the lines of files are printed.
-    /// What is not written as it is, bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2, takes items of
-    /// the same dtype and shape where it lies, which is not atomic, and anything else is refused. Tensors that only ACTUAL
-    /// has are added (in a folder as files of ACTUAL's format), an EXPECTED that is not there is made, and what only
-    /// EXPECTED has is named and left. TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
+    /// This keeps EXPECTED's format, and with --ignore-dtype also its dtype; values that do not fit are an error. The order
+    /// is C. Each file is written completely or not at all, and a line reports it; the status is then 0. The report on one
+    /// tensor is its line of -q (with --worst N the whole report), and with -q only the lines of files are printed.
+    ///
+    /// Bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2 are changed in place, which is not atomic.
+    /// They accept only items of the same dtype and shape. Tensors that only ACTUAL has are added (in a folder as files of
+    /// ACTUAL's format), and a missing EXPECTED is made. Tensors that only EXPECTED has are named and kept.
+    /// TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
     #[arg(long, help_heading = REPORT)]
     pub accept: bool,
-    /// Print the verdict in one line, with the largest error, rmse, cosine and what failed (with --json still the object)
+    /// Print one line: the verdict, the largest error, rmse, cosine and the limits that failed (with --json still the object)
     ///
-    /// Of several tensors the line names the worst.
+    /// If several tensors are compared, the line names the worst.
     #[arg(short = 'q', long, visible_alias = "quiet", help_heading = REPORT)]
     pub summary: bool,
-    /// Name the files of folders that were left alone, which the report only counts
+    /// Name the files of folders that were skipped; the report only counts them
     #[arg(short, long, conflicts_with = "summary", help_heading = REPORT)]
     pub verbose: bool,
     /// Print one JSON object
     #[arg(long, help_heading = REPORT)]
     pub json: bool,
-    /// Print how the tensors would be read to be compared, and what that costs; compare nothing
+    /// Print the plan for reading the tensors and its cost, and compare nothing
     ///
-    /// For each pair, unless its dtypes or shapes differ: whether each side is read along the windows that are compared or
-    /// across them, in pieces of which size, and how many times; the windows; how many reads that takes (of a server,
-    /// requests), by how many threads and in how much memory. With --json an array with an object for each pair. The status is 0.
+    /// Each pair has a plan, unless dtypes or shapes differ. It gives, for each side, the direction of reading (along or across
+    /// the windows), the size of the pieces and the number of times that each is read; the windows; the number of reads
+    /// (from a server: requests) and of threads; and the memory. --json prints an array with an object for each pair. The
+    /// status is 0.
     #[arg(long, conflicts_with_all = ["accept", "map", "heatmap", "worst", "sort", "limit", "summary", "verbose"], help_heading = REPORT)]
     pub explain: bool,
     #[command(flatten)]
@@ -137,34 +142,38 @@ Examples:
   tensorop diff old.safetensors:head.weight new.safetensors:head.weight --json
   tensorop diff golden_bits.npy out.npy --dtype bfloat16     # bfloat16 that was saved as uint16
 
-The report says how much of what would have passed. With --json: equal, reason (null, dtype, shape, values, metadata), expected \
-and actual (dtype and shape), items, mismatches, nonfinite_mismatches and first_nonfinite (how many of them have an item that is NaN, NaT or infinite on \
-either side, and the index of the first; null where the items are no numbers), max_abs, max_rel and max_ulp (over all items that are neither NaN nor \
-infinite on either side), min_atol, min_rtol and min_ulp (the smallest that alone would have passed), first (or, with \
---worst, worst: rows of index, expected, actual, abs, rel, ulp), metrics (mean_abs, rmse, cosine, snr_db, psnr_db, pearson), \
-quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999) and axes (of each axis how many places hold a mismatch, and \
-which), metadata (the names of what describes the tensors and differs). Of several tensors: equal, counts (same, within, different, missing, extra, unreadable), tensors, each with name, \
-verdict and these keys, error where it is unreadable, and renamed where it is missing or extra and the other side alone has \
-a tensor of the same bytes (its name), left_alone (the paths of files that hold no tensors), rename if a rule OLD=NEW \
-joins all that is missing or extra, and metadata (the names of what files say of themselves and differs).
+The report shows the smallest tolerances that would have passed.
 
-Metrics are over the items that are finite on both sides, and null where undefined: all where there is no such item, \
-pearson where either side is constant, psnr_db and pearson of complex numbers. Where the range or the sum of squares of \
-EXPECTED is zero, psnr_db and snr_db are -Infinity, and without any error Infinity.
+With --json the keys are: equal; reason (null, dtype, shape, values, metadata); expected and actual (dtype and shape); items; \
+mismatches; nonfinite_mismatches and first_nonfinite (the number of mismatches with an item that is NaN, NaT or infinite on either \
+side, and the index of the first; null if the items are not numbers); max_abs, max_rel and max_ulp (over all items that are neither \
+NaN nor infinite on either side); min_atol, min_rtol and min_ulp (the smallest that would have passed without the others); first \
+(or, with --worst, worst: rows of index, expected, actual, abs, rel, ulp); metrics (mean_abs, rmse, cosine, snr_db, psnr_db, \
+pearson); quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999); axes (for each axis the number of places with a mismatch, and \
+their ranges); metadata (the names of metadata that differ).
 
---dtype also says what the bits of an unsigned integer operand are (uint16 as bfloat16, uint8 as float8_e4m3fn).
+For several tensors the keys are: equal; counts (same, within, different, missing, extra, unreadable); tensors, each with name, \
+verdict and the keys above, error if it is unreadable, and renamed if it is missing or extra and each side has exactly one tensor \
+with these bytes (the other name); left_alone (the paths of files without tensors); rename if a rule OLD=NEW joins all missing and \
+extra tensors; and metadata (the names of metadata of the files that differ).
 
-Exit status: 0 the same, 1 different, 2 anything else, also where one of several tensors cannot be read.";
+Metrics are computed over the items that are finite on both sides. They are null if undefined: all of them without such an item, \
+pearson if one side is constant, psnr_db and pearson for complex numbers. If the range or the sum of squares of EXPECTED is zero, \
+psnr_db and snr_db are -Infinity, and without any error Infinity.
+
+--dtype also reads unsigned integers as another dtype of the same size (uint16 as bfloat16, uint8 as float8_e4m3fn).
+
+Exit status: 0 the same, 1 different, 2 any error, also if one of several tensors cannot be read.";
 
 const RENAME: &str = "Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'";
 
 const LONG_RENAME: &str = "\
 Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'
 
-OLD is a name in EXPECTED, and NEW the one in ACTUAL; the names of ACTUAL stay. Each * of NEW is what the * of the same number in \
-OLD stood for, as in 'encoder.*.attn.*.weight=enc.*.a.*.w': NEW has as many as OLD, or none. The first * of OLD stands for as \
-little as it can, then the next; the last takes the rest. Can be given several times: the first that matches a name changes \
-it. --only, --exclude and GLOB= are matched with the new names.";
+OLD is a name in EXPECTED, and NEW the one in ACTUAL; the names of ACTUAL stay. Each * in NEW is replaced by the text that the same * \
+in OLD matched, the first by the first and so on, as in 'encoder.*.attn.*.weight=enc.*.a.*.w'. NEW has as many * as OLD, or none. \
+The first * of OLD matches as few characters as possible, then the next, and the last one the rest. Can be given several times: \
+the first rule that matches a name changes it. --only, --exclude and GLOB= are matched with the new names.";
 
 /// The lines of a report on several tensors that a terminal gets.
 const TERMINAL_LINES: usize = 40;

@@ -11,12 +11,12 @@ use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::ops::gather::check;
 use crate::ops::indexed::{LinkedGather, OutOfRange};
 
-/// Take the places of one axis at indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)
+/// Take places of one axis by their indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)
 ///
-/// The output is DATA with, on the axis, the places that INDICES name, in their order: NumPy's take. A lone index, of
-/// rank 0, drops the axis. With --batch-dims B the first B axes of DATA and INDICES are the same, and each batch has
-/// indices of its own; a negative B counts from the rank of INDICES. Negative indices count from the end. An index out of
-/// range is an error, as in ONNX, or with --out-of-range zero makes zeros, as in Gather-8.
+/// The output has the places of one axis of DATA that INDICES name, in the order of INDICES, like NumPy's take. A single
+/// index (of rank 0) drops the axis. With --batch-dims B the first B axes of DATA and INDICES are the same, and each batch
+/// has its own indices; a negative B counts from the rank of INDICES. Negative indices count from the end. An index out of
+/// range is an error, as in ONNX; with --out-of-range zero it gives zeros, as in Gather-8.
 ///
 /// Shape of the output: DATA.shape[:axis], then INDICES.shape[B:], then DATA.shape[axis+1:].
 #[derive(Args)]
@@ -25,16 +25,16 @@ pub(super) struct Gather {
     /// The tensor to take from
     #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: OperandArg,
-    /// Integers of any rank, places of the axis: an operand as DATA
+    /// The places of the axis, integers of any rank: an operand like DATA
     #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
     #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = "Gather")]
     pub axis: IndexList,
-    /// How many of the first axes are batches, the same in DATA and INDICES; a negative number counts from INDICES' rank
+    /// The number of leading axes that are batches, the same in DATA and INDICES; if negative, it counts from INDICES' rank
     #[arg(long, value_name = "B", value_parser = parse_number::<i64>, default_value_t = 0, help_heading = "Gather")]
     pub batch_dims: i64,
-    /// What an index is that names no place of the axis
+    /// The result of an index beyond the axis
     #[arg(long, value_name = "WHAT", value_parser = parse_words(meanings()), default_value = "error", help_heading = "Gather")]
     pub out_of_range: OutOfRange,
     #[command(flatten)]
@@ -56,9 +56,9 @@ Examples:
   tensorop gather frames.npy order.npy --axis 1 --batch-dims 1 -o sorted.npy
   tensorop gather '[1,2,3,4,5]' '[3,10,-20]' --out-of-range zero
 
-Of a large .npy file only the places that are taken are read, and what lies between near ones.
+From a large .npy file only the chosen places are read, and the items between places that are close together.
 
-Of INDICES at most 1 GiB is held in memory (some 100 million); of a larger tensor the rest is read again.";
+At most 1 GiB of INDICES is held in memory (about 100 million indices); larger INDICES are read in several steps.";
 
 impl Gather {
     /// Resolves the indices and writes the places of DATA that they name.

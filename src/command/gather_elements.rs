@@ -11,14 +11,14 @@ use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::ops::gather_elements::check;
 use crate::ops::indexed::LinkedGather;
 
-/// Take items at indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)
+/// Take items by their indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)
 ///
-/// INDICES has an index for each item of the output: its place on the axis of DATA. On all other axes its place is that of
-/// the index itself, so that with axis 1 the output at [i][j][k] is DATA[i][INDICES[i][j][k]][k]. It is the way back of
-/// scatter-elements, and NumPy's take_along_axis without broadcasting. Negative indices count from the end, an index out
-/// of range is an error.
+/// INDICES has an index for each item of the output: the place of the item on the axis of DATA. On all other axes the item
+/// has the place of the index. So with axis 1 the output at [i][j][k] is DATA[i][INDICES[i][j][k]][k]. It is the
+/// counterpart of scatter-elements, and NumPy's take_along_axis without broadcasting. Negative indices count from the end,
+/// and an index out of range is an error.
 ///
-/// Shape of INDICES: the rank of DATA, and on all axes but the given one at most its dims. Shape of the output: that of
+/// Shape of INDICES: the rank of DATA, and at most its dims on all axes except the given one. Shape of the output: that of
 /// INDICES.
 #[derive(Args)]
 #[command(override_usage = "tensorop gather-elements [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
@@ -26,7 +26,7 @@ pub(super) struct GatherElements {
     /// The tensor to take from
     #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: OperandArg,
-    /// Integers, a place of the axis for each item of the output: an operand as DATA
+    /// The place on the axis for each item of the output, integers: an operand like DATA
     #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
@@ -42,9 +42,9 @@ Examples:
   tensorop gather-elements '[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1
   tensorop gather-elements logits.npy order.npy --axis -1 -o sorted.npy
 
-INDICES is read twice: its numbers are checked, and then a window of it for the same window of the output. DATA of at most \
-1 GiB, and 16 bytes for each index, is held in memory, unless the items of a window lie within 1 MiB, as they do where the \
-rows of the last axis are short. A larger DATA is read once for every 48 MiB of the items that are taken and their places.";
+INDICES is read twice: first to check its numbers, then window by window with the output. DATA is held in memory, up to 1 GiB and \
+16 bytes for each index, unless the items for a window are within 1 MiB, as in short rows of the last axis. Larger DATA is read \
+once for every 48 MiB of chosen items and their places.";
 
 impl GatherElements {
     /// Resolves the indices of the axis and writes the items of DATA that they name.

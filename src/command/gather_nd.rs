@@ -11,12 +11,12 @@ use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
 use crate::ops::gather_nd::check;
 use crate::ops::indexed::LinkedGather;
 
-/// Take the blocks at index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)
+/// Take blocks by their index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)
 ///
-/// Each tuple of k numbers along the last axis of INDICES addresses a block of DATA of shape DATA.shape[B+k:]; the
-/// output holds these blocks in the order of the tuples. It is the way back of scatter-nd. With --batch-dims B the first
-/// B axes of DATA and INDICES are the same, and a tuple addresses a block of its own batch. Negative indices count from
-/// the end, an index out of range is an error.
+/// Each tuple of k numbers along the last axis of INDICES addresses a block of DATA of shape DATA.shape[B+k:]. The output
+/// has these blocks in the order of the tuples. It is the counterpart of scatter-nd. With --batch-dims B the first B axes
+/// of DATA and INDICES are the same, and a tuple addresses a block of its own batch. Negative indices count from the end,
+/// and an index out of range is an error.
 ///
 /// Shape of the output: INDICES.shape[:-1] and then DATA.shape[B+k:].
 #[derive(Args)]
@@ -25,10 +25,10 @@ pub(super) struct GatherNd {
     /// The tensor to take from
     #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: OperandArg,
-    /// Integers, index tuples along the last axis: an operand as DATA
+    /// The index tuples along the last axis, integers: an operand like DATA
     #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
-    /// How many of the first axes are batches, the same in DATA and INDICES
+    /// The number of leading axes that are batches, the same in DATA and INDICES
     #[arg(long, value_name = "B", value_parser = parse_number::<i64>, default_value_t = 0, help_heading = "Gather")]
     pub batch_dims: i64,
     #[command(flatten)]
@@ -42,9 +42,9 @@ Examples:
   tensorop gather-nd table.npy rows.npy -o embeddings.npy
   tensorop gather-nd logits.npy labels.npy --batch-dims 1 -o picked.npy
 
-Of a large .npy file only the blocks that are taken are read, and what lies between near ones.
+From a large .npy file only the chosen blocks are read, and the items between blocks that are close together.
 
-Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
+At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger INDICES are read in several steps.";
 
 impl GatherNd {
     /// Resolves the index tuples and writes the blocks of DATA that they address.

@@ -23,65 +23,66 @@ use crate::layout::axis::resolve_axis;
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 
-/// Say what files hold: members, dtype, shape, size; with --json also format, order and where the data begins
+/// List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data
 ///
-/// Only headers are read, whatever the size of the file; of a .npz or .safetensors file without a member's name all
-/// members are listed, and a * in the name stands for any characters. A folder is a container of the tensors in its files.
-/// A member that cannot be read is listed with the reason. --stats, --by-axis, --histogram and --hash read the items, too.
-/// Fortran order and big-endian items are told where they occur, and of Zarr the chunks, the shards, the codec, the fill
-/// value, the names of dimensions and the version.
+/// Only headers are read, so this is instant for a file of any size. A .npz or .safetensors file without the name of a
+/// member lists all members; a * in the name matches any characters. A folder is a container of the tensors in its files. A
+/// member that cannot be read is listed with the reason. --stats, --by-axis, --histogram and --hash read the items, too.
+/// Lines mention Fortran order and big-endian items, and for Zarr the chunks, the shards, the codec, the fill value, the
+/// dimension names and the version.
 #[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
     /// The tensors
     #[arg(value_name = "FILE", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
     pub files: Vec<OperandArg>,
-    /// Smallest and largest item, mean, standard deviation, how many NaN, infinite and zero, the first NaN
+    /// Print the smallest and largest item, mean, standard deviation, and the numbers of NaN, infinite and zero items
     ///
-    /// One line a tensor, over the finite items; the standard deviation is the population's. Numbers have at most seven
-    /// digits, and … stands behind those that were cut; --json has all digits, where min and max are, and quantiles: exact ones, items of the tensor (the item whose rank is ceil(q n) in ascending order, NumPy's method
-    /// inverted_cdf). The same bytes for any number of threads. Void, structured and long double items have no
-    /// statistics (-, in JSON null), strings only counts of 0.
+    /// One line for each tensor, over the finite items; the standard deviation is that of the population. Numbers have at
+    /// most seven digits, and … marks those that were cut. --json has all digits, the index of min, max and the first NaN,
+    /// and exact quantiles, which are items of the tensor: the item of rank ceil(q n) in ascending order (NumPy's method
+    /// inverted_cdf). The output is the same for any number of threads. Void, structured and long double items have no
+    /// statistics (-, in JSON null), and strings only counts of 0.
     #[arg(long)]
     pub stats: bool,
-    /// With --stats: print how the items would be read, and what that costs; read none
+    /// With --stats: print the plan for reading the items and its cost, and read none
     ///
-    /// For each tensor: whether it is read along the windows that are looked at or across them, in pieces of which size, and how
-    /// many times; the windows; how many reads that takes (of a server, requests), by how many threads and in how much memory.
-    /// With --json an array with an object for each tensor.
+    /// The plan of a tensor gives the direction of reading (along or across the windows), the size of the pieces and the
+    /// number of times that each is read; the windows; the number of reads (from a server: requests) and of threads; and the
+    /// memory. --json prints an array with an object for each tensor.
     #[arg(long, requires = "stats", conflicts_with_all = ["by_axis", "histogram", "hash", "sort"])]
     pub explain: bool,
-    /// The statistics of each place of an axis; a negative N counts from the end
+    /// Print the statistics of each place along an axis; a negative N counts from the end
     ///
-    /// Such as --by-axis 0 for each row of a matrix, --by-axis -1 for each channel of an image [H, W, C]. Indices are
+    /// Use --by-axis 0 for each row of a matrix, and --by-axis -1 for each channel of an image [H, W, C]. Indices are
     /// those of the whole tensor.
     #[arg(long, value_name = "N", value_parser = parse_axis)]
     pub by_axis: Option<i64>,
-    /// How the finite items are distributed between the smallest and the largest, in at most ten bins
+    /// Draw the distribution of the finite items between the smallest and the largest, in at most ten bins
     ///
-    /// Of bool and of integers in a small range there are as many bins as values.
+    /// Bools, and integers in a small range, have a bin for each value.
     #[arg(long)]
     pub histogram: bool,
-    /// SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it
+    /// Print the SHA-256 of the tensor as a .npy file in C order and little-endian, as numpy.save writes it
     ///
-    /// Equal for equal tensors in every format, order and byte order, and what sha256sum says of such a .npy. bfloat16
-    /// counts as <V2, types of 8 bits or fewer that NumPy has no name for as |V1.
+    /// Equal tensors have the same hash in every format, order and byte order, and sha256sum prints it for such a .npy.
+    /// bfloat16 is hashed as <V2, and types of 8 bits or fewer that NumPy has no name for as |V1.
     #[arg(long)]
     pub hash: bool,
     /// Print names grouped at dots and slashes, with the tensors, items and bytes of each group
     ///
-    /// Layers that are numbered and have the same structure are one row, such as layers.{0..31}.
+    /// Numbered layers of the same structure share one row, such as layers.{0..31}.
     #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash", "json", "members"])]
     pub tree: bool,
     /// Print a JSON array with one object for each tensor
     #[arg(long, conflicts_with = "members")]
     pub json: bool,
-    /// Print only the names of the members, one a line
+    /// Print only the names of the members, one on each line
     #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash"])]
     pub members: bool,
-    /// The order of the list [default: that of the files, and of the tensors in each]
+    /// The order of the list [default: the order of the files, and of the tensors in each]
     ///
-    /// Files are sorted, and the tensors of each container; with --members only the latter.
+    /// This sorts the files and the tensors of each container; with --members only the tensors.
     #[arg(long, value_name = "WHAT", value_parser = parse_words(orders()), conflicts_with = "tree")]
     pub sort: Option<ListOrder>,
     #[command(flatten)]
@@ -103,11 +104,11 @@ Examples:
   tensorop info *.npy --json | jq '.[].shape'
 
 With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, json, csv, tsv, raw), dtype \
-(as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as stored, before compression), offset (where the \
-items begin in the file, or null), and with --stats also stats: min and max with their index, mean, std, nan, inf, zero, \
-first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and 0.999); with --by-axis also by_axis (the same keys for \
-each place), with --hash also hash; of Zarr also chunks, shards, codecs, \
-fill_value, dimension_names, attributes and zarr_format; where the file says something of itself, metadata. A file without tensors has no object.";
+(as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as \
+stored, before compression) and offset (of the items in the file, or null). --stats adds stats: min and max with their index, \
+mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and \
+0.999). --by-axis adds by_axis (the same keys for each place), and --hash adds hash. Zarr adds chunks, shards, codecs, fill_value, \
+dimension_names, attributes and zarr_format, and a file with metadata adds metadata. A file without tensors has no object.";
 
 /// What was found in all files.
 #[derive(Default)]

@@ -13,12 +13,12 @@ use super::options::parse_path;
 
 /// Write the man pages
 ///
-/// One page for the program and one for each sub-command, tensorop.1, tensorop-slice.1, ... Without FOLDER the page
+/// Writes one page for the program and one for each sub-command: tensorop.1, tensorop-slice.1, ... Without FOLDER the page
 /// of the program is printed.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Man {
-    /// Where to write them: a folder, which is made if it is missing
+    /// The folder to write them to; it is made if it is missing
     #[arg(value_name = "FOLDER", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
 }

@@ -52,15 +52,15 @@ pub use self::io::{Environment, Io, TerminalSize};
 use self::messages::{complain, is_closed_pipe, printable};
 use self::meter::Meter;
 
-/// Tensor operators on files, exactly as OpenVINO and ONNX specify them; tensors shown, compared, described and converted.
+/// Inspect, edit, compare and convert tensor files, with operators exactly as OpenVINO and ONNX specify them.
 ///
-/// Reads tensors and index arguments, computes the operator's result, and prints it or writes it to a file. Any dtype that
-/// a .npy file can hold is moved without a bit being altered. What is not said here is as in NumPy.
+/// An operator reads tensors and index arguments, and prints its result or writes it to a file. It moves items of any dtype
+/// of a .npy file without altering a bit. Everything else behaves as in NumPy.
 #[derive(Parser)]
 #[command(version, name = "tensorop", after_help = EXIT_HELP)]
 struct Program {}
 
-const EXIT_HELP: &str = "Exit status: 0 success, 1 diff found a difference or check a failure, 2 anything else. Errors are one line on standard error.";
+const EXIT_HELP: &str = "Exit status: 0 success, 1 diff found a difference or check a failure, 2 any error. Errors are one line on standard error.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,8 +77,10 @@ Examples:
   tensorop convert test_data_set_0/input_0.pb -o input.npy";
 
 const NOTES: &str = "\
-Exit status: 0 success, 1 diff found a difference or check a failure, 2 anything else. Errors are one line on standard error. No file is then written or \
-replaced; on standard output an error may come after a part of the output. A closed pipe ends the program quietly: diff, check and --finish with the status of their verdict, all else with 0. NO_COLOR is honoured.";
+Exit status: 0 success, 1 diff found a difference, check a failure or --finish missing parts, 2 any error. Errors are one line on \
+standard error. After an error no file is written or replaced, but standard output may have received a part of the output. A closed \
+pipe ends the program quietly: diff, check and --finish end with the status of their verdict, all other commands with 0. NO_COLOR \
+is honoured.";
 
 /// Sub-commands that the help lists below a heading of their own.
 struct Group {

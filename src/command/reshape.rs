@@ -21,10 +21,10 @@ const TITLE: &str = "reshape (ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVIN
 
 /// Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)
 ///
-/// The items stay as they are, in C order, and none is added or lost. In --shape a -1 stands for what is left, and a 0
-/// for DATA's dim at that position. --squeeze drops dims of 1, --unsqueeze adds some, --flatten makes two axes.
+/// The items stay as they are, in C order, and none is added or lost. In --shape a -1 is computed from the other dims, and
+/// a 0 means DATA's dim at that position. --squeeze drops dims of 1, --unsqueeze adds some, --flatten makes two axes.
 ///
-/// Shape of the output: as asked for, of as many items as DATA has.
+/// Shape of the output: as given by the option, with the number of items of DATA.
 #[derive(Args)]
 #[command(
     override_usage = "tensorop reshape [OPTIONS] <DATA> <--shape <I>|--squeeze[=<I>]|--unsqueeze <I>|--flatten <N>>",
@@ -32,19 +32,19 @@ const TITLE: &str = "reshape (ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVIN
     group = ArgGroup::new("new_shape").args(["shape", "squeeze", "unsqueeze", "flatten"]).required(true)
 )]
 pub(super) struct Reshape {
-    /// The tensor that gets other dims
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor that gets other dims."))]
+    /// The tensor to reshape
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to reshape."))]
     pub data: OperandArg,
-    /// The new dims, such as 2,-1 or a file; -1 is what is left, 0 the dim of DATA there (Reshape)
+    /// The new dims, such as 2,-1 or a file; -1 is computed from the others, 0 is the dim of DATA there (Reshape)
     ///
-    /// A list of integers such as 2,-1 or [0,0,-1], or the path of a 1-D integer tensor. -1 may stand once, and not beside
-    /// a 0 that stays one, or where DATA has no items. An empty value (--shape=) makes one item a scalar.
+    /// A list of integers such as 2,-1 or [0,0,-1], or the path of a 1-D integer tensor. -1 may occur once. It is refused
+    /// together with a real 0 (--allow-zero), and if DATA has no items. An empty value (--shape=) makes one item a scalar.
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = HEADING)]
     pub shape: Option<IndexList>,
     /// Let a 0 in --shape be a dim of 0 (ONNX's allowzero, OpenVINO's special_zero = false)
     #[arg(long, conflicts_with_all = ["squeeze", "unsqueeze", "flatten"], help_heading = HEADING)]
     pub allow_zero: bool,
-    /// Drop all dims of 1, or those of the axes that are given, as in --squeeze=0,-1 (Squeeze)
+    /// Drop all dims of 1, or those of the given axes, as in --squeeze=0,-1 (Squeeze)
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath, help_heading = HEADING)]
     pub squeeze: Option<Option<IndexList>>,
     /// Add dims of 1 that become these axes of the output, such as 0,-1 (Unsqueeze)
@@ -53,12 +53,12 @@ pub(super) struct Reshape {
     /// Join the axes before axis N to one, and the others to another (Flatten)
     #[arg(long, value_name = "N", value_parser = IndexList::parser(), help_heading = HEADING)]
     pub flatten: Option<IndexList>,
-    /// Change the dims in the header of DATA's own .npy file where it lies, and nothing else of it
+    /// Change only the dims in the header of DATA's own .npy file
     ///
-    /// No item moves, so that this costs the same for a file of any size. The new dims must have room in the bytes of the
-    /// header; in most there is some. Of a file in Fortran order only dims of 1 can be dropped or added so, since any other
-    /// change would count its items in another order. The file is locked meanwhile. A kill leaves the old header or the
-    /// new one; nothing is synced to the disk.
+    /// No item moves, so this costs the same for a file of any size. The new dims must fit into the old header; most headers
+    /// have room. In a file in Fortran order only dims of 1 can be added or dropped, since any other change would give the
+    /// items other places. The file is locked meanwhile. A killed run leaves the old header or the new one; nothing is
+    /// synced to the disk.
     #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "packed", "chunks", "shards", "codec", "dims", "group", "store_empty", "part", "finish", "restart"], help_heading = "Output")]
     pub in_place: bool,
     #[command(flatten)]

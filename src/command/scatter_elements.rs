@@ -16,12 +16,12 @@ use crate::ops::tally::Application;
 
 /// Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)
 ///
-/// INDICES has an index for each item of UPDATES: the item's place on the axis. On all other axes its place is its own
-/// in UPDATES, so that with axis 1 DATA[i][INDICES[i][j]][k] becomes UPDATES[i][j][k], or is reduced with it in the
-/// order of INDICES. Negative indices count from the end, an index out of range is an error. Without a reduction the
-/// last of several updates for one place wins.
+/// INDICES has an index for each item of UPDATES: the place of the item on the axis. On all other axes the item keeps its
+/// place. So with axis 1, DATA[i][INDICES[i][j][k]][k] becomes UPDATES[i][j][k], or is reduced with it in the order of
+/// INDICES. Negative indices count from the end, and an index out of range is an error. Without a reduction the last of
+/// several updates for one place wins.
 ///
-/// Shape of INDICES: the rank of DATA, and on all axes but the given one at most its dims. Shape of UPDATES: that of
+/// Shape of INDICES: the rank of DATA, and at most its dims on all axes except the given one. Shape of UPDATES: that of
 /// INDICES. Shape of the output: that of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop scatter-elements [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
@@ -29,7 +29,7 @@ pub(super) struct ScatterElements {
     /// The tensor to begin with
     #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
-    /// Integers, a place of the axis for each update: an operand as DATA
+    /// The place on the axis for each update, integers: an operand like DATA
     #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     #[command(flatten)]
@@ -37,15 +37,15 @@ pub(super) struct ScatterElements {
     /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
     #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = SCATTER_HEADING)]
     pub axis: IndexList,
-    /// What to do with an old item and its updates
+    /// How to combine an old item with its updates
     #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions()), default_value = "none", help_heading = SCATTER_HEADING)]
     pub reduction: Reduction,
-    /// Reduce the updates for a place without the item that DATA holds there (OpenVINO's use_init_val=false)
+    /// Leave the old items of DATA out of the reduction (OpenVINO's use_init_val=false)
     ///
-    /// Items that no update goes to stay as they are. Without a reduction this changes nothing.
+    /// Items without an update stay as they are. Without a reduction this changes nothing.
     #[arg(long, conflicts_with = "opset", help_heading = SCATTER_HEADING)]
     pub no_initial: bool,
-    /// The ONNX opset that decides which reductions and element types are legal [default: any]
+    /// The ONNX opset, which limits the reductions and element types [default: any]
     #[arg(long, value_name = "N", value_parser = parse_number::<u64>, help_heading = SCATTER_HEADING)]
     pub opset: Option<u64>,
     #[command(flatten)]
@@ -66,8 +66,8 @@ are and; NaN on either side of max or min gives NaN. The mean of integers is exa
 summed as add does and divided once. Opset 16 brought add and mul, 18 max and min; mean and --no-initial are OpenVINO's \
 alone. Opsets 9 and 10 have the operator as Scatter.
 
-Of an index tensor at most 1 GiB is held in memory (some 100 million indices); of a larger one the rest is read again. \
-Along another axis than the first, of DATA in C order, at most 64 MiB are held, and what is more is read twice.";
+At most 1 GiB of INDICES is held in memory (about 100 million indices); larger INDICES are read in several steps. If DATA is in C \
+order and the axis is not the first, at most 64 MiB are held, and the rest is read twice.";
 
 fn reductions() -> Vec<Word<Reduction>> {
     let reduction = |reduction: Reduction, help| word(reduction.name(), help, reduction);

@@ -20,10 +20,9 @@ const MOST_BYTES_PASSED: usize = 1 << 34;
 
 /// Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)
 ///
-/// Each tuple of k numbers along the last axis of INDICES addresses a block of DATA of shape DATA.shape[k:]. The
-/// output is DATA, but each block holds its update, or is reduced with it in the order of the tuples. Negative
-/// indices count from the end, an index out of range is an error. Without a reduction the last of repeated tuples
-/// wins.
+/// Each tuple of k numbers along the last axis of INDICES addresses a block of DATA of shape DATA.shape[k:]. The output is
+/// DATA with each block replaced by its update, or reduced with it in the order of the tuples. Negative indices count from
+/// the end, and an index out of range is an error. Without a reduction the last of repeated tuples wins.
 ///
 /// Shape of UPDATES: INDICES.shape[:-1] and then DATA.shape[k:]. Shape of the output: that of DATA.
 #[derive(Args)]
@@ -32,15 +31,15 @@ pub(super) struct ScatterNd {
     /// The tensor to begin with
     #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
-    /// Integers, index tuples along the last axis: an operand as DATA
+    /// The index tuples along the last axis, integers: an operand like DATA
     #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     #[command(flatten)]
     pub updates: UpdatesOptions,
-    /// What to do with an old item and its update
+    /// How to combine an old item with its update
     #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions()), default_value = "none", help_heading = SCATTER_HEADING)]
     pub reduction: Reduction,
-    /// The ONNX opset that decides which reductions and element types are legal [default: 18]
+    /// The ONNX opset, which limits the reductions and element types [default: 18]
     #[arg(long, value_name = "N", value_parser = parse_number::<u64>, help_heading = SCATTER_HEADING)]
     pub opset: Option<u64>,
     #[command(flatten)]
@@ -59,16 +58,16 @@ Examples:
 
 Reductions round once a step in the item's own dtype; integers wrap; for bool add and max are or, mul and min \
 are and, sub is exclusive or; NaN on either side of max or min gives NaN. Opset 16 brought add and mul, 18 max and min; \
-sub, the old item less each update in order, is OpenVINO's (ScatterNDUpdate-15) and goes with no --opset.
+sub subtracts each update in order from the old item. It comes from OpenVINO (ScatterNDUpdate-15), so it cannot be used with --opset.
 
-Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
+At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger INDICES are read in several steps.";
 
 fn reductions() -> Vec<Word<Reduction>> {
     let reduction = |reduction: Reduction, help| word(reduction.name(), help, reduction);
     vec![
         reduction(Reduction::None, "The update replaces the item"),
         reduction(Reduction::Add, "Their sum"),
-        reduction(Reduction::Sub, "The old item less the update (OpenVINO)"),
+        reduction(Reduction::Sub, "The old item minus the update (OpenVINO)"),
         reduction(Reduction::Mul, "Their product"),
         reduction(Reduction::Max, "The larger"),
         reduction(Reduction::Min, "The smaller"),

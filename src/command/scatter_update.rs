@@ -17,18 +17,17 @@ use crate::ops::tally::Application;
 
 /// Put updates at indices of one axis (OpenVINO ScatterUpdate-3)
 ///
-/// The output is DATA with, on the axis, DATA[..., INDICES[i], ...] = UPDATES[..., i, ...]. An index below 0 or beyond
-/// the axis is an error. Of repeated indices the last one wins.
+/// The output is DATA after DATA[..., INDICES[i], ...] = UPDATES[..., i, ...] along the axis. An index below 0 or beyond
+/// the axis is an error. If an index is repeated, the last one wins.
 ///
-/// Shape of UPDATES: that of DATA with the shape of INDICES in the place of the axis. Shape of the output: that of
-/// DATA.
+/// Shape of UPDATES: that of DATA, with the shape of INDICES in place of the axis. Shape of the output: that of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop scatter-update [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>> --axis <N>", after_long_help = EXAMPLES)]
 pub(super) struct ScatterUpdate {
     /// The tensor to begin with
     #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: OperandArg,
-    /// Integers of any rank, places of the axis: an operand as DATA
+    /// The places of the axis, integers of any rank: an operand like DATA
     #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: OperandArg,
     #[command(flatten)]

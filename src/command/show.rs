@@ -31,12 +31,12 @@ use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 use crate::storage::target::{OpenOutput, Target};
 
-/// Look at tensors: dtype and shape, then the items, or a picture of them
+/// Print tensors: dtype and shape, then the items, or draw them as a picture
 ///
 /// Prints for each tensor a line with its name, dtype and shape, and then its items as text. Above 1000 items only those
-/// at the ends of each axis are printed, and only these are read, so that a look takes no time, whatever the size of the
-/// file. Of a .npz or .safetensors file without a member's name all members are shown; a * in the name stands for any
-/// characters. What cannot be shown is told on standard error, the rest is shown, and the status is 2.
+/// at the ends of each axis are read and printed, so this is instant for a file of any size. A .npz or .safetensors file
+/// without the name of a member shows all members; a * in the name matches any characters. If a tensor cannot be shown,
+/// standard error gives the reason, the others are shown, and the status is 2.
 ///
 /// --image draws numbers as colours.
 #[derive(Args)]
@@ -47,9 +47,9 @@ pub(super) struct Show {
     pub files: Vec<OperandArg>,
     /// Show a part of each: slices and single places in NumPy's notation, such as '3, ..., ::2'
     ///
-    /// As --at of slice, one entry an axis; axes not named are shown whole. An integer is one place, and drops its axis; a
-    /// negative one counts from the end. Where the dimensions have names, as in Zarr stores, these may be said:
-    /// time=3,lat=::2.
+    /// Like --at of slice, with one entry for each axis; axes that are not named are shown whole. An integer is one place,
+    /// and drops its axis; a negative one counts from the end. If the dimensions have names, as in Zarr stores, they can be
+    /// used: time=3,lat=::2.
     #[arg(long, value_name = "SLICES")]
     pub at: Option<At<BasicIndex>>,
     #[command(flatten)]
@@ -64,27 +64,27 @@ pub(super) struct Show {
     pub threshold: Option<usize>,
     #[command(flatten)]
     pub page: PageOptions,
-    /// Draw the last two axes of a tensor instead: numbers as colours, or the picture that bytes are
+    /// Draw the last two axes of a tensor: numbers as colours, or an image stored as bytes
     ///
-    /// Of the other axes the first place is drawn, unless --at names another. Colours go from dark purple (the smallest finite
-    /// item) over green to yellow (the largest); NaN is red, Infinity white, -Infinity black. Complex numbers are drawn by
-    /// modulus, a tensor of one axis as a line. A uint8 tensor [H, W, 3] or [H, W, 4] is drawn in its own colours. On a
-    /// terminal a character is two pixels, and the picture is as wide as the terminal; a pixel that stands for several
-    /// items has the colour of their mean, or of NaN or infinity if there is one among them.
+    /// Of the other axes the first place is drawn, unless --at selects another. Colours go from dark purple (the smallest
+    /// finite item) through green to yellow (the largest); NaN is red, Infinity white, -Infinity black. Complex numbers are
+    /// drawn by their modulus, and a tensor of one axis as a line. A uint8 tensor [H, W, 3] or [H, W, 4] is drawn in its own
+    /// colours. On a terminal a character is two pixels, and the picture has the width of the terminal. A pixel for several
+    /// items has the colour of their mean, or of NaN or infinity if one of them is.
     #[arg(long, conflicts_with_all = ["all", "threshold", "edgeitems", "linewidth", "precision"], help_heading = "Picture")]
     pub image: bool,
     /// The last three axes are a picture in colours: [3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1
     ///
-    /// The channels are the last axis if that has 3 or 4 places, else the last but two. Of the other axes the first place is
-    /// drawn, unless --at names another.
+    /// The channels are the last axis if it has 3 or 4 places, otherwise the third from last. Of the other axes the first
+    /// place is drawn, unless --at selects another.
     #[arg(long, requires = "image", conflicts_with = "range", help_heading = "Picture")]
     pub rgb: bool,
-    /// Write the picture to a PNG file, one item a pixel
+    /// Write the picture to a PNG file, with a pixel for each item
     ///
-    /// Sides of more than 4096 items are averaged down to 4096 pixels. `-` is standard output.
+    /// Axes of more than 4096 items are averaged down to 4096 pixels. `-` is standard output.
     #[arg(short, long, value_name = "OUT.png", requires = "image", value_parser = parse_path(), value_hint = ValueHint::FilePath, help_heading = "Picture")]
     pub output: Option<PathBuf>,
-    /// The numbers that the darkest and the lightest colour stand for [default: the range of the finite items]
+    /// The numbers for the darkest and the lightest colour [default: the range of the finite items]
     #[arg(long, value_name = "LO,HI", requires = "image", value_parser = parse_range, help_heading = "Picture")]
     pub range: Option<(f64, f64)>,
     #[command(flatten)]
@@ -101,7 +101,7 @@ Examples:
   tensorop show attention.npy --image --at 3 --range 0,1 -o head3.png
   tensorop show batch.npy --image --rgb --at 3 -o fourth.png                  # one of float32 [N, 3, H, W]
 
-With --edgeitems 0 NumPy makes columns as wide as the widest of all items, and all are read.";
+With --edgeitems 0 all items are read, since NumPy makes the columns as wide as the widest of them.";
 
 /// Parses two numbers, the first of which is less than the second.
 fn parse_range(text: &str) -> Result<(f64, f64), String> {

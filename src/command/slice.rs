@@ -29,8 +29,8 @@ use crate::storage::unread::UnreadArray;
 #[derive(Args)]
 #[command(override_usage = "tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
 pub(super) struct Slice {
-    /// The tensor to be sliced
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to be sliced."))]
+    /// The tensor to slice
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to slice."))]
     pub data: OperandArg,
     #[command(flatten)]
     pub slices: SliceOptions,

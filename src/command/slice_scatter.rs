@@ -20,8 +20,8 @@ use crate::ops::slice_scatter;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
 ///
-/// The output is DATA, but the places that `slice` would take hold UPDATES. Nothing broadcasts; --fill puts one
-/// value into all places, or with --where into those for which a condition holds.
+/// The output is DATA, with UPDATES in the places that `slice` would take. Nothing is broadcast. --fill puts one value
+/// into all these places, or with --where only into those whose items meet a condition.
 ///
 /// Shape of UPDATES: that of the slice. Shape of the output: that of DATA.
 #[derive(Args)]
@@ -32,16 +32,16 @@ pub(super) struct SliceScatter {
     pub data: OperandArg,
     #[command(flatten)]
     pub updates: UpdatesOptions,
-    /// With --fill: only where an item is nan, inf, finite, ==V, !=V, '<V', '<=V', '>V' or '>=V'
+    /// With --fill: replace only items that are nan, inf, finite, ==V, !=V, '<V', '<=V', '>V' or '>=V'
     ///
-    /// The slice may be left out then: all of DATA is looked through. V is a value as --fill takes it, rounded to DATA's
-    /// dtype if that is a float, and items are compared with it exactly. A NaN is neither equal to a value nor unequal,
-    /// below or above it, and -0 equals 0. Integers and bools are all finite. NaT is the nan of dates. Complex numbers
-    /// have nan, inf, finite, == and != (nan and inf: in either part), strings == and !=; long double, void and
-    /// structured items have no conditions.
+    /// Without a slice, --where searches all of DATA. V is a value as for --fill: it is rounded to DATA's dtype if that is a
+    /// float, and items are compared with it exactly. A NaN is neither equal nor unequal to a value, nor below or above it;
+    /// -0 equals 0. Integers and bools are always finite. NaT is the nan of dates. Complex numbers accept nan and inf (in
+    /// either part), finite, == and !=, and strings only == and !=. Long double, void and structured items have no
+    /// conditions.
     ///
-    /// A line says how many items were replaced, unless -q is given: on standard output, or on standard error where the
-    /// tensor itself goes to standard output. With --in-place nothing is written but what changes.
+    /// A line gives the number of replaced items, unless -q is given: on standard output, or on standard error if the tensor
+    /// itself goes to standard output. --in-place writes only the bytes that change.
     #[arg(
         id = "where",
         long = "where",

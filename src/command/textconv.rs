@@ -22,11 +22,12 @@ use crate::report::printable;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::Source;
 
-/// Print what git diff should compare: for each tensor dtype, shape, hash, statistics and some items
+/// Print a text for git diff to compare: dtype, shape, hash, statistics and some items of each tensor
 ///
-/// Tensors come in the order of their names, `layers.2` before `layers.10`. What says nothing about the tensors is left out: file name, format, offsets,
-/// times, order and byte order. So the same tensors print the same text in every file, and git shows what has changed. What
-/// is no tensor, or cannot be read, is one line: not read, with the reason, its size and SHA-256.
+/// Tensors come in natural order of their names, `layers.2` before `layers.10`. The text leaves out file name, format,
+/// offsets, times, storage order and byte order. So the same tensors give the same text in every file, and git shows only
+/// changes of tensors. A file that is not a tensor, or a member that cannot be read, becomes one line: not read, with the
+/// reason, its size and SHA-256.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Textconv {
@@ -48,7 +49,7 @@ and once on each machine:
   git config --global diff.tensorop.textconv 'tensorop textconv'
   git config --global diff.tensorop.cachetextconv true
 
-Then git diff, git show and git log -p tell what has changed in which tensor.";
+Then git diff, git show and git log -p show which tensors changed, and how.";
 
 impl Textconv {
     /// Prints the tensors of the file.

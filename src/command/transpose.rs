@@ -10,22 +10,22 @@ use super::sources::{DATA, OperandReader, explained};
 use crate::ops::selection::Selection;
 use crate::ops::transpose::check;
 
-/// Put the axes of a tensor into another order (ONNX Transpose 1 to 25, OpenVINO Transpose-1)
+/// Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)
 ///
-/// Axis n of the output is axis AXES[n] of DATA; without --axes they are reversed, as NumPy's data.T does. The output is
-/// in C order, so items move: what only reads the other order of the same bytes is convert --order F.
+/// Axis n of the output is axis AXES[n] of DATA; without --axes the axes are reversed, like NumPy's data.T. The output is in
+/// C order, so items move. To keep the axes and only change the storage order, use convert --order F.
 ///
 /// Shape of the output: that of DATA, in the order of the axes.
 #[derive(Args)]
 #[command(override_usage = "tensorop transpose [OPTIONS] <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Transpose {
-    /// The tensor whose axes are put into another order
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axes are put into another order."))]
+    /// The tensor whose axes are reordered
+    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axes are reordered."))]
     pub data: OperandArg,
-    /// The axis of DATA that each axis of the output is, such as 0,3,1,2 or a file [default: reversed]
+    /// The axes of DATA in the order of the output, such as 0,3,1,2 or a file [default: reversed]
     ///
     /// A list of integers such as 0,3,1,2 or [0,-1,1,2], or the path of a 1-D integer tensor, which names each axis of DATA
-    /// once. Negative ones count from the last axis. As in Transpose-1, an empty list reverses the axes.
+    /// once. Negative axes count from the end. As in Transpose-1, an empty list reverses the axes.
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = "Transpose")]
     pub axes: Option<IndexList>,
     #[command(flatten)]

@@ -17,9 +17,10 @@ pub(crate) struct MemberOptions {
     pub taken: TakenOptions,
     /// Give tensors of whole containers other names, such as 'model.*=*'
     ///
-    /// Each * of NEW is what the * of the same number in OLD stood for, as in 'encoder.*.attn.*.weight=enc.*.a.*.w': NEW has as
-    /// many as OLD, or none. The first * of OLD stands for as little as it can, then the next; the last takes the rest.
-    /// Can be given several times: the first that matches a name changes it.
+    /// Each * in NEW is replaced by the text that the same * in OLD matched, the first by the first and so on, as in
+    /// 'encoder.*.attn.*.weight=enc.*.a.*.w'. NEW has as many * as OLD, or none. The first * of OLD matches as few characters
+    /// as possible, then the next, and the last one the rest. Can be given several times: the first rule that matches a name
+    /// changes it.
     #[arg(long, value_name = "OLD=NEW", value_parser = Rename::parse)]
     pub rename: Vec<Rename>,
 }
@@ -28,13 +29,13 @@ pub(crate) struct MemberOptions {
 #[derive(Args)]
 #[command(next_help_heading = "Names")]
 pub(crate) struct TakenOptions {
-    /// Of whole containers take only tensors whose names match
+    /// From whole containers take only tensors whose names match
     ///
-    /// `*` stands for any letters, `/` and `.` among them, `?` for one, [a-c] for one of a set. Can be given several times.
+    /// `*` matches any characters, including `/` and `.`, `?` matches one, and [a-c] one of a set. Can be given several times.
     /// A pattern that matches nothing is an error.
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     pub only: Vec<Glob>,
-    /// Of whole containers leave out tensors whose names match, also of those that --only takes
+    /// From whole containers leave out tensors whose names match, also if --only takes them
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     pub exclude: Vec<Glob>,
 }

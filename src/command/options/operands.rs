@@ -14,21 +14,20 @@ use crate::format::colon::{
 };
 use crate::format::stored_dtype::StoredDType;
 
-const OPERANDS_HELP: &str = "An operand is a path (.npy, .npz, .safetensors, an ONNX TensorProto or JSON, told by its \
-content; .csv and .tsv, told by the name), `-` for standard input (one operand of a command), or an inline JSON value: an \
-argument that begins with [ or {, or is a number. A file of such a name is given as ./[... A member of a .npz or \
-.safetensors file, or of the .safetensors.index.json of several, is named after a colon, as in weights.npz:conv1; a file \
-with one member needs no name, and a path that exists is never divided. A Zarr store is a folder (with zarr.json, .zarray \
-or .zgroup), and DIR:PATH an array in a group. https://, http://, s3://BUCKET/KEY and hf://ORG/REPO[@REVISION]/PATH stand \
-for paths, too, with the same behind a colon; only what is wanted is asked for.
+const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
+argument that begins with [ or {, or is a number. Write ./[... for a file with such a name. The content of a file decides whether \
+it is .npy, .npz, .safetensors, an ONNX TensorProto or JSON; the name decides for .csv and .tsv. FILE:NAME is a member of a .npz or \
+.safetensors file, or of the .safetensors.index.json of several, as in weights.npz:conv1. A file with one member needs no name, \
+and a colon in a path that exists has no such meaning. A Zarr store is a folder (with zarr.json, .zarray or .zgroup), and DIR:PATH \
+is an array in a group. An operand may also be an address (https://, http://, s3://BUCKET/KEY or \
+hf://ORG/REPO[@REVISION]/PATH), with the same after a colon; only the needed bytes are requested.
 
-Bytes without a header are given with what they are, FILE:DTYPE[DIMS]@OFFSET, as in dump.bin:float32[16,3,-1] or \
-'fw.img:>u2[4]@0x80': items in C order from byte OFFSET on (default 0). One dim may be -1, the rest of the file; without \
-[DIMS] there is one axis. -:float32[2,5] is standard input. int4x2, uint4x2, float4_e2m1fnx2, int2x4 and uint2x4 are two \
-(four) items a byte, the low bits first.
+FILE:DTYPE[DIMS]@OFFSET reads bytes without a header, as in dump.bin:float32[16,3,-1] or 'fw.img:>u2[4]@0x80': items in C order \
+from byte OFFSET on (default 0). One dim may be -1, the rest of the file; without [DIMS] there is one axis. -:float32[2,5] is \
+standard input. int4x2, uint4x2 and float4_e2m1fnx2 have two items in each byte, int2x4 and uint2x4 four, the low bits first.
 
-Standard input is read in bounded memory; where it is needed in another order than it comes (a negative step, Fortran \
-order) and is long, through a file without a name in $TMPDIR.";
+Standard input is read in bounded memory. If it is long and needed in another order (a negative step, Fortran order), it goes \
+through an unnamed file in $TMPDIR.";
 
 /// The character that is put before an operand that begins with `-:`, which clap would take for an option. No argument
 /// holds it.
@@ -133,33 +132,33 @@ pub(crate) fn file_of(path: &Path) -> Option<PathBuf> {
     before_colon.map(|(file, _)| file).or_else(|| folder_of_files(path).map(|(folder, _)| folder))
 }
 
-const DTYPE_HELP: &str = "The dtype of operands that do not say theirs: JSON, CSV, void items
+const DTYPE_HELP: &str = "The dtype of operands without their own: JSON, CSV, void items
 
-JSON without a dtype and CSV have this dtype. If none is given, they have the dtype of the operand beside them, or int64, \
-uint64, float64, bool or str by their content. INDICES of an operator are always integers.
+JSON without a dtype and CSV get this dtype. Without the option they get the dtype of the other operand, or int64, uint64, \
+float64, bool or str according to their content. INDICES of an operator are always integers.
 
-Void items, as which NumPy saves bfloat16 and float8, are read as items of this dtype, if it has as many bytes. diff, info \
-and convert read unsigned integers so, too, and convert of a single tensor reads any items so. No bit is changed by that; \
-convert --cast converts values.
+Void items, as which NumPy saves bfloat16 and float8, are read as items of this dtype if it has the same size. diff, info \
+and convert also read unsigned integers as this dtype, and convert of a single tensor reads any items as this dtype. That \
+changes no bit; convert --cast converts values.
 
-Items of one byte that are read as items of fewer bits have zeros above these, or copies of the sign of an int4 or int2; \
-any other byte is an error, since bits of it would be lost. int4x2, uint4x2 and float4_e2m1fnx2 are two items a byte, int2x4 \
-and uint2x4 four, the low bits first: void items of one byte and uint8 are read so by every command, and the last axis \
-becomes as many times as long.
+An item of one byte that is read as an item of fewer bits must have zeros above these bits, or copies of the sign for int4 and \
+int2; any other byte is an error, since bits of it would be lost. int4x2, uint4x2 and float4_e2m1fnx2 read two items from each \
+byte, and int2x4 and uint2x4 four, the low bits first. Every command reads uint8 items and void items of one byte like this, and \
+the last axis becomes two or four times as long.
 
-Operands of other dtypes stay as they are. If there is no operand that the option is for, it is an error.";
+Operands of other dtypes stay as they are. If the option applies to no operand, that is an error.";
 
 /// The options of every command that reads tensors.
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
-    /// The dtype of operands that do not say theirs: JSON, CSV, void items
+    /// The dtype of operands without their own: JSON, CSV, void items
     #[arg(long, value_name = "DTYPE", value_parser = DTypeParser::of_bytes(), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
     pub dtype: Option<StoredDType>,
-    /// The format of standard input, else of every operand that is not inline [default: by content, or .csv, .tsv]
+    /// The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help))]
     pub from: Option<Format>,
-    /// Lines at the beginning of CSV and TSV to leave out, such as headings
+    /// The number of lines to skip at the beginning of CSV and TSV, such as headings
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 0, hide_default_value = true)]
     pub skip_rows: usize,
     /// Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0
@@ -169,23 +168,23 @@ pub(crate) struct InputOptions {
     pub address: AddressOptions,
 }
 
-/// How servers are asked for what lies behind addresses.
+/// The options for requests to servers.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Operands by address")]
 pub(crate) struct AddressOptions {
     /// Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]
     ///
-    /// A request that takes longer is made again, as one is that is refused for the moment (429, 5xx) or broken off: up to five
-    /// times, with pauses of 3.1 seconds in all, or after what the server says in Retry-After, if that is no longer than the
-    /// time-out or than 30 seconds. So a server that gives no byte ends the run after six time-outs and these pauses: 183
-    /// seconds, unless another time is given. As long as bytes come, however slowly, they are waited for.
+    /// A request that takes longer is repeated, and so is one that is refused for the moment (429, 5xx) or broken off. There
+    /// are up to five repetitions, after pauses of 3.1 seconds in all, or after the time in Retry-After, if that is not longer
+    /// than the time-out or than 30 seconds. So a server that sends no byte ends the run after six time-outs and these
+    /// pauses: after 183 seconds by default. As long as bytes arrive, however slowly, the program waits for them.
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout, value_hint = ValueHint::Other)]
     pub timeout: Option<Duration>,
-    /// Ask for objects of s3:// without credentials, although some are given
+    /// Request objects of s3:// without credentials, even if some are set
     ///
-    /// Public buckets refuse who signs with a key that they do not know. Credentials are AWS_ACCESS_KEY_ID,
-    /// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or those of the profile (AWS_PROFILE) in ~/.aws/credentials; AWS_REGION
-    /// and AWS_ENDPOINT_URL_S3 say where buckets lie. hf:// takes HF_TOKEN and HF_ENDPOINT.
+    /// A public bucket refuses requests signed with a key that it does not know. Credentials are AWS_ACCESS_KEY_ID,
+    /// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or those of the profile (AWS_PROFILE) in ~/.aws/credentials. AWS_REGION
+    /// and AWS_ENDPOINT_URL_S3 give the region and the server of buckets. hf:// uses HF_TOKEN and HF_ENDPOINT.
     #[arg(long)]
     pub no_sign_request: bool,
 }

@@ -65,15 +65,15 @@ impl ChangeOptions {
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub threads: ThreadOptions,
-    /// The most memory that all threads together hold where items move across chunks or an order [default: 256MiB]
+    /// The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]
     ///
-    /// KB, MB, GB are decimal, KiB, MiB, GiB binary; 16MiB at least. Where the data lies in other chunks than the output, or
-    /// across its order, neighbouring chunks of the output are made together from what is held, so that each byte is read
-    /// once. From one .zarr to another that needs more than this goes by way of a temporary store beside the output:
-    /// twice the reading and writing. --dry-run says what will be read and written. The output is the same for any SIZE.
+    /// KB, MB, GB are decimal, KiB, MiB, GiB binary; at least 16MiB. If the data has other chunks than the output, or another
+    /// storage order, neighbouring chunks of the output are made together in this memory, so that each byte is read once. A
+    /// run from one .zarr to another that needs more memory uses a temporary store beside the output, and reads and writes
+    /// twice as much. --dry-run prints the bytes read and written. The output is the same for any SIZE.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     pub memory: Option<usize>,
-    /// Show no progress (else shown on a terminal if it takes more than a second)
+    /// Show no progress (shown on a terminal if the run takes more than a second)
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -82,12 +82,11 @@ pub(crate) struct RunOptions {
 #[derive(Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct ThreadOptions {
-    /// Threads at most [default: $TENSOROP_THREADS, else one for each processor, at most 8]
+    /// The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]
     ///
-    /// A number that is given is obeyed, also beyond 8 and beyond the processors; the default ends at 8, since more gain nothing
-    /// where items are copied. No more threads are started than there are MiB to work on, or windows, chunks or requests.
-    /// More than 8 hold no more than 256MiB together (or --memory), so fewer of them work on large chunks. The output is the
-    /// same for any number.
+    /// N may be more than 8 and more than the number of processors. The default is at most 8, since more threads do not make
+    /// copies faster. Each thread has at least 1 MiB of work, a window, a chunk or a request. More than 8 threads together hold
+    /// at most 256MiB (or --memory), so fewer of them work on large chunks. The output is the same for any number.
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<NonZero<usize>>,
 }
@@ -96,12 +95,12 @@ pub(crate) struct ThreadOptions {
 #[derive(Args)]
 #[command(group = ArgGroup::new("new").args(["updates", "fill"]).required(true))]
 pub(crate) struct UpdatesOptions {
-    /// The new items, of DATA's dtype: an operand as DATA
+    /// The new items, with the dtype of DATA: an operand like DATA
     #[arg(value_name = "UPDATES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub updates: Option<OperandArg>,
-    /// One value for every place addressed, instead of UPDATES
+    /// One value for every addressed place, instead of UPDATES
     ///
-    /// The value is of DATA's dtype: a number such as -1 (also nan, inf, -inf), true or false, [re, im], a
+    /// The value has the dtype of DATA: a number such as -1 (also nan, inf, -inf), true or false, [re, im], a
     /// text or a date.
     #[arg(long, value_name = "VALUE", conflicts_with = "updates", help_heading = "Updates")]
     pub fill: Option<String>,
@@ -110,15 +109,15 @@ pub(crate) struct UpdatesOptions {
 /// The option of the scatters by indices.
 #[derive(Args)]
 pub(crate) struct DuplicateOptions {
-    /// What to do about an index that occurs twice [default: last]
+    /// The treatment of an index that occurs twice [default: last]
     ///
-    /// Cannot be combined with --reduction, which defines what repeated indices do.
+    /// Cannot be combined with --reduction, which defines the result of repeated indices.
     #[arg(long, value_name = "WHAT", value_parser = parse_words(repeats()), help_heading = SCATTER_HEADING)]
     pub on_duplicate: Option<Repeats>,
 }
 
 fn repeats() -> Vec<Word<Repeats>> {
-    let refused = "Refuse, naming the earliest position that repeats one, and the one it repeats";
+    let refused = "Refuse: the error names the first repeated index and its earlier position";
     vec![word("last", "The last one in index order wins", Repeats::LastWins), word("error", refused, Repeats::Refused)]
 }
 

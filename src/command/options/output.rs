@@ -23,29 +23,29 @@ const HEADING_ZARR: &str = "Zarr output";
 #[derive(Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct OutputOptions {
-    /// Where to write [default: text on standard output]
+    /// The output file [default: text on standard output]
     ///
-    /// The format follows the name (.npy, .npz, .safetensors, .zarr, .pb, .json, .csv, .tsv, .txt, or .bin for the items
-    /// alone) or --to. In a .npz or .safetensors file an operator's output has the name that DATA has in its own, else
-    /// arr_0. A file of several tensors, one of which is an input, is not replaced by one that has lost others. A file
-    /// appears, or is replaced, only when it is complete, and may be one of the inputs. NAME.safetensors.index.json is an
-    /// index with its shards beside it (NAME-00001-of-00003.safetensors). A file that is
-    /// replaced is the old or the whole new one even after a loss of power, since the new one is synced to the disk
-    /// first; a new file is not synced. `-` is standard output. What is no regular file (a device, a pipe) is written
-    /// as it comes.
+    /// The ending of the name selects the format (.npy, .npz, .safetensors, .zarr, .pb, .json, .csv, .tsv, .txt, or .bin for
+    /// only the items); --to overrides it. `-` is standard output. In a .npz or .safetensors file the output of an operator
+    /// has the name of DATA in its container, or arr_0. NAME.safetensors.index.json is an index with its shards beside it
+    /// (NAME-00001-of-00003.safetensors).
     ///
-    /// A .zarr is a folder, a store of version 3 that is made whole beside its place: a single tensor is the array itself,
-    /// several make a group, as one does with NAME=IN or --group, or if DATA is a group. What is made from Zarr keeps its
-    /// chunks, codecs, attributes, names of dimensions and consolidated metadata. At most the items of a chunk (or shard)
-    /// and its packed bytes are held for each thread.
+    /// A file appears, or is replaced, only when it is complete. It may be one of the inputs, unless other tensors in it would
+    /// be lost. After a loss of power a replaced file is the old one or the whole new one, since the new one is synced to the
+    /// disk first; a new file is not synced. A device or a pipe is written directly.
     ///
-    /// s3://BUCKET/NAME.zarr puts the store into a bucket, each chunk by one request (several at once by --threads). A bucket
-    /// renames nothing: a store that is there is none from the first request on, and the new one is one when its metadata
-    /// come, last of all. A run that is killed leaves chunks and .NAME.zarr.tensorop/ beside them, which the next output of
-    /// that name removes.
+    /// A .zarr is a folder, a store of version 3 that is completed before it takes its name. A single tensor is an array;
+    /// several tensors, NAME=IN, --group and a group as DATA make a group. Output made from Zarr keeps its chunks, codecs,
+    /// attributes, dimension names and consolidated metadata. Each thread holds at most the items of a chunk (or shard) and
+    /// its packed bytes.
+    ///
+    /// s3://BUCKET/NAME.zarr puts the store into a bucket, each chunk by one request (several at once with --threads). Since a
+    /// bucket cannot rename, an existing store stops being one at the first request, and the new one becomes a store with the
+    /// last request, which puts its metadata. A killed run leaves chunks and .NAME.zarr.tensorop/ beside them; the next output
+    /// of that name removes both.
     #[arg(short, long, value_name = "FILE", value_parser = parse_path(), value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// The format of the output [default: by the name of FILE, else text]
+    /// The format of the output [default: by the name of FILE, or text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::writing_help))]
     pub to: Option<Format>,
     /// The byte order of a .npy, .npz or .bin [default: that of DATA]
@@ -54,57 +54,57 @@ pub(crate) struct OutputOptions {
     /// Refuse to replace a file
     #[arg(long, requires = "output")]
     pub no_clobber: bool,
-    /// Set metadata of a .safetensors file; it keeps that of the .safetensors files it is made from
+    /// Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs
     ///
-    /// Can be given several times. What several inputs say under one key the last of them says.
+    /// Can be given several times. If several inputs have the same key, the last one counts.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_metadata)]
     pub metadata: Vec<(String, String)>,
-    /// Drop the metadata of the .safetensors files that the output is made from
+    /// Drop the metadata of .safetensors inputs
     #[arg(long)]
     pub no_metadata: bool,
-    /// Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits, as views read them (int4x2, ...)
+    /// Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)
     #[arg(long)]
     pub packed: bool,
     /// Deflate the members of a .npz
     #[arg(long)]
     pub compress: bool,
-    /// The places of each axis in a chunk of a .zarr, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, else whole rows of about 16 MiB]
+    /// The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]
     ///
-    /// N,N has a number for each axis. DIM=N,DIM=N has numbers for the dimensions of these names: other axes, and tensors
-    /// without such a dimension, keep their chunks. GLOB=N,N and GLOB=DIM=N are for the tensors whose names match. X=N is for
-    /// the dimension X if a tensor has it, and else for the tensors that X matches. Can be given several times: what is for
-    /// all tensors counts first, then what is for a GLOB, and of each the last.
+    /// N,N has a number for each axis. DIM=N,DIM=N has numbers for the dimensions of these names; other axes, and tensors
+    /// without such a dimension, keep their chunks. GLOB=N,N and GLOB=DIM=N are for the tensors whose names match. X=N means
+    /// the dimension X if a tensor has it, and otherwise the tensors that match X. Can be given several times: options for
+    /// all tensors apply first, then those with a GLOB; a later option overrides an earlier one of the same kind.
     #[arg(long, value_name = "[GLOB=]N,N|DIM=N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
     pub chunks: Vec<SidesRule>,
-    /// The places of each axis in a shard, a file of several chunks, as for --chunks [default: as DATA, else no shards]
+    /// The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]
     #[arg(long, value_name = "[GLOB=]N,N|DIM=N", allow_hyphen_values = true, value_parser = parse_sides, help_heading = HEADING_ZARR)]
     pub shards: Vec<SidesRule>,
-    /// What packs chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, else zstd]
+    /// The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]
     #[arg(long, value_name = "CODEC", value_parser = parse_codec, help_heading = HEADING_ZARR)]
     pub codec: Option<String>,
     /// The names of the axes, such as time,lat,lon [default: those of DATA]
     #[arg(long, value_name = "NAME,NAME", value_parser = parse_dims, help_heading = HEADING_ZARR)]
     pub dims: Option<AxisNames>,
-    /// Make a group of a single tensor, with the tensor in it under its name
+    /// Make a group for a single tensor, which has its name in the group
     #[arg(long, help_heading = HEADING_ZARR)]
     pub group: bool,
-    /// Store chunks that hold only the fill value, too [default: those that DATA's own store has]
+    /// Also store chunks that hold only the fill value [default: those in the store of DATA]
     #[arg(long, help_heading = HEADING_ZARR)]
     pub store_empty: bool,
-    /// Make every check, print what would be done, write nothing
+    /// Make every check, print what the run would do, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Print how the output would be made, what that costs and what else was possible; write nothing
+    /// Print the plan of the run, its cost and the next best plan, and write nothing
     ///
-    /// For each operand: whether it is read along the output, across it or by indices, in pieces of which size, and how many
-    /// times. Then how the output is cut, how many reads and writes that takes (of a server, requests), by how many threads and
-    /// in how much memory; and the next best plan with its cost. A cost is the number of bytes whose copying takes as long.
+    /// For each operand the plan gives the direction of reading (along the output, across it or by indices), the size of the
+    /// pieces and the number of times that each is read. Then it gives the cut of the output, the number of reads and writes
+    /// (to a server: requests) and of threads, and the memory. A cost is the number of bytes whose copying takes as long.
     #[arg(long)]
     pub explain: bool,
     /// With --explain: print the plan as JSON, an object for each tensor
     #[arg(id = "explain_json", long = "json", requires = "explain")]
     pub json: bool,
-    /// Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, else never]
+    /// Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, help_heading = HEADING_TEXT)]
     pub threshold: Option<usize>,
     #[command(flatten)]
@@ -116,13 +116,13 @@ pub(crate) struct OutputOptions {
 /// The options of every command that prints text. Each command has its own option of when the text is elided.
 #[derive(Args)]
 pub(crate) struct PageOptions {
-    /// Items at each end of an axis that stay when it is elided
+    /// The number of items at each end of an elided axis
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 3, help_heading = HEADING_TEXT)]
     pub edgeitems: usize,
-    /// Characters in a line
+    /// The number of characters in a line
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 75, help_heading = HEADING_TEXT)]
     pub linewidth: usize,
-    /// At most N digits after the point [default: as many as tell the value]
+    /// At most N digits after the point [default: as many as the value needs]
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, help_heading = HEADING_TEXT)]
     pub precision: Option<usize>,
 }
@@ -277,17 +277,17 @@ impl OutputOptions {
 /// The option of an operator that changes DATA.
 #[derive(Args)]
 pub(crate) struct EditOptions {
-    /// Change DATA's own file where it lies, instead of writing an output
+    /// Change DATA in its own file, instead of writing an output
     ///
     /// DATA is a .npy file, a tensor of a .safetensors file, a Zarr store, or bytes of any file (FILE:DTYPE[DIMS]@OFFSET).
-    /// Costs what is changed, not what the file holds. Every check is made before the first byte is written, and the
-    /// file is locked meanwhile, so that several such edits of one file are done one after the other. UPDATES and
-    /// INDICES may be DATA itself: they count as read before. Not atomic: if the machine or the program is stopped
-    /// in the middle, a part of the changes has been made; and nothing is synced to the disk. To be safe from that, use
-    /// -o with the name of a .npy file itself.
+    /// The cost depends on the change, not on the size of the file. Every check is made before the first byte is written.
+    /// The file is locked meanwhile, so several edits of one file are made one after the other. UPDATES and INDICES may be
+    /// DATA itself: their values are those from before the edit. The edit is not atomic: if the machine or the program is
+    /// stopped in the middle, a part of the changes has been made. Nothing is synced to the disk. To be safe from both, use
+    /// -o with the name of the .npy file itself.
     ///
-    /// Of a Zarr store only the chunks in which something changes are written anew, all of them beside it first; then
-    /// each takes its name at once.
+    /// In a Zarr store only the chunks that change are written: first all of them beside the old ones, then each takes its
+    /// name in one step.
     #[arg(short, long, conflicts_with_all = ["output", "to", "no_clobber", "byte_order", "metadata", "no_metadata", "compress", "packed", "chunks", "shards", "codec", "dims", "group", "finish", "restart"], help_heading = HEADING)]
     pub in_place: bool,
 }

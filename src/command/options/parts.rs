@@ -15,26 +15,27 @@ const MOST_PARTS: usize = 1_000_000;
 pub(crate) struct PartOptions {
     /// Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder
     ///
-    /// A part is a contiguous range of whole chunks (of a .npy of bytes that meet at multiples of 1 MiB), the same for any
-    /// threads and machines; parts differ by one chunk (or MiB) at most, and those beyond their number are empty. Together
-    /// they are, byte for byte, what the command without --part writes. Any part may run any number of times, at once or
-    /// after it was killed: what it finds done it leaves. What is under way lies beside the output in .NAME.tensorop/;
-    /// another command, another N or an operand that has changed is an error that says what differs (operands count by what
-    /// they are, not by the spelling of their path). --finish puts the output in its place. In a bucket (s3://BUCKET/NAME.zarr)
-    /// the chunks are put where they stay, so that a store that is there has to be removed first, by --restart; end parts of
-    /// another command before that.
+    /// A part is a contiguous range of whole chunks (in a .npy: of bytes, divided at multiples of 1 MiB). It is the same for
+    /// any number of threads and on any machine. Parts differ by at most one chunk (or MiB); if there are more parts than
+    /// chunks, the last ones are empty. All parts together give the same bytes as the command without --part. A part may run
+    /// any number of times, at once or after it was killed; it does not make finished chunks again.
     ///
-    /// With --in-place (on a Zarr store) only the chunks of this part are changed; there is no record then, and --finish is
-    /// not needed. Standard input is no operand of a part, since each part reads it.
+    /// Unfinished work is beside the output in .NAME.tensorop/. Another command, another N or a changed operand is an error
+    /// that names the difference (operands are compared by identity, not by the spelling of their path). --finish moves the
+    /// output into place. In a bucket (s3://BUCKET/NAME.zarr) the chunks are put under their final keys, so --restart has to
+    /// remove an existing store first; end parts of another command before that.
+    ///
+    /// With --in-place (on a Zarr store) only the chunks of this part are changed, without a record, and --finish is not
+    /// needed. Standard input cannot be an operand of a part, since every part would have to read it.
     #[arg(long, value_name = "K/N", value_parser = parse_part)]
     pub part: Option<Share>,
-    /// With the same command: put the output in place if all N parts are done, else print those that are missing (status 1)
+    /// With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)
     ///
-    /// Nothing is computed. The missing parts are printed as Slurm's --array takes them, such as 3,7,12-14. Run again it is 0,
-    /// unless the finished output has lost, gained or resized files since then (status 2).
+    /// Nothing is computed. The missing parts are printed in the form that Slurm's --array takes, such as 3,7,12-14. If the
+    /// output is already finished, the status is 0, or 2 if its files were lost, added or resized since then.
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "restart")]
     pub finish: Option<NonZero<usize>>,
-    /// With --part: forget what is under way, and begin anew; for one process before the others
+    /// With --part: discard unfinished work and begin again; give it to one process before the others start
     #[arg(long, requires = "part")]
     pub restart: bool,
 }

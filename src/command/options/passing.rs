@@ -10,39 +10,40 @@ use crate::format::glob::Glob;
 
 /// The tolerances, and what else decides whether items pass.
 #[derive(Args)]
-#[command(next_help_heading = "What passes")]
+#[command(next_help_heading = "Pass criteria")]
 pub(crate) struct PassOptions {
-    /// The largest absolute error that passes; GLOB=A of the tensors whose names match
+    /// The largest absolute error that passes; with GLOB=A only for tensors with matching names
     ///
-    /// Can be given several times: the last that matches the name of a tensor decides.
+    /// Can be given several times: the last one that matches the name of a tensor decides.
     #[arg(long, value_name = "A", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
     pub atol: Vec<ByName<f64>>,
-    /// The largest error relative to EXPECTED that passes, with --atol their sum; or GLOB=R
+    /// The largest error relative to EXPECTED that passes; with --atol their sum; or GLOB=R
     #[arg(long, value_name = "R", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
     pub rtol: Vec<ByName<f64>>,
-    /// How many representable values apart still passes (0: +0 equals -0); or GLOB=N
+    /// The most steps between representable values that pass (0: +0 equals -0); or GLOB=N
     ///
-    /// In the format of the items themselves: neighbours are 1 apart. Of integers and dates it is their difference, of
-    /// complex numbers the larger of both parts.
+    /// Steps are counted in the dtype of the items: neighbouring values are 1 apart. For integers and dates it is their
+    /// difference, and for complex numbers the larger number of both parts.
     #[arg(long, value_name = "N", value_parser = parse_steps, value_hint = ValueHint::Other)]
     pub ulp: Vec<ByName<u64>>,
-    /// NaNs of different bits differ
+    /// Treat NaNs of different bits as different
     #[arg(long)]
     pub nan_differs: bool,
     /// Compare values, whatever the dtypes
     ///
-    /// Integers with integers exactly, other numbers as float64 or complex128, strings as text. What has no common
-    /// meaning (strings and numbers, structured dtypes) still differs.
+    /// Integers are compared with integers exactly, other numbers as float64 or complex128, and strings as text. Dtypes
+    /// without a common meaning (strings and numbers, structured dtypes) still differ.
     #[arg(long)]
     pub ignore_dtype: bool,
-    /// Metadata that differ are a difference, too: attributes, fill values, names of dimensions, what files say of themselves
+    /// Count different metadata as a difference: attributes, fill values, dimension names, metadata of files
     ///
-    /// What is compared are attributes, fill values and names of dimensions of Zarr arrays, the attributes of their groups, and
-    /// the metadata of .safetensors files. What the format of one side has no place for is no difference. Without this option
-    /// what differs is named, and the status does not depend on it. --accept writes no metadata, so they exclude each other.
+    /// These are compared: attributes, fill values and dimension names of Zarr arrays, the attributes of their groups, and
+    /// the metadata of .safetensors files. Metadata that the format of one side cannot hold are no difference. Without this
+    /// option the report names the metadata that differ, and the status does not depend on them. --accept writes no metadata,
+    /// so the two options exclude each other.
     #[arg(long, conflicts_with = "accept")]
     pub metadata: bool,
-    /// How many items of a tensor may fail: a number, or a share in per cent such as 0.1%
+    /// The number of items of a tensor that may fail, or their share in per cent such as 0.1%
     ///
     /// The tensor passes if 100 x mismatches <= P x items, exactly as P is typed.
     #[arg(long, value_name = "N|P%", value_parser = str::parse::<Allowed>, value_hint = ValueHint::Other)]
@@ -53,14 +54,14 @@ pub(crate) struct PassOptions {
 
 /// Limits on metrics: if there is any, items need pass only if a tolerance is given, too.
 #[derive(Args)]
-#[command(next_help_heading = "What passes as a whole")]
+#[command(next_help_heading = "Pass criteria for whole tensors")]
 pub(crate) struct LimitOptions {
     /// The least cosine of the angle between the flattened tensors, from -1 to 1; or GLOB=X
     ///
-    /// This and the next four options judge a tensor as a whole: it passes if all limits that are given hold. Its single items
-    /// may then differ by any amount, unless --atol, --rtol, --ulp or --allow limits them, too. Items that are NaN or infinite
-    /// on one side must always be the same on the other. GLOB=X is for the tensors whose names match, as in --atol GLOB=A; to
-    /// a tensor that no limit is for, the limits of others do not matter.
+    /// This and the next four options judge a tensor as a whole: it passes if all given limits hold. Single items may then
+    /// differ by any amount, unless --atol, --rtol, --ulp or --allow limits them, too. Items that are NaN or infinite on one
+    /// side must always be the same on the other. GLOB=X is for the tensors whose names match, as in --atol GLOB=A; it has no
+    /// effect on other tensors.
     ///
     /// A metric that is undefined (null in --json) passes no limit, unless all items are the same.
     #[arg(long, value_name = "X", value_parser = parse_cosine, value_hint = ValueHint::Other)]

@@ -78,24 +78,24 @@ pub(crate) struct SliceOptions {
     /// extremes of int64. An empty value (--start=) is the empty list.
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "stop", value_hint = ValueHint::FilePath)]
     pub start: Option<IndexList>,
-    /// The place before which to stop on each axis, as --start
+    /// The place before which to stop on each axis, like --start
     ///
-    /// INT_MAX is the end of any axis; INT_MIN takes its begin in, too, when the step is negative.
+    /// INT_MAX is the end of any axis. With a negative step, INT_MIN includes the first place.
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub stop: Option<IndexList>,
-    /// From one place to the next on each axis, as --start [default: 1 for each]
+    /// The step from one place to the next on each axis, like --start [default: 1 for each]
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub step: Option<IndexList>,
-    /// The axes that start, stop and step are for, as --start [default: 0,1,..]
+    /// The axes of --start, --stop and --step, in the same notation [default: 0,1,..]
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub axes: Option<IndexList>,
     /// Slices in NumPy's notation, such as '1:8:2, ..., ::-1'
     ///
-    /// Basic slices of NumPy, one an axis; axes not named are taken whole. An integer alone would drop its axis and
-    /// is refused: write 3:4 for 3, and `-1:` for -1.
+    /// Basic slices of NumPy, one for each axis; axes that are not named are taken whole. A single integer would drop its
+    /// axis and is refused: write 3:4 for 3, and `-1:` for -1.
     ///
-    /// Where the dimensions have names, as in Zarr stores, these may be said: time=2:4,lat=::2. `slice` of a group of
-    /// several tensors then takes the slices of all that have one of the dimensions, and copies the others.
+    /// If the dimensions have names, as in Zarr stores, they can be used: time=2:4,lat=::2. Given a group of several
+    /// tensors, `slice` then slices all tensors that have one of the dimensions, and copies the others.
     #[arg(long, value_name = "SLICES", conflicts_with_all = ["start", "stop", "step", "axes"])]
     pub at: Option<At>,
 }
