@@ -21,14 +21,15 @@ cp LICENSE-APACHE LICENSE-MIT "$folder/"
 cat > "$folder/README.md" <<'END'
 # Tests of tensor operators
 
-What Slice, SliceScatter, ScatterUpdate, ScatterND, ScatterElements, Gather, GatherND, GatherElements, Concat, Transpose,
-Reshape and their kin must do, as ONNX and OpenVINO specify them. `npy/` has a folder for each test, with `case.json` and the
-`.npy` files that it names; `onnx/` has those of ONNX's operators as ONNX's own backend tests: `model.onnx` and
-`test_data_set_0`. `about.json` beside a model, like `case.json`, says whether the specification decides the test (`must`), is
-silent (`choice`), or forbids it (`reject`, which has an `error` and no output), and why.
+These tests define the results of Slice, SliceScatter, ScatterUpdate, ScatterND, ScatterElements, Gather, GatherND,
+GatherElements, Concat, Transpose, Reshape and related operators, as ONNX and OpenVINO specify them. `npy/` has a folder for each
+test, with `case.json` and the `.npy` files that it names. `onnx/` has the tests of ONNX's operators in the layout of ONNX's
+backend tests: `model.onnx` and `test_data_set_0`. `about.json` beside a model, like `case.json`, gives the class of the test and
+the reason: the specification defines the output (`must`), is silent (`choice`), or forbids the inputs (`reject`, with an `error`
+and no output).
 
-`sha256sum --check SHA256SUMS` checks the files, and `tensorop check onnx --actual OUTPUTS` what a runtime has made of them:
-the page docs/conformance.md of tensorop says more.
+`sha256sum --check SHA256SUMS` checks the files. `tensorop check onnx --actual OUTPUTS` checks the outputs of a runtime. The page
+docs/conformance.md of tensorop has the details.
 
 Copyright 2026, the tensorop developers. Licensed under the Apache License, Version 2.0, or the MIT license, at your option.
 END
