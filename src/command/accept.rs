@@ -363,6 +363,6 @@ fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
 
 /// Refuses to write what lies behind an address.
 fn refuse_address(path: &Path) -> Result<()> {
-    ensure!(as_address(path).is_none(), "{}: --accept writes a file, and not what lies behind an address", label(path));
+    ensure!(as_address(path).is_none(), "{}: --accept writes a local file, not one behind an address", label(path));
     Ok(())
 }

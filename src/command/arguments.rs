@@ -168,7 +168,7 @@ impl Arguments {
                     let place = || format!("{key} {}", shown(path));
                     ensure!(
                         !target.overlaps(&address),
-                        "--part: {} is an operand and lies in {}, or has it in itself: parts would be made from what others made",
+                        "--part: the operand {} overlaps {}: parts would read what other parts write",
                         shown(path),
                         target.label()
                     );
@@ -204,10 +204,10 @@ fn refuse_own(target: &Target, output: &Path, path: &Path, real: &Path) -> Resul
     let (label, path) = (target.label(), path.display());
     let found = fs::metadata(real).with_context(|| path.to_string())?;
     if real == output || target.existing().is_some_and(|existing| same_file(existing, &found)) {
-        bail!("--part: {path} is an operand and the output: parts of it would be made from what others made");
+        bail!("--part: {path} is both an operand and the output: parts would read what other parts write");
     }
-    ensure!(!output.starts_with(real), "--part: {label} lies in the operand {path}, which parts would change");
-    ensure!(!real.starts_with(output), "--part: the operand {path} lies in {label}, which is replaced");
+    ensure!(!output.starts_with(real), "--part: {label} is inside the operand {path}, which parts would change");
+    ensure!(!real.starts_with(output), "--part: the operand {path} is inside {label}, which is replaced");
     Ok(())
 }
 

@@ -275,7 +275,7 @@ fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mu
     let ShardedOutput { io, options, quiet, target, path, most } = out;
     let (format, label) = (Format::SAFETENSORS, target.label());
     let stem = shards::stem(path).expect("the name of an index");
-    ensure!(matches!(target, Target::File(_)), "{label}: is no regular file, beside which shards could lie");
+    ensure!(matches!(target, Target::File(_)), "{label}: is not a regular file, so shards cannot be written beside it");
     // shards are filled in the order of the tensors
     let works = write::named_in_order(works, format).with_context(|| label)?;
     for work in &works {

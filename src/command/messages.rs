@@ -83,7 +83,7 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
         None => message,
         Some(Advice::WriteNpy) => format!("{message}: use -o FILE.npy"),
         Some(Advice::ReadBits) => format!("{message}; --dtype reads the bits as it"),
-        Some(Advice::SkipRows(rows)) => format!("{message}; --skip-rows {rows} leaves out what may be headings"),
+        Some(Advice::SkipRows(rows)) => format!("{message}; --skip-rows {rows} skips possible headings"),
         Some(Advice::NameItems(bytes)) => format!("{message}: {}", say_what(bytes)),
         Some(Advice::WriteOrName(bytes)) => format!("{message}: use -o FILE.npy, or {}", say_what(bytes)),
         Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
@@ -94,7 +94,7 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
         Some(Advice::ReadMissing) => format!("{message}; --missing nan (or another value) reads it as that"),
         Some(Advice::KeepOthers) => format!("{message}: choose another file"),
         Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
-        Some(Advice::AskUnsigned) => format!("{message}; --no-sign-request asks for what is public"),
+        Some(Advice::AskUnsigned) => format!("{message}; --no-sign-request reads public objects"),
         Some(Advice::ChangeOption) => format!("--{message}"),
     }
 }

@@ -88,7 +88,7 @@ impl ScatterElements {
         self.duplicates.check(reduction)?;
         self.options.check_again(reduction, has_initial)?;
         if let (Some(_), Reduction::Mean) = (self.opset, reduction) {
-            bail!("--opset: not with --reduction mean, which is OpenVINO's alone");
+            bail!("--opset: cannot be used with --reduction mean, which only OpenVINO has");
         }
         let indices = INDICES.of(&self.indices);
         let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?;

@@ -231,10 +231,10 @@ impl<'a> OperandReader<'a> {
         let Operand { arg, label, .. } = operand;
         let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
         if as_address(path).is_some() {
-            bail!("{label}: --in-place changes a local file, and not what lies behind an address");
+            bail!("{label}: --in-place changes a local file, not one behind an address");
         }
         if folder_of_files(path).is_some() {
-            bail!("{label}: --in-place changes one file: name it, and not the folder that it lies in");
+            bail!("{label}: --in-place changes one file: name the file, not its folder");
         }
         let options = OpenOptions { locked: true, skip_rows: 0, missing: None, ..self.open_options(label) };
         let input = options.open(path)?;

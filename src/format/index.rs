@@ -121,7 +121,7 @@ impl IndexReader {
         };
         let there = opened.numbers.get(name).ok_or_else(|| {
             let (name, shard) = (python::repr_str(name), python::repr_str(&shard.location));
-            malformed!("the index says that {name} lies in {shard}, which has no tensor of that name")
+            malformed!("the index says that {name} is in {shard}, which has no tensor of that name")
         })?;
         Ok((opened, *there))
     }
@@ -210,7 +210,7 @@ impl<'de> Deserialize<'de> for Top {
                     if key != MAP {
                         map.next_value::<IgnoredAny>()?;
                     } else if found.replace(map.next_value()?).is_some() {
-                        return Err(A::Error::custom(format_args!("{MAP} stands there twice")));
+                        return Err(A::Error::custom(format_args!("{MAP} occurs twice")));
                     }
                 }
                 found.map(Top).ok_or_else(|| A::Error::custom(format_args!("there is no {MAP}")))

@@ -113,7 +113,7 @@ impl NarrowItems {
         self.bytes.read_at(&mut last, at)?;
         ensure!(
             last[0] >> used == 0,
-            "byte {at} is {:#04x}: {} of its bits lie behind the last item, and are not 0",
+            "byte {at} is {:#04x}: {} of its bits are after the last item, and not 0",
             last[0],
             8 - used
         );
@@ -316,6 +316,6 @@ mod tests {
             assert_eq!(items("int4", &[0xff, byte], 0, count, true).check_end().is_ok(), is_good, "{count} {byte}");
         }
         let refused = items("int2", &[0xff, 0x10], 1, 2, true).check_end().map_err(|error| error.to_string());
-        assert_eq!(refused, Err("byte 1 is 0x10: 4 of its bits lie behind the last item, and are not 0".to_owned()));
+        assert_eq!(refused, Err("byte 1 is 0x10: 4 of its bits are after the last item, and not 0".to_owned()));
     }
 }

@@ -85,7 +85,7 @@ fn meta(text: &str) -> Result<Meta> {
             ("fortran_order", Literal::Bool(value)) => fortran_order = Some(value),
             ("shape", value @ Literal::Tuple(_)) => shape = Some(dims(&value).ok_or_else(refused)?),
             ("fortran_order" | "shape", _) => return Err(refused()),
-            _ => bail!("the header has a key beside descr, fortran_order and shape"),
+            _ => bail!("the header has a key other than descr, fortran_order and shape"),
         }
     }
     let missing = |key: &str| malformed!("the header has no {key:?}");
@@ -352,7 +352,7 @@ mod tests {
             (
                 "{'descr': '<f4', 'order': 1, 'shape': (3,)}",
                 None,
-                "the header has a key beside descr, fortran_order and shape",
+                "the header has a key other than descr, fortran_order and shape",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (), 'shape': ()}",

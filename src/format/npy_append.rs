@@ -80,7 +80,7 @@ impl<'a> Append<'a> {
             let _ = self.file.set_len(self.end);
         }
         let unmarked = self.mark(b' ');
-        written.map_err(|error| error.needing(|| format!("what is appended needs {} bytes", self.bytes())))?;
+        written.map_err(|error| error.needing(|| format!("the appended items need {} bytes", self.bytes())))?;
         unmarked
     }
 

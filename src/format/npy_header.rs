@@ -74,7 +74,7 @@ impl<'a> HeaderEdit<'a> {
             Some(first) => first..old.iter().zip(&new).rposition(differs).map_or(first, |last| last + 1),
         };
         if at.start / PAGE != at.end.saturating_sub(1) / PAGE {
-            return refuse("the dims lie on two pages of the file, which are not changed at once".to_owned());
+            return refuse("the dims are on two pages of the file, which cannot be changed at once".to_owned());
         }
         Ok(Self { file, label, bytes: new[at.clone()].to_vec(), at, len: old.len() })
     }

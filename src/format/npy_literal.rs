@@ -44,7 +44,7 @@ pub(super) fn dictionary(text: &str) -> Result<Vec<Entry>> {
             break;
         }
     }
-    ensure!(parser.rest.trim_ascii().is_empty(), "the header has text behind its dictionary");
+    ensure!(parser.rest.trim_ascii().is_empty(), "the header has text after its dictionary");
     Ok(entries)
 }
 
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
 
     /// Takes what follows a backslash, and appends the character that it stands for.
     fn escape(&mut self, text: &mut String) -> Result<()> {
-        let bad = || malformed!("the header has an escape that stands for no character");
+        let bad = || malformed!("the header has an escape that means no character");
         let next = self.rest.chars().next().ok_or_else(bad)?;
         let (prefix, digits, radix) = match next {
             'x' => (1, 2, 16),

@@ -147,7 +147,10 @@ impl OpenOptions {
             let found = FoundFile::find(path, fs::File::options().read(true).write(true))?;
             let metadata = found.file.metadata()?;
             if !metadata.is_file() {
-                return Err(Error::of(ErrorKind::Unsupported, "no regular file, which alone is changed in place"));
+                return Err(Error::of(
+                    ErrorKind::Unsupported,
+                    "not a regular file; only regular files can be changed in place",
+                ));
             }
             refuse_hashed(&found.path)?;
             found.file.lock().context("cannot be locked")?;

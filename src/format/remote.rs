@@ -17,7 +17,7 @@ impl OpenOptions {
     /// Those of [`open`](Self::open); of asking the server; a build that has no network.
     pub(super) fn open_address(&self, object: &str, after: Option<String>) -> Result<Input> {
         if self.locked {
-            let message = "what lies behind an address is not changed in place";
+            let message = "a file behind an address cannot be changed in place";
             return Err(Error::of(ErrorKind::Unsupported, message).within(&*self.label));
         }
         reach(self, object, after)

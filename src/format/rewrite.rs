@@ -74,7 +74,7 @@ impl Rewrite {
     ) -> Result<Self> {
         let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
         if !format.is_written() || old.is_some_and(|old| old.unwritten().is_some()) {
-            let message = format!("{} is not written anew: name a file of another format", format.name());
+            let message = format!("{} cannot be written again: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
         let target = files::target(path, label.to_owned(), format, false, RequestOptions::default())?;
@@ -198,7 +198,7 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
     let refused = match is_like {
         true if !old.shape().is_empty() => return Ok(()),
         // the change is a slice of all places, and a slice has an axis
-        true => Error::of(ErrorKind::Unsupported, "a tensor without axes is not changed where it lies"),
+        true => Error::of(ErrorKind::Unsupported, "a tensor without axes cannot be changed in place"),
         false => {
             let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
             let why = input.unwritten().unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));

@@ -252,7 +252,7 @@ impl<'de> Deserialize<'de> for Entry {
                         _ => map.next_value::<IgnoredAny>().map(|_| false)?,
                     };
                     if is_repeated {
-                        return Err(A::Error::custom(format_args!("{key} stands there twice")));
+                        return Err(A::Error::custom(format_args!("{key} occurs twice")));
                     }
                 }
                 let dtype = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
@@ -302,7 +302,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
                 let info = map.next_value().map_err(explain)?;
                 entries.push((name, info));
             } else if notes.is_some() {
-                return Err(A::Error::custom(format_args!("{METADATA} stands there twice")));
+                return Err(A::Error::custom(format_args!("{METADATA} occurs twice")));
             } else {
                 notes = Some(map.next_value::<Option<Strings>>().map_err(explain)?);
             }
@@ -550,7 +550,7 @@ mod tests {
             (one("X8", "[2]", "0", "2"), 2, "dtype 'X8' is not known"),
             (one("X8", "[2]", "2", "0"), 2, "'a': data from byte 2 to byte 0"),
             (one("X8", "[2]", "0", "2"), 3, "3 bytes of data, expected 2 by the header"),
-            (one("U8\",\"dtype\":\"X8", "[2]", "0", "2"), 2, "'a': dtype stands there twice"),
+            (one("U8\",\"dtype\":\"X8", "[2]", "0", "2"), 2, "'a': dtype occurs twice"),
             (r#"{"a":{"dtype":8,"shape":[2],"data_offsets":[0,2]}}"#.to_owned(), 2, "'a': invalid type: integer `8`"),
             (one("U8", "[4294967296,4294967296]", "0", "2"), 2, "is larger than memory can be"),
             (one("U8", "[0,4294967296,4294967296]", "0", "0"), 0, "is larger than memory can be"),
@@ -563,11 +563,11 @@ mod tests {
             (two("[0,2]", "[0,2]"), 2, "'b' begins at byte 0 of the data, expected 2"),
             (format!(r#"{{"a":{tensor},"a":{tensor}}}"#), 2, "the header names 'a' twice"),
             (format!(r#"{{"a":{tensor},"\u0061":{tensor}}}"#), 2, "the header names 'a' twice"),
-            (r#"{"__metadata__":{},"__metadata__":{}}"#.to_owned(), 0, "__metadata__ stands there twice"),
+            (r#"{"__metadata__":{},"__metadata__":{}}"#.to_owned(), 0, "__metadata__ occurs twice"),
             (r#"{"__metadata__":{"a":1}}"#.to_owned(), 0, "'__metadata__': invalid type: integer `1`"),
             (format!(r#"{{"__metadata__":{tensor}}}"#), 0, "'__metadata__': invalid type: sequence"),
             (r#"{"a":{"dtype":"U8","shape":[2]}}"#.to_owned(), 2, "'a': missing field `data_offsets`"),
-            (r#"{"a":{"dtype":"U8","dtype":"U8"}}"#.to_owned(), 2, "'a': dtype stands there twice"),
+            (r#"{"a":{"dtype":"U8","dtype":"U8"}}"#.to_owned(), 2, "'a': dtype occurs twice"),
         ];
         let mut failures = Vec::new();
         for (json, items, expected) in rows {

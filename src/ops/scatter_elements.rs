@@ -118,7 +118,7 @@ pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
 ) -> Result<Array<T, D>, Error> {
     let shapes = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
     if reduction == Reduction::Sub {
-        return Err(Error::new(Subject::Reduction, "sub is of OpenVINO's ScatterNDUpdate-15 alone"));
+        return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterNDUpdate-15 has sub"));
     }
     let application = Application::new(&T::dtype(), reduction, use_init_val)?;
     match application {
@@ -232,7 +232,7 @@ mod tests {
         let none = scatter_elements(&Array2::<u8>::zeros((0, 2)), &array![[0]], &array![[1]], 0).unwrap_err();
         assert_eq!(none.to_string(), "indices: 0 at [0, 0] is out of range: there is no place on axis 0 (data [0, 2])");
         let sub = scatter_elements_reduce(&array![1], &array![0], &array![1], 0, Reduction::Sub, true).unwrap_err();
-        assert_eq!(sub.to_string(), "reduction: sub is of OpenVINO's ScatterNDUpdate-15 alone");
+        assert_eq!(sub.to_string(), "reduction: only OpenVINO's ScatterNDUpdate-15 has sub");
         // more than isize counts
         let huge = check(&[3, 4], &[1 << 62, 4], None, 0).unwrap_err().to_string();
         assert_eq!(huge, "indices: more items than can be counted (shape [4611686018427387904, 4])");

@@ -135,7 +135,7 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     reduction: Reduction,
 ) -> Result<Array<T, D>, Error> {
     if reduction == Reduction::Mean {
-        return Err(Error::new(Subject::Reduction, "mean is of OpenVINO's ScatterElementsUpdate-12 alone"));
+        return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterElementsUpdate-12 has mean"));
     }
     let operation = T::operation(reduction)
         .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;

@@ -58,7 +58,7 @@ impl KeyStore for LocalStore {
             // Tools that keep large files elsewhere leave links to files that have not been fetched. Such a value is
             // not absent.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(&path) {
-                Ok(_) => bail!("is a link to what is not there"),
+                Ok(_) => bail!("is a link to a missing file"),
                 Err(_) => return Ok(None),
             },
             Err(error) => return Err(error.into()),
@@ -172,7 +172,7 @@ mod tests {
         let store = LocalStore::new(folder.path());
         std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
         let message = |key| store.open(key).unwrap_err().to_string();
-        assert_eq!(message("link"), "is a link to what is not there");
+        assert_eq!(message("link"), "is a link to a missing file");
         assert_eq!(message(""), "is a folder, expected a file");
         std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
         assert_eq!(message("socket"), "is no regular file");

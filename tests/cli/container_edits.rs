@@ -344,7 +344,7 @@ fn shards() {
         ("slice half.index.json:b --at :", &["DATA half.index.json:b: shard 'gone.safetensors'", "(os error 2)"]),
         (
             "slice half.index.json:c --at :",
-            &["DATA half.index.json:c", "'c' lies in 's1.safetensors', which has no tensor"],
+            &["DATA half.index.json:c", "'c' is in 's1.safetensors', which has no tensor"],
         ),
         (
             "slice half.index.json:d --at :",

@@ -562,7 +562,7 @@ fn not_accepted() {
         ),
         (
             "dump.bin:float32[]@0 2.5 --dtype float32",
-            "EXPECTED dump.bin:float32[]@0: a tensor without axes is not changed where it lies".to_owned(),
+            "EXPECTED dump.bin:float32[]@0: a tensor without axes cannot be changed in place".to_owned(),
         ),
         (
             "dump.bin:int32 w.npy -q",

@@ -274,13 +274,13 @@ fn parts_of_an_operand_are_refused() {
     fs::hard_link(folder.path("d.npy"), folder.path("hard.npy")).expect("a link");
     folder.run(words("convert a=d.npy b=i.npy -o g.zarr")).printed().expect("written");
     let same = |path: &str| {
-        format!("error: --part: {path} is an operand and the output: parts of it would be made from what others made\n")
+        format!("error: --part: {path} is both an operand and the output: parts would read what other parts write\n")
     };
     let within = |output: &str, path: &str| {
-        format!("error: --part: output {output} lies in the operand {path}, which parts would change\n")
+        format!("error: --part: output {output} is inside the operand {path}, which parts would change\n")
     };
     let around = |path: &str, output: &str| {
-        format!("error: --part: the operand {path} lies in output {output}, which is replaced\n")
+        format!("error: --part: the operand {path} is inside output {output}, which is replaced\n")
     };
     let rows = [
         ("slice d.npy --at :3 -o d.npy", same("d.npy")),
@@ -383,7 +383,7 @@ fn refusals() {
         ("convert /dev/stdin -o o.npy --part 1/2", "--part: IN /dev/stdin cannot be read by every part: name a file"),
         (
             "slice d.npy --at :3 -o d.npy --part 1/2",
-            "--part: d.npy is an operand and the output: parts of it would be made from what others made",
+            "--part: d.npy is both an operand and the output: parts would read what other parts write",
         ),
         (
             "scatter-nd d.zarr [[1]] --fill 1 --reduction add -i --part 1/2",

@@ -216,10 +216,7 @@ fn bits_that_are_no_items() {
             ),
             ("slice p.bin:uint2[1]@2 --at :", &["byte 2 is 0x05, which is no uint2; 4 items a byte are uint2x4"]),
             ("slice six.bin:float6_e2m3fn --at :", &["byte 0 is 0x40, which is no float6_e2m3fn"]),
-            (
-                "slice p.bin:int4x2[3]@0 --at :1",
-                &["byte 1 is 0xf3: 4 of its bits lie behind the last item, and are not 0"],
-            ),
+            ("slice p.bin:int4x2[3]@0 --at :1", &["byte 1 is 0xf3: 4 of its bits are after the last item, and not 0"]),
             ("slice p.bin:int4x2[9] --at :", &["3 bytes of data, expected 5 (int4 [9]); [6] would fit"]),
             ("slice p.bin:int4x2[-1,4] --at :", &["3 bytes of data hold no whole number of items of int4x2 [-1, 4]"]),
             ("slice p.bin:int4x2[-1,18446744073709551615] --at :", &["more than memory"]),

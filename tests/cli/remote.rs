@@ -134,7 +134,7 @@ fn what_is_not_there_and_what_is_refused() {
         (
             format!("slice-scatter {} 5 --at :1 -i", url("x.npy")),
             format!(
-                "error: DATA {}: --in-place changes a local file, and not what lies behind an address\n",
+                "error: DATA {}: --in-place changes a local file, not one behind an address\n",
                 url("x.npy")
             ),
         ),
@@ -171,7 +171,7 @@ fn what_is_not_there_and_what_is_refused() {
     );
     folder.put("other.npy", tensor::<f32>(&[60, 100], &[0.5; 6000]).npy());
     let run = folder.run(["diff", &url("x.npy"), "other.npy", "--accept"]);
-    let refused = "--accept writes a file, and not what lies behind an address\n";
+    let refused = "--accept writes a local file, not one behind an address\n";
     assert_eq!((run.status, run.stderr), (Some(2), format!("error: EXPECTED {}: {refused}", url("x.npy"))));
     let run = folder.run(["show", &url("g.zarr:a"), "--at", ":1,:2"]);
     assert!(run.printed().expect("an array by its name").ends_with("[[0. 1.]]\n"));
@@ -576,7 +576,7 @@ fn buckets_are_asked_with_a_signature_or_without() {
     assert_eq!((status, text.as_str()), (Some(2), "error: FILE s3://bucket/none: 404 Not Found\n"));
     server.fail([Some(Fault::Status(403, None))]);
     let (_, text) = run(&show, true);
-    let advice = "the credentials that were given do not allow it; --no-sign-request asks for what is public";
+    let advice = "the credentials that were given do not allow it; --no-sign-request reads public objects";
     assert_eq!(text, format!("error: FILE s3://bucket/a b/x.npy: 403 Forbidden: {advice}\n"));
     std::fs::remove_dir_all(folder.path("home")).expect("removed");
     server.fail([Some(Fault::Status(403, None))]);

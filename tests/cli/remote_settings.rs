@@ -217,7 +217,7 @@ fn profiles_whose_keys_come_from_elsewhere() {
         let told =
             format!("{kind}, by which no keys are got here: eval \"$(aws configure export-credentials --format env");
         format!(
-            "error: FILE s3://bucket/x.npy: {told}{profile})\" gives them; --no-sign-request asks for what is public\n"
+            "error: FILE s3://bucket/x.npy: {told}{profile})\" gives them; --no-sign-request reads public objects\n"
         )
     };
     folder.put("home/.aws/config", config);
@@ -304,5 +304,5 @@ fn profiles_and_regions() {
     server.fail([Some(Fault::Region("evil.example/"))]);
     let (status, text, queries) = asked(&[]);
     assert_eq!((status, queries.len()), (Some(2), 1), "{text}");
-    assert!(text.contains("what is said to be the region of the bucket is none"), "{text}");
+    assert!(text.contains("the server names a region of the bucket that is not one"), "{text}");
 }

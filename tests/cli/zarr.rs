@@ -259,7 +259,7 @@ fn refusals() {
         ("convert d.npy -o o.zarr --chunks 4,4 --shards 6,6", "--shards: [6, 6] are no whole chunks of [4, 4]"),
         ("convert d.npy -o o.npy --chunks 4,4", "--chunks: npy has no chunks, expected a .zarr as output"),
         ("convert ../x=d.npy b=d.npy -o o.zarr", "output o.zarr: \"../x\" cannot be the name of an array in a group"),
-        ("convert a=d.npy a/b=d.npy -o o.zarr", "output o.zarr: \"a/b\" would lie in the array \"a\""),
+        ("convert a=d.npy a/b=d.npy -o o.zarr", "output o.zarr: \"a/b\" would be inside the array \"a\""),
         ("show g.zarr:../d.npy", "FILE g.zarr:../d.npy: has no tensor \"../d.npy\", but \"a\", \"b\""),
         ("show g.zarr:/a", "FILE g.zarr:/a: has no tensor \"/a\"; did you mean \"a\"?"),
         ("show folder", "FILE folder: holds no tensors"),

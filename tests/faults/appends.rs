@@ -81,7 +81,7 @@ fn no_room() {
         let output = shell(&folder, &format!("{prefix} exec tensorop concat {} rows.npy -i", path.display()));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && is_one_error(&said) && said.contains(message), "{said}");
-        assert!(said.contains("DATA") && said.contains("what is appended needs 2048000 bytes"), "{said}");
+        assert!(said.contains("DATA") && said.contains("the appended items need 2048000 bytes"), "{said}");
         assert!(fs::read(&path).unwrap() == before, "{prefix}: the file is another");
     };
     refused(folder.path("data.npy"), "ulimit -f 1000;", "File too large");

@@ -273,7 +273,7 @@ fn links_pipes_and_folders() {
     folder.put("loop/zarr.json", &group);
     ["a", "b"].into_iter().for_each(|name| symlink(".", folder.path(format!("loop/{name}"))).expect("a link"));
     let rows = [
-        ("dangling", "chunk c/0/0: is a link to what is not there"),
+        ("dangling", "chunk c/0/0: is a link to a missing file"),
         ("circle", "chunk c/0/0: "),
         ("covered", "chunk c/1/0: is a folder, expected a file"),
         ("pipe", "chunk c/0/0: is no regular file"),

@@ -143,7 +143,7 @@ impl DuplicateOptions {
 /// Parses the memory that may be held.
 fn parse_memory(text: &str) -> std::result::Result<usize, String> {
     let size = usize::try_from(parse_memory_size(text)?).ok().filter(|&bytes| bytes >= LEAST_MEMORY);
-    size.ok_or_else(|| "expected 16MiB or more, of what this machine can address".to_owned())
+    size.ok_or_else(|| "expected 16MiB or more, up to what this machine can address".to_owned())
 }
 
 /// Parses a number of threads.

@@ -151,7 +151,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
                 return unknown(&key);
             }
             if members.insert(key.clone(), map.next_value()?).is_some() {
-                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
             }
         }
         let has = |key: &str| members.contains_key(key);

@@ -275,7 +275,7 @@ fn objects() {
         (r#"{"dtype": 7, "data": []}"#, None, "dtype is 7, expected a string"),
         (r#"{"dtype": "int7", "data": []}"#, None, "unknown dtype 'int7'"),
         (r#"{"dtype": "int8"}"#, None, "the object has no \"data\" at line 1 column 17"),
-        (r#"{"data": 1, "data": 1}"#, None, "the key \"data\" is there twice at line 1 column 22"),
+        (r#"{"data": 1, "data": 1}"#, None, "the key \"data\" occurs twice at line 1 column 22"),
         (
             r#"{"data": 1, "order": "C"}"#,
             None,
@@ -592,7 +592,7 @@ fn kserve() {
         (r#"{"datatype": 1, "data": 1}"#, "datatype is 1, expected a string"),
         (r#"{"name": "x", "dtype": "float32", "data": 1}"#, "unknown key \"name\""),
         (r#"{"parameters": {}, "data": 1}"#, "unknown key \"parameters\""),
-        (r#"{"name": "x", "name": "x", "datatype": "FP32", "data": 1}"#, "\"name\" is there twice"),
+        (r#"{"name": "x", "name": "x", "datatype": "FP32", "data": 1}"#, "\"name\" occurs twice"),
         (r#"{"datatype": "FP32", "outputs": 1, "data": 1}"#, "unknown key \"outputs\""),
         (r#"{"datatype": "FP32", "shape": [1]}"#, "no \"data\""),
     ];

@@ -250,7 +250,7 @@ impl Archive {
         };
         let entry = match self.zip.get_entry(member.found) {
             Err(error) if matches!(error.kind(), ErrorKind::InvalidSignature { .. }) => {
-                bail!("no record of a member lies at byte {}, where the directory has one", member.at)
+                bail!("no record of a member is at byte {}, where the directory has one", member.at)
             }
             entry => entry.map_err(failed)?,
         };

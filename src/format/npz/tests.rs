@@ -353,11 +353,7 @@ fn refused_with_one_line() {
             with(&x, &[(14, &[x[14] ^ 1])]),
             "the record before the member and the directory differ in its checksum",
         ),
-        (
-            "no record",
-            with(&x, &[(2, b"\x01\x02")]),
-            "no record of a member lies at byte 0, where the directory has one",
-        ),
+        ("no record", with(&x, &[(2, b"\x01\x02")]), "no record of a member is at byte 0, where the directory has one"),
         (
             "a record that ends in the directory",
             with(&x, &[(28, &[0xff, 0xff])]),

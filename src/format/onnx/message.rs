@@ -217,7 +217,7 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
             // a segment is a message of two numbers; a sequence has its tensors in the field of this number
             field::SEGMENT if !has_dims || !is_segment(file, start, length)? => return Err(no_tensor()),
             field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
-            field::RAW_DATA if found.raw.is_some() => bail!("raw_data stands there twice"),
+            field::RAW_DATA if found.raw.is_some() => bail!("raw_data occurs twice"),
             field::RAW_DATA => found.raw = Some((start, length)),
             field::DOC_STRING | field::METADATA_PROPS => {}
             _ if fits.is_none() => {}

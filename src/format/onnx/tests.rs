@@ -168,7 +168,7 @@ fn headers_that_are_refused() {
             (with_raw(float(), &[0; 9]), "9 bytes of data, expected 8 (float32 [2])"),
             (with_raw(begin(22, &[3]), &[0; 3]), "3 bytes of data, expected 2 (int4 [3])"),
             (with_raw(Message { float_data: vec![1.0], ..float() }, &[0; 8]), "raw_data, and float_data as well"),
-            ([with_raw(float(), &[0; 8]), raw(&[0; 8])].concat(), "raw_data stands there twice"),
+            ([with_raw(float(), &[0; 8]), raw(&[0; 8])].concat(), "raw_data occurs twice"),
             (with_raw(begin(8, &[]), b"text"), "raw_data, expected string_data for STRING"),
             (
                 [message(float()), vec![0x4a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]].concat(),

@@ -241,7 +241,7 @@ pub fn check_replaced(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -
     let is_index = |container: &Container| container.index == Some(existing);
     let is_in = |chunks: &Arc<dyn Chunked>| chunks.store_identity().is_ok_and(|store| store == existing);
     if !target.keeps_what_it_replaces() && inputs().filter_map(Source::as_chunks).any(is_in) {
-        return refuse("is an operand and the output, which a bucket cannot keep beside one another".to_owned());
+        return refuse("is both an operand and the output, and a bucket cannot keep both".to_owned());
     }
     if inputs().filter_map(Source::container).any(is_index) {
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());

@@ -122,7 +122,7 @@ impl Writer for ZarrWriter {
         for name in names() {
             let is_inside = |other: &&str| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
             if let Some(other) = names().find(is_inside) {
-                bail!("{other:?} would lie in the array {name:?}");
+                bail!("{other:?} would be inside the array {name:?}");
             }
         }
         let stores_empty = extras.stores_empty;

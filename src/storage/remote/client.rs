@@ -351,7 +351,7 @@ impl Client {
             is_region || region != access.region,
             "AWS_REGION, or the profile: expected a region such as eu-west-1"
         );
-        ensure!(is_region, "what is said to be the region of the bucket is none");
+        ensure!(is_region, "the server names a region of the bucket that is not one");
         let usual = || Url::parse(&format!("https://s3.{region}.amazonaws.com")).ok();
         let endpoint = access.endpoint.clone().or_else(usual).ok_or_else(|| malformed!("AWS_REGION is no region"))?;
         // a name with a dot has no certificate as the name of a host
@@ -371,7 +371,7 @@ impl fmt::Debug for Client {
 /// it where it stays with the same scheme, host and port, and nowhere else.
 fn sent_on(url: &Url, location: &str) -> Result<Url> {
     let next = url.join(location).ok().filter(|next| matches!(next.scheme(), "http" | "https"));
-    let mut next = next.ok_or_else(|| malformed!("is sent on to what is no address"))?;
+    let mut next = next.ok_or_else(|| malformed!("is redirected to something that is not an address"))?;
     if next.origin() == url.origin() {
         let has_host = "a URL of http has a host, and so may have a user";
         next.set_username(url.username()).expect(has_host);
@@ -416,7 +416,7 @@ mod tests {
         }
         for location in ["file:///etc/passwd", "s3://bucket/x", "data:,x", "ftp://host/x", "https://", "http://a b/"] {
             let error = sent_on(&from, location).expect_err(location);
-            assert_eq!(error.to_string(), "is sent on to what is no address", "{location}");
+            assert_eq!(error.to_string(), "is redirected to something that is not an address", "{location}");
         }
     }
 }

@@ -135,5 +135,5 @@ impl WritableStore for RemoteStore {
 
 /// Returns the error that a store is changed where it lies.
 fn unchangeable() -> Error {
-    Error::of(ErrorKind::Unsupported, "what lies behind an address is not changed in place")
+    Error::of(ErrorKind::Unsupported, "a file behind an address cannot be changed in place")
 }
