@@ -150,26 +150,27 @@ impl GatheredBlocks {
             }
         }
     }
-    /// Puts a part of whole blocks into `out`: the items in the range `part` of each. The slab has those of all places of the rows of
-    /// the window.
+    /// Puts a part of whole blocks into `out`: the items in the range `part` of each whose place is in the range `named`. The slab
+    /// has those of all these places of the rows of the window.
     pub(super) fn put_part(
         &self,
         near: &NearPlaces<'_>,
         at: &WindowBlocks,
-        part: Range<usize>,
+        [named, part]: [Range<usize>; 2],
         slab: ItemSlab<'_>,
         out: &mut [u8],
     ) {
         let (count, len) = (at.tuples.len(), part.len());
-        if len == self.block {
+        if named.len() * len == self.pitch() {
             return self.put(near, at, ItemSlab { first: at.rows.start * self.pitch(), ..slab }, out);
         }
         for (n, row) in at.rows.clone().enumerate() {
             let tuples = self.first_near(at, row);
             for tuple in 0..count {
                 let (place, to) = (near.get(tuples + tuple), (n * count + tuple) * at.len + part.start);
-                if place < self.dim {
-                    slab.put(ItemRun { from: (n * self.dim + place) * len, to, len }, out, &mut Put::Replace);
+                if named.contains(&place) {
+                    let from = (n * named.len() + place - named.start) * len;
+                    slab.put(ItemRun { from, to, len }, out, &mut Put::Replace);
                 }
             }
         }

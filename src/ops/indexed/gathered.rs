@@ -11,10 +11,9 @@ use super::runs::{ItemRun, ItemSlab, RunReader, copy_items};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
-use crate::layout::shape::bytes_of;
-use crate::layout::view::View;
-use crate::layout::window::{Window, Windows, fill_each};
-use crate::memory::{self, Buffer};
+use crate::layout::shape::{bytes_of, coordinates, product};
+use crate::layout::window::{Window, Windows, boxes_of_run, fill_each};
+use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::machine::Machine;
@@ -24,9 +23,6 @@ use crate::storage::source::Source;
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
-
-/// The most columns that are gone through at once, so that the list of where their items go stays in the cache, too.
-const MOST_COLUMNS: usize = 1 << 12;
 
 /// The most groups of the tuples of a window: each has a line of cache to which its tuples are added.
 const MOST_GROUPS: usize = 1 << 12;
@@ -192,23 +188,24 @@ impl LinkedGather {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let (rows, of_block) = (&window.ranges[..self.blocks.row_axes], &window.ranges[self.blocks.lead_axes..]);
-        let block: Vec<usize> = of_block.iter().map(ExactSizeIterator::len).collect();
-        let most = self.across_bytes(self.limits.threads.for_bytes(self.meta.bytes()));
-        let places = at.rows.len() * self.blocks.dim * self.data.dtype().itemsize();
-        if !self.is_dense_across() || places > most || at.len < self.blocks.block {
-            return self.sweep_apart(near, at, of_block, out, &mut scratch.items);
+        if !self.is_dense_across() || at.len < self.blocks.block {
+            return self.sweep_apart(near, at, of_block, out, scratch);
         }
-        // all places of these rows are read in the order of the output, for as many items of a block as there is memory for
-        let lead = self.data.shape().len() - block.len();
-        let named = self.data.shape()[rows.len()..lead].iter().map(|&dim| 0..dim);
-        let lead: Vec<_> = rows.iter().cloned().chain(named).collect();
-        for part in Windows::new(&block, most / places.max(1)).iter() {
-            let ranges: Vec<_> = lead.iter().chain(&part.ranges).cloned().collect();
-            let view = self.data.view().part(&ranges);
-            scratch.items.resize(places * part.items(), self.data.label())?;
-            self.data.read(&view, &mut scratch.items, &mut scratch.gathered)?;
-            let slab = ItemSlab { first: 0, bytes: &scratch.items, itemsize: self.data.dtype().itemsize() };
-            self.blocks.put_part(near, at, part.start..part.start + part.items(), slab, out);
+        // The places of these rows are read in the order of the output: all of them, and as many items of a block as there is memory
+        // for, or a part of them at a time. A window of the output takes as many bytes.
+        let threads = self.limits.threads.for_bytes(self.meta.bytes()).max(1);
+        let (itemsize, most) = (self.data.dtype().itemsize(), self.limits.machine.swept / 2 / threads);
+        let (_, dims) = self.data.shape().split_at(rows.len());
+        let (dims, block) = dims.split_at(dims.len() - of_block.len());
+        let most = most / (at.rows.len() * itemsize).max(1);
+        for named in Windows::new(dims, most).iter() {
+            for part in Windows::new(block, most / named.items()).iter() {
+                let view = self.data.view().part(&[rows, &named.ranges, &part.ranges].concat());
+                scratch.items.resize(view.items() * itemsize, self.data.label())?;
+                self.data.read(&view, &mut scratch.items, &mut scratch.gathered)?;
+                let slab = ItemSlab { first: 0, bytes: &scratch.items, itemsize };
+                self.blocks.put_part(near, at, [&named, &part].map(|it| it.start..it.start + it.items()), slab, out);
+            }
         }
         Ok(())
     }
@@ -216,77 +213,41 @@ impl LinkedGather {
     /// Returns whether the tuples take most of the places of data in Fortran order, so that all of it is rather read than each by
     /// itself.
     fn is_dense_across(&self) -> bool {
-        let Range { start, end } = self.blocks.row_axes..self.blocks.lead_axes;
-        let tuples = self.meta.shape[start..end].iter().product::<usize>();
+        let tuples = product(&self.meta.shape[self.blocks.row_axes..self.blocks.lead_axes]);
         self.blocks.dim / tuples.max(1) * self.meta.dtype.itemsize() <= GAP
     }
 
-    /// Returns the bytes of data in Fortran order that each thread reads at once: its window takes as many, or all threads together
-    /// may keep more.
-    fn across_bytes(&self, threads: usize) -> usize {
-        (self.limits.machine.swept / 2).max(self.resident) / threads.max(1)
-    }
-
-    /// Reads the blocks of a window from data in Fortran order one item after the other: the list of its tuples, for each of its
-    /// rows, is swept once for each item of a block, further on each time. A list of all items would be as many times as long.
+    /// Reads the blocks of a window from data in Fortran order tuple by tuple: the block of each, of all rows of its batch.
     fn sweep_apart(
         &self,
         near: &NearPlaces<'_>,
         at: &WindowBlocks,
         of_block: &[Range<usize>],
         out: &mut [u8],
-        buffer: &mut Buffer,
+        scratch: &mut Scratch,
     ) -> Result<()> {
-        let (data, itemsize) = (&self.data, self.data.dtype().itemsize());
-        let (lead_dims, _) = data.shape().split_at(data.shape().len() - of_block.len());
-        let tuples = self.tuples_as_stored(near, at, lead_dims)?;
-        let as_stored = |axes: usize| (0..axes).rev().collect::<Vec<_>>();
-        let stored = data.view().with_axes(&as_stored(data.shape().len()));
-        let block: Vec<usize> = of_block.iter().map(ExactSizeIterator::len).collect();
-        let to = View::c_order(&block).with_axes(&as_stored(block.len()));
-        for part in Windows::new(&to.shape(), MOST_COLUMNS).iter() {
-            let to = to.part(&part.ranges).places();
-            let begins = of_block.iter().rev().map(|range| range.start);
-            let columns = part.ranges.iter().zip(begins).map(|(range, by)| range.start + by..range.end + by);
-            let firsts = stored.part(&columns.chain(lead_dims.iter().map(|_| 0..1)).collect::<Vec<_>>()).places();
-            let read = |first, items, buffer: &mut Buffer| read_items(data, first, items, buffer);
-            let mut put = Put::Replace;
-            let mut reads = RunReader::new(&read, itemsize, out, buffer, &mut put);
-            for (first, to) in firsts.into_iter().zip(to) {
-                let run = |&(place, n): &PlacedTuple| ItemRun { from: first + place, to: n * at.len + to, len: 1 };
-                tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
-            }
-            reads.flush()?;
-        }
-        Ok(())
-    }
-
-    /// Returns the tuples of each row of a window that name a place of data in Fortran order, in the order of storage: where the
-    /// first item of each lies, and its number in the window.
-    fn tuples_as_stored(
-        &self,
-        near: &NearPlaces<'_>,
-        at: &WindowBlocks,
-        lead_dims: &[usize],
-    ) -> Result<Vec<PlacedTuple>> {
-        let (row_dims, tuple_dims) = lead_dims.split_at(self.blocks.row_axes);
-        let (all_rows, count) = (row_dims.iter().product::<usize>(), at.tuples.len());
-        let mut tuples = memory::of(at.rows.len() * count).with_context(|| self.data.label())?;
+        let itemsize = self.data.dtype().itemsize();
+        let (row_dims, dims) = self.data.shape().split_at(self.blocks.row_axes);
+        let dims = &dims[..dims.len() - of_block.len()];
         for rows in self.blocks.batches(at) {
             let first = self.blocks.first_near(at, rows.start);
-            let named = (0..count).map(|n| (near.get(first + n), n)).filter(|&(place, _)| place < self.blocks.dim);
-            let stored = named.map(|(place, n)| (in_fortran_order(place, tuple_dims) * all_rows, n));
-            let mut of_batch: Vec<PlacedTuple> = stored.collect();
-            of_batch.sort_unstable();
-            let rows = rows.map(|row| (in_fortran_order(row, row_dims), (row - at.rows.start) * count));
-            let mut rows: Vec<PlacedTuple> = rows.collect();
-            rows.sort_unstable();
-            let of_tuple = |&(place, n): &PlacedTuple| rows.iter().map(move |&(row, to)| (place + row, to + n));
-            tuples.extend(of_batch.iter().flat_map(of_tuple));
+            let boxes = boxes_of_run(row_dims, rows.start, rows.end);
+            for n in (0..at.tuples.len()).filter(|n| near.get(first + n) < self.blocks.dim) {
+                let place = coordinates(near.get(first + n), dims).into_iter().map(|place| place..place + 1);
+                let of_tuple: Vec<_> = place.chain(of_block.iter().cloned()).collect();
+                for rows in &boxes {
+                    let view = self.data.view().part(&[&rows.ranges[..], &of_tuple].concat());
+                    scratch.items.resize(view.items() * itemsize, self.data.label())?;
+                    self.data.read(&view, &mut scratch.items, &mut scratch.gathered)?;
+                    let slab = ItemSlab { first: 0, bytes: &scratch.items, itemsize };
+                    for row in 0..rows.items() {
+                        let to = ((rows.start + row - at.rows.start) * at.tuples.len() + n) * at.len;
+                        slab.put(ItemRun { from: row * at.len, to, len: at.len }, out, &mut Put::Replace);
+                    }
+                }
+            }
         }
-        // those of one batch are in order, which takes no time to see
-        tuples.sort_unstable();
-        Ok(tuples)
+        Ok(())
     }
 
     /// Returns whether elements are rather read by boxes than by windows that each sweep through the data for their own. What a
@@ -417,16 +378,6 @@ impl Fill for LinkedGather {
         let most = if block < share { (share / self.blocks.swept(itemsize) * block).max(window) } else { share };
         Some(self.meta.bytes().div_ceil(threads.max(1)).clamp(window, most))
     }
-}
-
-/// Returns the number in Fortran order of the place that has this number in C order.
-fn in_fortran_order(place: usize, dims: &[usize]) -> usize {
-    let mut rest = place;
-    dims.iter().rev().fold(0, |number, &dim| {
-        let at = rest % dim;
-        rest /= dim;
-        number * dim + at
-    })
 }
 
 /// Reads `items` items from number `first` on.
