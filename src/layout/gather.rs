@@ -73,7 +73,7 @@ impl Reads<'_> {
     }
 
     /// Returns what is read by one call of a walk [as stored](as_stored).
-    fn call(self, steps: &[Step], itemsize: usize) -> Call {
+    fn call(self, steps: &[Step], itemsize: usize) -> ReadCall {
         let (mut outer, mut extent) = (steps.len(), itemsize);
         while let Some(step) = outer.checked_sub(1).map(|axis| steps[axis]) {
             let stride = step.from.unsigned_abs() * itemsize;
@@ -82,17 +82,17 @@ impl Reads<'_> {
             }
             let places = if extent >= self.most { 1 } else { (self.most - extent) / stride.max(1) + 1 };
             if places < step.dim {
-                return Call { outer, chunk: places, extent };
+                return ReadCall { outer, chunk: places, extent };
             }
             outer -= 1;
             extent += (step.dim - 1) * stride;
         }
-        Call { outer, chunk: 1, extent }
+        ReadCall { outer, chunk: 1, extent }
     }
 }
 
 /// What [`gather`] reads by one call.
-struct Call {
+struct ReadCall {
     /// How many axes of a walk, beginning with the first, have one place in a call each. All places of the others are in it.
     outer: usize,
     /// How many places of the last outer axis are in a call, nevertheless.
@@ -114,7 +114,7 @@ fn as_stored(view: &View) -> Option<CopyWalk> {
 #[cfg(feature = "files")]
 pub(crate) fn calls(view: &View, itemsize: usize, reads: Reads<'_>) -> [usize; 2] {
     let Some(walk) = as_stored(view) else { return [0, 0] };
-    let Call { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
+    let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
     let Some((last, others)) = walk.steps[..outer].split_last() else { return [1, extent] };
     let rows = others.iter().fold(1, |rows: usize, step| rows.saturating_mul(step.dim));
     let of_row = last.dim.div_ceil(chunk);
@@ -144,7 +144,7 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
 ) -> Result<(), E> {
     let limit = reads.most;
     let Some(walk) = as_stored(view) else { return Ok(()) };
-    let Call { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
+    let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
     let blocks = CopyWalk { steps: walk.steps[..outer].to_vec(), ..walk };
     let within = &walk.steps[outer..];
     let neighbours = blocks.steps.last().copied();
