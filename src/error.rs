@@ -257,6 +257,11 @@ impl From<Error> for io::Error {
     }
 }
 
+/// Returns a number with the noun for as many things, for a message.
+pub(crate) fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == N::from(1) { one } else { many })
+}
+
 /// Names the place of an error where it is passed on.
 pub(crate) trait Context<T> {
     /// Puts `place` before the text of an error. For an `Option` that is `None` it is the text.

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use super::io::Outcome;
 use crate::DType;
 use crate::error::Advice;
+pub(super) use crate::error::counted;
 use crate::format::stored_dtype::StoredDType;
 use crate::storage::stream::OutputStream;
 
@@ -70,11 +71,6 @@ pub(super) fn told(error: &anyhow::Error) -> String {
 pub(super) fn reason(error: &anyhow::Error, label: &str) -> String {
     let told = told(error);
     told.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&told).to_owned()
-}
-
-/// Returns a number with the noun for as many things.
-pub(super) fn counted<N: Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == N::from(1) { one } else { many })
 }
 
 /// Returns a message with the advice of an error, in the words that are typed on the command line.

@@ -10,7 +10,7 @@ use super::access::{Access, Pattern, StoredWindow};
 use super::arrays::{check_most_axes, check_shape, named_axes, standard};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::selection::Selection;
-use crate::error::{Error, Result, Subject};
+use crate::error::{Error, Result, Subject, counted};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
@@ -95,7 +95,7 @@ fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Ve
         }
         dims[open] = items / count;
     } else if count != items {
-        let count = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
+        let count = counted(count, "item", "items");
         return refuse(format!("{typed:?}: {count}, expected {items}"));
     }
     Ok(dims)

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_rank, named_axes, slice_of, standard};
-use crate::error::{Error, Subject};
+use crate::error::{Error, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{Clamping, Span, StepRange, resolve_axis};
 use crate::layout::view::View;
@@ -139,7 +139,8 @@ impl SliceArgs {
             return Err(Error::new(Subject::At, message));
         }
         if self.ranges.len() > rank {
-            let message = format!("{} for data of rank {rank} ({shape:?})", entries(self.ranges.len()));
+            let message =
+                format!("{} for data of rank {rank} ({shape:?})", counted(self.ranges.len(), "entry", "entries"));
             return Err(Error::new(about(Subject::Start), message));
         }
         let mut spans: Vec<Span> = shape.iter().map(|&dim| Span::whole(dim)).collect();
@@ -328,11 +329,7 @@ fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Err
     if list.len() == starts {
         return Ok(());
     }
-    Err(Error::new(subject, format!("{}, expected {starts} as in start", entries(list.len()))))
-}
-
-fn entries(n: usize) -> String {
-    if n == 1 { "1 entry".to_owned() } else { format!("{n} entries") }
+    Err(Error::new(subject, format!("{}, expected {starts} as in start", counted(list.len(), "entry", "entries"))))
 }
 
 /// Copies the part of `data` that `args` selects. The result has `data`'s rank.

@@ -5,7 +5,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_shape, named_axes, standard};
-use crate::error::{Error, Subject};
+use crate::error::{Error, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 
@@ -22,7 +22,7 @@ pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error>
     match (0..rank).find(|axis| !order.contains(axis)) {
         None => Ok(order),
         Some(missing) => {
-            let found = if axes.len() == 1 { "1 axis".to_owned() } else { format!("{} axes", axes.len()) };
+            let found = counted(axes.len(), "axis", "axes");
             let message = format!("{found}, expected each of the {rank}: axis {missing} is missing (data {shape:?})");
             Err(Error::new(Subject::Axes, message))
         }
