@@ -92,7 +92,7 @@
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
 //! | `format/` | a file or a folder for each format, and its row in `rows.rs`; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
 //! | `engine/` | plans of how an output is cut, read and held, and what they cost; the window loop that carries them out: jobs, sinks, scans, slabs of windows that are filled together; quantiles in bounded memory | `ops` |
-//! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
+//! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `call` has all of them as values, with their arguments; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
 //! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |
 //! | `report/` | JSON, tables and colour for `diff` and `info` | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
@@ -103,7 +103,8 @@
 //!
 //! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. Nothing else asks which format
 //!   something is in.
-//! - An **operator** is a [`Fill`](ops::fill::Fill): it states how it takes the items of each operand, an
+//! - An **operator** with its arguments is a [`Call`](ops::call::Call), whoever asks for it. Linked to its operands it is a
+//!   [`Fill`](ops::fill::Fill): it states how it takes the items of each operand, an
 //!   [`Access`](ops::access::Access), and fills any window of its output. The engine knows no operator by name.
 //! - A **plan** says how an output is cut, read and held. It is a pure function of what the operator states, of what takes the
 //!   output, and of the limits: [`Planner`](engine::plan::Planner). A [`Job`](engine::job::Job) carries it out.

@@ -12,7 +12,6 @@ use super::sources::INDICES;
 use crate::ops::indexed::ScatterRule;
 use crate::ops::reduction::Reduction;
 use crate::ops::scatter_elements;
-use crate::ops::tally::Application;
 
 /// Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)
 ///
@@ -95,9 +94,8 @@ impl ScatterElements {
         let axis = change.reader.axis(&self.axis)?;
         let change = change.open()?;
         let dtype = change.data.dtype();
-        let legal = self.opset.map_or(Ok(()), |opset| scatter_elements::check_opset(opset, reduction, dtype));
-        let application =
-            legal.and_then(|()| Application::new(dtype, reduction, has_initial)).map_err(|e| change.explain(e))?;
+        let application = scatter_elements::application(self.opset, reduction, has_initial, dtype);
+        let application = application.map_err(|e| change.explain(e))?;
         let change = change.by_indices(&indices, |shapes| {
             scatter_elements::check(shapes.data, shapes.indices, shapes.updates, axis)
         })?;

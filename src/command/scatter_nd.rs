@@ -12,7 +12,6 @@ use super::sources::INDICES;
 use crate::ops::indexed::ScatterRule;
 use crate::ops::reduction::Reduction;
 use crate::ops::scatter_nd;
-use crate::ops::tally::Application;
 
 /// The most bytes of data that empty index tuples may pass through. Such tuples take no room in a file, but each of them
 /// reduces all of the data.
@@ -88,16 +87,12 @@ impl ScatterNd {
         let indices = INDICES.of(&self.indices);
         let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?.open()?;
         let dtype = change.data.dtype();
-        let opset = self.opset.unwrap_or(18);
-        let (specification, legal) = match reduction {
-            Reduction::Sub => ("OpenVINO ScatterNDUpdate-15".to_owned(), Ok(())),
-            Reduction::None | Reduction::Add | Reduction::Mul | Reduction::Max | Reduction::Min | Reduction::Mean => {
-                let version = scatter_nd::version(opset);
-                (format!("ONNX ScatterND-{version}"), scatter_nd::check_opset(opset, reduction, dtype))
-            }
+        let opset = (reduction != Reduction::Sub).then_some(self.opset.unwrap_or(18));
+        let specification = match opset {
+            Some(opset) => format!("ONNX ScatterND-{}", scatter_nd::version(opset)),
+            None => "OpenVINO ScatterNDUpdate-15".to_owned(),
         };
-        let application =
-            legal.and_then(|()| Application::new(dtype, reduction, true)).map_err(|e| change.explain(e))?;
+        let application = scatter_nd::application(opset, reduction, dtype).map_err(|e| change.explain(e))?;
         let change =
             change.by_indices(&indices, |shapes| scatter_nd::check(shapes.data, shapes.indices, shapes.updates))?;
         let mut report = change.report(&format!("scatter-nd ({specification})"));

@@ -28,7 +28,7 @@ pub(super) type Made<T> = Result<T, NoOutput>;
 
 /// What a case gives its operator, as far as the operator has not taken it.
 pub(super) struct Arguments<'c> {
-    pub(super) attributes: Attributes,
+    attributes: Attributes,
     inputs: Vec<Option<&'c CaseInput>>,
     taken: usize,
 }
@@ -107,28 +107,26 @@ impl<'c> Arguments<'c> {
 
     /// Returns an attribute that is a whole number.
     pub(super) fn int(&mut self, name: &str) -> Made<Option<i64>> {
-        match self.attributes.remove(name) {
-            None => Ok(None),
-            Some(AttributeValue::Int(number)) => Ok(Some(number)),
-            Some(_) => unsupported(format_args!("attribute {name} that is no whole number")),
-        }
+        self.attribute(name, "whole number", |value| if let AttributeValue::Int(it) = value { Some(it) } else { None })
     }
 
     /// Returns an attribute that is a list of whole numbers.
     pub(super) fn ints(&mut self, name: &str) -> Made<Option<Vec<i64>>> {
-        match self.attributes.remove(name) {
-            None => Ok(None),
-            Some(AttributeValue::Ints(numbers)) => Ok(Some(numbers)),
-            Some(_) => unsupported(format_args!("attribute {name} that is no list of whole numbers")),
-        }
+        let ints = |value| if let AttributeValue::Ints(it) = value { Some(it) } else { None };
+        self.attribute(name, "list of whole numbers", ints)
     }
 
     /// Returns an attribute that is a text.
     pub(super) fn text(&mut self, name: &str) -> Made<Option<String>> {
-        match self.attributes.remove(name) {
-            None => Ok(None),
-            Some(AttributeValue::Text(text)) => Ok(Some(text)),
-            Some(_) => unsupported(format_args!("attribute {name} that is no text")),
+        self.attribute(name, "text", |value| if let AttributeValue::Text(it) = value { Some(it) } else { None })
+    }
+
+    /// Returns the attribute of that name as `get` makes it, unless it is not `what`.
+    fn attribute<T>(&mut self, name: &str, what: &str, get: fn(AttributeValue) -> Option<T>) -> Made<Option<T>> {
+        let Some(value) = self.attributes.remove(name) else { return Ok(None) };
+        match get(value) {
+            None => unsupported(format_args!("attribute {name} that is no {what}")),
+            got => Ok(got),
         }
     }
 

@@ -18,11 +18,10 @@ use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::memory;
-use crate::ops::converted::Converted;
+use crate::ops::call::{Call, Operands};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
-use crate::ops::slice_scatter::SliceScatter;
 use crate::storage::conversion::Conversion;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
@@ -126,17 +125,16 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
     let label = shown(path.as_ref());
     let place = || label.clone();
     let data = lock(path.as_ref(), &label)?;
-    let shape = Some(updates.shape());
-    let places = SliceScatter::resolve(data.shape(), &slices_of(slices, &data)?, shape).with_context(place)?;
+    let call = Call::SliceScatter(slices_of(slices, &data)?);
+    let call = call.resolve(&[data.meta()], None, Some(updates.shape())).with_context(place)?;
     if Conversion::new(updates.dtype(), data.dtype()).is_none() {
         let message = format!("updates are {}, expected {}", updates.dtype().name(), data.dtype().name());
         return Err(Error::new(Subject::Dtype, message).within(label));
     }
-    let updates = updates.cast(data.dtype()).with_context(place)?;
-    let as_they_are = Conversion::new(data.dtype(), data.dtype()).expect("a dtype is of the same kind as itself");
-    let updates = Converted::new(Source::memory(updates, "updates".to_owned()), as_they_are);
-    let fill = places.link(Selection::in_place(data), updates);
-    write::edit(Work::new(Box::new(fill), Limits::default()), None, &|_| {}, &|_| {})
+    let updates = Source::memory(updates.cast(data.dtype()).with_context(place)?, "updates".to_owned());
+    let operands = Operands { updates: Some(updates), in_place: true, ..Operands::from(data) };
+    let fill = call.link(operands, Limits::default())?;
+    write::edit(Work::new(fill, Limits::default()), None, &|_| {}, &|_| {})
 }
 
 /// Opens and locks the one tensor that a path names, so that it can be changed in place.

@@ -22,14 +22,11 @@ use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
 use crate::memory;
-use crate::ops::converted::Converted;
+use crate::ops::call::{Call, Operands};
 use crate::ops::fill::Limits;
-use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
-use crate::ops::slice_scatter::SliceScatter;
 use crate::parallel::{locked, unlocked};
 use crate::storage::chunked::ChunkStyle;
-use crate::storage::conversion::Conversion;
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Source, merged};
@@ -224,11 +221,9 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
         input.lock(n, false)?;
         check_in_place(&input, n, &new, &label, "the new tensor")?;
         let old = input.source(n)?;
-        let places = SliceScatter::resolve(old.shape(), &SliceArgs::default(), None).context(&*label)?;
-        let conversion = Conversion::new(new.dtype(), old.dtype()).expect("both have the same dtype");
-        let mut updates = Converted::new(new, conversion);
-        updates.keep_from(&old)?;
-        Ok(Work::new(Box::new(places.link(Selection::in_place(old), updates)), limits))
+        let call = Call::SliceScatter(SliceArgs::default()).resolve(&[old.meta()], None, Some(new.shape()));
+        let operands = Operands { updates: Some(new), in_place: true, ..Operands::from(old) };
+        Ok(Work::new(call.context(&*label)?.link(operands, limits)?, limits))
     };
     tensors.into_iter().map(work).collect()
 }

@@ -4,6 +4,7 @@
 pub mod access;
 mod arrays;
 pub mod basic_index;
+pub mod call;
 pub mod cast;
 pub mod concat;
 pub mod condition;

@@ -53,6 +53,11 @@ impl Reduction {
             Reduction::Mean => "mean",
         }
     }
+
+    /// Returns what becomes of several updates for one place, unless something else is asked for.
+    pub fn repeats(self) -> Repeats {
+        if self == Self::None { Repeats::LastWins } else { Repeats::Combined }
+    }
 }
 
 /// Reduces a block of updates into a block of old items of as many bytes.

@@ -14,22 +14,35 @@ use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 
+/// The reductions that ONNX and OpenVINO have for it.
+pub const REDUCTIONS: [Reduction; 6] =
+    [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min, Reduction::Mean];
+
 /// Returns the version of ScatterElements that an opset has: the newest not above it. Version 9 was called Scatter.
 pub fn version(opset: u64) -> u64 {
     [18, 16, 13, 11].into_iter().find(|&version| version <= opset).unwrap_or(9)
 }
 
-/// Checks that an opset allows a reduction of items of a dtype. The newest version of ScatterElements not above `opset`
-/// decides: 11, 13, 16 or 18, or 9 of Scatter.
+/// Returns what a reduction does to items of a dtype; `has_initial` says whether the items of `data` take part. If an opset of ONNX
+/// is given, the newest version of ScatterElements not above it decides what is legal: 11, 13, 16 or 18, or 9 of Scatter.
 ///
 /// # Errors
-/// An opset below 9; a reduction or an element type that a later opset brought.
-pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
-    if opset < 9 {
-        let message = format!("ScatterElements begins with opset 9, as Scatter, got {opset}");
-        return Err(Error::new(Subject::Opset, message));
+/// An opset below 9; a reduction or an element type that a later opset brought; `mean` with any opset; a dtype for which the
+/// reduction is not defined.
+pub fn application(
+    opset: Option<u64>,
+    reduction: Reduction,
+    has_initial: bool,
+    dtype: &DType,
+) -> Result<Application, Error> {
+    if let Some(opset) = opset {
+        if opset < 9 {
+            let message = format!("ScatterElements begins with opset 9, as Scatter, got {opset}");
+            return Err(Error::new(Subject::Opset, message));
+        }
+        check_legal(opset, reduction, dtype)?;
     }
-    check_legal(opset, reduction, dtype)
+    Application::new(dtype, reduction, has_initial)
 }
 
 /// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
@@ -243,7 +256,7 @@ mod tests {
     fn opsets() {
         use Reduction::{Add, Max, Mean, None};
         let check = |opset, reduction, dtype: &str| {
-            check_opset(opset, reduction, &DType::parse(dtype).unwrap()).map_err(|e| e.to_string()).err()
+            application(Some(opset), reduction, true, &DType::parse(dtype).unwrap()).map_err(|e| e.to_string()).err()
         };
         for (opset, found) in [(9, 9), (10, 9), (11, 11), (12, 11), (13, 13), (15, 13), (16, 16), (18, 18), (99, 18)] {
             assert_eq!(version(opset), found, "{opset}");

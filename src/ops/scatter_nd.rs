@@ -8,24 +8,33 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::arrays::{check_rank, check_updates};
 use super::indexed::{Index, IndexSpec};
 use super::reduction::{Reducible, Reduction};
+use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
+
+/// The reductions that ONNX and OpenVINO have for it.
+pub const REDUCTIONS: [Reduction; 6] =
+    [Reduction::None, Reduction::Add, Reduction::Sub, Reduction::Mul, Reduction::Max, Reduction::Min];
 
 /// Returns the version of ScatterND that an opset has: the newest not above it.
 pub fn version(opset: u64) -> u64 {
     [18, 16, 13].into_iter().find(|&version| version <= opset).unwrap_or(11)
 }
 
-/// Checks that an opset allows a reduction of items of a dtype. The newest version of ScatterND not above `opset` decides:
-/// 11, 13, 16 or 18.
+/// Returns what a reduction does to items of a dtype. If an opset of ONNX is given, the newest version of ScatterND not above it
+/// decides what is legal: 11, 13, 16 or 18.
 ///
 /// # Errors
-/// An opset below 11; a reduction or an element type that a later opset brought; `sub`, which no opset has.
-pub fn check_opset(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
-    if opset < 11 {
-        return Err(Error::new(Subject::Opset, format!("ScatterND begins with opset 11, got {opset}")));
+/// An opset below 11; a reduction or an element type that a later opset brought; `sub` with any opset; a dtype for which the
+/// reduction is not defined.
+pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> Result<Application, Error> {
+    if let Some(opset) = opset {
+        if opset < 11 {
+            return Err(Error::new(Subject::Opset, format!("ScatterND begins with opset 11, got {opset}")));
+        }
+        check_legal(opset, reduction, dtype)?;
     }
-    check_legal(opset, reduction, dtype)
+    Application::new(dtype, reduction, true)
 }
 
 /// Checks what ScatterND and ScatterElements have in common: the opsets that brought reductions and element types.
@@ -221,7 +230,7 @@ mod tests {
     fn opsets() {
         use Reduction::{Add, Max, Min, Mul, None};
         let check = |opset, reduction, dtype: &str| {
-            check_opset(opset, reduction, &DType::parse(dtype).unwrap()).map_err(|e| e.to_string()).err()
+            application(Some(opset), reduction, &DType::parse(dtype).unwrap()).map_err(|e| e.to_string()).err()
         };
         for (opset, allowed) in [(11, 1), (12, 1), (13, 1), (15, 1), (16, 3), (17, 3), (18, 5), (99, 5)] {
             for (i, reduction) in [None, Add, Mul, Max, Min].into_iter().enumerate() {

@@ -36,6 +36,11 @@ impl Selection {
         Self::new(source, order, true)
     }
 
+    /// Selects all of a tensor that an operator changes: in place, or for an output in C order.
+    pub fn base(source: Source, in_place: bool) -> Self {
+        if in_place { Self::in_place(source) } else { Self::whole(source) }
+    }
+
     /// Selects all of a tensor for a file in an order: in Fortran order the output has the axes reversed.
     pub fn in_order(source: Source, order: Order) -> Self {
         Self::new(source, order, false)

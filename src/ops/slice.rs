@@ -39,6 +39,8 @@ pub struct SliceArgs {
     names: Vec<String>,
     /// Whether they were given as the specification's lists; messages then name the list.
     is_listed: bool,
+    /// What becomes of a start before the axis.
+    clamping: Clamping,
 }
 
 impl SliceArgs {
@@ -50,7 +52,7 @@ impl SliceArgs {
         check_length(Subject::Stop, stop, start.len())?;
         let range = |(&start, &stop)| StepRange { start: Some(start), stop: Some(stop), step: 1 };
         let ranges: Vec<StepRange> = start.iter().zip(stop).map(range).collect();
-        Ok(Self { axes: (0..ranges.len() as i64).collect(), ranges, names: Vec::new(), is_listed: true })
+        Ok(Self { axes: (0..ranges.len() as i64).collect(), ranges, is_listed: true, ..Self::default() })
     }
 
     /// Gives each range its step.
@@ -80,6 +82,12 @@ impl SliceArgs {
         self.ranges.push(range.into());
         self.axes.push(axis);
         self
+    }
+
+    /// Gives starts before the axis the meaning that ONNX's Slice has for them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn clamped_as_onnx(self) -> Self {
+        Self { clamping: Clamping::Onnx, ..self }
     }
 
     /// Returns whether the axes are given by the names of dimensions, as in `time=2:4, lat=::2`.
@@ -124,14 +132,6 @@ impl SliceArgs {
     /// # Errors
     /// A rank of 0 or above 64; more ranges than axes; an axis outside `[-rank, rank - 1]` or named twice; a step of 0.
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>, Error> {
-        self.resolve_by(shape, Clamping::Python)
-    }
-
-    /// Returns the places that are selected by one rule for a start before the axis or the other.
-    ///
-    /// # Errors
-    /// Those of [`resolve`](Self::resolve).
-    pub(crate) fn resolve_by(&self, shape: &[usize], clamping: Clamping) -> Result<Vec<Span>, Error> {
         let rank = check_rank(shape)?;
         let about = |subject| if self.is_listed { subject } else { Subject::At };
         if let Some(name) = self.names.first() {
@@ -146,7 +146,7 @@ impl SliceArgs {
         let mut spans: Vec<Span> = shape.iter().map(|&dim| Span::whole(dim)).collect();
         let axes = named_axes(&self.axes, rank, shape, Subject::Axes)?;
         for (i, (range, axis)) in self.ranges.iter().zip(axes).enumerate() {
-            spans[axis] = range.resolve_by(shape[axis], clamping).ok_or_else(|| {
+            spans[axis] = range.resolve_by(shape[axis], self.clamping).ok_or_else(|| {
                 Error::new(about(Subject::Step), format!("step 0 at position {i}: a step cannot be 0"))
             })?;
         }
@@ -238,7 +238,7 @@ pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usi
         items[..first].iter().chain(last).try_for_each(|item| parser.push(item)).map_err(refuse)?;
         ((0..first as i64).chain(-(last.len() as i64)..0).collect(), Vec::new())
     };
-    Ok((SliceArgs { ranges: parser.ranges, axes, names, is_listed: false }, parser.places))
+    Ok((SliceArgs { ranges: parser.ranges, axes, names, ..SliceArgs::default() }, parser.places))
 }
 
 /// Slices that are read one after the other.

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::error::{Error, Result, Subject};
+use crate::error::{Error, Result, Subject, counted};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
@@ -69,15 +69,22 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the same shapes for numbers that do not count from the end, as older versions of operators have them.
+    /// Returns the same shapes for numbers that count from the end if they are negative, or, as older versions of operators have
+    /// them, name no place then.
     #[must_use]
-    pub fn without_negative_numbers(self) -> Self {
-        Self { counts_from_end: false, ..self }
+    pub(in crate::ops) fn counting(self, from_end: bool) -> Self {
+        Self { counts_from_end: from_end, ..self }
     }
 
     /// Returns the number of index tuples.
     pub fn count(&self) -> usize {
         self.tuples.iter().product()
+    }
+
+    /// Returns the number of index tuples in words.
+    pub(in crate::ops) fn counted(&self) -> String {
+        let (one, many) = if self.has_tuple_axis { ("index tuple", "index tuples") } else { ("index", "indices") };
+        counted(self.count(), one, many)
     }
 
     /// Returns whether a tuple names a single item, whatever batch or row it belongs to.
