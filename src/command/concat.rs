@@ -3,19 +3,20 @@
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
-use super::destination::Destination;
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::messages::counted;
 use super::meter::Meter;
+use super::operation::settle;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, OperandReader, TensorOf, check_stdin, of_many};
-use crate::error::{Error, ErrorKind, Subject};
+use crate::error::{ErrorKind, Subject};
 use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
 use crate::format::open::Input;
 use crate::item::meta::{Meta, Order};
-use crate::ops::concat::{Joined, Joining, check, common_dtype};
+use crate::ops::call::{Call, Operands, Resolved};
+use crate::ops::concat::{Joined, Joining};
 use crate::storage::source::Source;
 
 /// Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)
@@ -73,12 +74,7 @@ The memory and the threads do not depend on the number of operands.";
 impl Concat {
     /// Checks that the operands fit together and writes them one after the other.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let OperatorOptions { input, output, run } = &self.options;
-        let destination = match self.in_place {
-            true => Destination::in_place(io, output, run.quiet),
-            false => Destination::of(io, output, run.quiet)?,
-        };
-        let reader = OperandReader::for_run(io, input, run)?;
+        let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let operands: Vec<_> = self.data.iter().map(|arg| DATA.of(arg)).collect();
         check_stdin(&operands)?;
         let axis = self.axis.as_ref().map(|axis| reader.axis(axis)).transpose()?;
@@ -96,36 +92,30 @@ impl Concat {
         if self.in_place {
             reader.check_header_counts(&operands[0], &sources[0])?;
         }
-        let explain = |error: Error| {
+        let (joining, title) = match self.stack {
+            true => (Joining::Stacked, "concat (ONNX ConcatFromSequence-11)"),
+            false => (Joining::Along, "concat (ONNX Concat-13, OpenVINO Concat-1)"),
+        };
+        let outermost = if self.in_place { outermost(sources[0].meta()) } else { 0 };
+        let metas: Vec<_> = sources.iter().map(Source::meta).collect();
+        let call = Call::Concat { axis: axis.unwrap_or(outermost), joining }.resolve(&metas, None, None);
+        let call = call.map_err(|error| {
             let is_scalar = error.message().starts_with("rank 0,");
             let refusal = of_many(&sources, error);
             if is_scalar { anyhow!("{refusal}; --stack puts them along an axis of their own") } else { refusal }
-        };
-        let joining = if self.stack { Joining::Stacked } else { Joining::Along };
-        let shapes: Vec<_> = sources.iter().map(Source::shape).collect();
-        let outermost = if self.in_place { outermost(sources[0].meta()) } else { 0 };
-        let joined = check(&shapes, axis.unwrap_or(outermost), joining).map_err(explain)?;
-        let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
-        common_dtype(&dtypes).map_err(explain)?;
-        let title = match joining {
-            Joining::Along => "concat (ONNX Concat-13, OpenVINO Concat-1)",
-            Joining::Stacked => "concat (ONNX ConcatFromSequence-11)",
-        };
-        let mut report = destination.report(title);
-        sources.iter().for_each(|source| report.source(source));
-        let which = if self.stack { "new axis" } else { "axis" };
-        let places = counted(joined.shape[joined.axis], "place", "places");
-        report.line(format_args!("{which} {}: {places}", joined.axis));
+        })?;
+        let report = destination.report(title).with(&call, &sources);
         if self.in_place {
-            let axis = joined.axis;
-            let (data, rows) = (sources.remove(0), sources);
+            let Resolved::Joined(joined) = call.resolved else { unreachable!("Concat joins tensors") };
+            let (axis, data, rows) = (joined.axis, sources.remove(0), sources);
             ensure!(
                 axis as i64 == outermost || data.shape().len() == 1,
                 "--axis: {axis}, and --in-place appends along axis {outermost}, which is stored outermost: use -o"
             );
             return self.append(&reader, &joined, &data, rows, report);
         }
-        destination.put(Box::new(joined.link(sources)?), reader.limits, report)
+        let fill = call.link(Operands { data: sources, ..Operands::default() }, reader.limits)?;
+        destination.put(fill, reader.limits, report)
     }
 
     /// Appends rows to the file of DATA.

@@ -10,7 +10,7 @@ use crate::DType;
 use crate::engine::explain::Explanation;
 use crate::error::Context;
 use crate::format::write::{Move, Plan};
-use crate::layout::axis::Span;
+use crate::ops::call::ResolvedCall;
 use crate::storage::source::Source;
 
 /// The report of a dry run. In any other run it stays empty.
@@ -104,16 +104,15 @@ impl Report {
         self.line(format_args!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
     }
 
-    /// Adds a line for each axis about the places that are taken of it.
-    pub(super) fn spans(&mut self, spans: &[Span], shape: &[usize]) {
-        for (axis, (span, &dim)) in spans.iter().zip(shape).enumerate() {
-            let (Span { start, step, .. }, last) = (span, span.len.saturating_sub(1));
-            match span.len {
-                0 => self.line(format_args!("axis {axis} of {dim}: nothing")),
-                1 => self.line(format_args!("axis {axis} of {dim}: {start}")),
-                n if *span == Span::whole(dim) => self.line(format_args!("axis {axis} of {dim}: all {n}")),
-                n => self.line(format_args!("axis {axis} of {dim}: {n} from {start} to {} by {step}", span.at(last))),
-            }
-        }
+    /// Adds lines about what was resolved.
+    pub(super) fn lines(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.line(format_args!("{line}")));
+    }
+
+    /// Adds the operands of a call, and what its arguments mean for them.
+    pub(super) fn with<'s>(mut self, call: &ResolvedCall, operands: impl IntoIterator<Item = &'s Source>) -> Self {
+        operands.into_iter().for_each(|source| self.source(source));
+        self.lines(&call.details);
+        self
     }
 }

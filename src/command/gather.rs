@@ -3,13 +3,11 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::destination::Destination;
 use super::io::{Io, Outcome};
-use super::messages::counted;
+use super::operation::Operation;
 use super::options::{IndexList, OperandArg, OperatorOptions, Word, data_help, parse_number, parse_words, word};
-use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
-use crate::ops::gather::check;
-use crate::ops::indexed::{LinkedGather, OutOfRange};
+use crate::ops::call::Call;
+use crate::ops::indexed::OutOfRange;
 
 /// Take places of one axis by their indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)
 ///
@@ -63,22 +61,10 @@ At most 1 GiB of INDICES is held in memory (about 100 million indices); larger I
 impl Gather {
     /// Resolves the indices and writes the places of DATA that they name.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let OperatorOptions { input, output, run } = &self.options;
-        let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::for_run(io, input, run)?;
-        let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
-        check_stdin(&operands)?;
-        let axis = reader.axis(&self.axis)?;
-        let [data, indices] = &operands;
-        let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
-        let explain = |error| explained(&operands, error);
-        let shapes = check(data.shape(), indices.shape(), axis, self.batch_dims, self.out_of_range).map_err(explain)?;
-        let mut report = destination.report("gather (OpenVINO Gather-8, ONNX Gather-13)");
-        report.source(&data);
-        report.source(&indices);
-        let count = counted(shapes.count(), "index", "indices");
-        report.line(format_args!("axis {axis}, batch dims {}: {count}", self.batch_dims));
-        let fill = LinkedGather::new(data, shapes, indices, reader.limits).map_err(explain)?;
-        destination.put(Box::new(fill), reader.limits, report)
+        let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
+        let axis = operation.reader.axis(&self.axis)?;
+        let Self { batch_dims, out_of_range, .. } = *self;
+        let call = Call::Gather { axis, batch_dims, out_of_range, counts_from_end: true };
+        operation.open()?.run("gather (OpenVINO Gather-8, ONNX Gather-13)", &call)
     }
 }

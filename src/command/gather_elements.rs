@@ -3,13 +3,10 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::destination::Destination;
 use super::io::{Io, Outcome};
-use super::messages::counted;
+use super::operation::Operation;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
-use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
-use crate::ops::gather_elements::check;
-use crate::ops::indexed::LinkedGather;
+use crate::ops::call::Call;
 
 /// Take items by their indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)
 ///
@@ -49,21 +46,9 @@ once for every 48 MiB of chosen items and their places.";
 impl GatherElements {
     /// Resolves the indices of the axis and writes the items of DATA that they name.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let OperatorOptions { input, output, run } = &self.options;
-        let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::for_run(io, input, run)?;
-        let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
-        check_stdin(&operands)?;
-        let axis = reader.axis(&self.axis)?;
-        let [data, indices] = &operands;
-        let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
-        let explain = |error| explained(&operands, error);
-        let shapes = check(data.shape(), indices.shape(), axis).map_err(explain)?;
-        let mut report = destination.report("gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)");
-        report.source(&data);
-        report.source(&indices);
-        report.line(format_args!("axis {axis}: {}", counted(shapes.count(), "index", "indices")));
-        let fill = LinkedGather::new(data, shapes, indices, reader.limits).map_err(explain)?;
-        destination.put(Box::new(fill), reader.limits, report)
+        let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
+        let axis = operation.reader.axis(&self.axis)?;
+        let title = "gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)";
+        operation.open()?.run(title, &Call::GatherElements { axis })
     }
 }

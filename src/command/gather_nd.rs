@@ -3,13 +3,10 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::destination::Destination;
 use super::io::{Io, Outcome};
-use super::messages::counted;
+use super::operation::Operation;
 use super::options::{OperandArg, OperatorOptions, data_help, parse_number};
-use super::sources::{DATA, INDICES, OperandReader, check_stdin, explained};
-use crate::ops::gather_nd::check;
-use crate::ops::indexed::LinkedGather;
+use crate::ops::call::Call;
 
 /// Take blocks by their index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)
 ///
@@ -49,21 +46,8 @@ At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger IN
 impl GatherNd {
     /// Resolves the index tuples and writes the blocks of DATA that they address.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let OperatorOptions { input, output, run } = &self.options;
-        let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::for_run(io, input, run)?;
-        let operands = [DATA.of(&self.data), INDICES.of(&self.indices)];
-        check_stdin(&operands)?;
-        let [data, indices] = &operands;
-        let (data, indices) = (reader.source(data)?, reader.integers(indices)?);
-        let explain = |error| explained(&operands, error);
-        let shapes = check(data.shape(), indices.shape(), self.batch_dims).map_err(explain)?;
-        let mut report = destination.report("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)");
-        report.source(&data);
-        report.source(&indices);
-        let tuples = counted(shapes.count(), "index tuple", "index tuples");
-        report.line(format_args!("batch dims {}: {tuples}", self.batch_dims));
-        let fill = LinkedGather::new(data, shapes, indices, reader.limits).map_err(explain)?;
-        destination.put(Box::new(fill), reader.limits, report)
+        let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
+        let call = Call::GatherNd { batch_dims: self.batch_dims };
+        operation.open()?.run("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)", &call)
     }
 }

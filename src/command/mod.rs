@@ -3,7 +3,6 @@
 mod accept;
 mod arguments;
 mod asked;
-mod change;
 mod check;
 mod completions;
 mod concat;
@@ -24,6 +23,7 @@ mod keeping;
 mod man;
 mod messages;
 mod meter;
+mod operation;
 mod options;
 mod renames;
 mod reshape;

@@ -3,16 +3,18 @@
 use anyhow::{Result, anyhow};
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::destination::Destination;
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::messages::counted;
+use super::operation::settle;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, Operand, OperandReader, explained};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::npy_header::HeaderEdit;
 use crate::format::write::Work;
+use crate::ops::call::{Call, Resolved};
 use crate::ops::reshape::{NewShape, order_without_moving};
+use crate::storage::source::Source;
 
 const HEADING: &str = "Shape";
 
@@ -79,47 +81,45 @@ chunks of its own.";
 impl Reshape {
     /// Resolves the new dims and writes DATA with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let OperatorOptions { input, output, run } = &self.options;
-        let destination = match self.in_place {
-            true => Destination::in_place(io, output, run.quiet),
-            false => Destination::of(io, output, run.quiet)?,
-        };
-        let reader = OperandReader::for_run(io, input, run)?;
-        let asked = self.new_shape(&reader)?;
+        let (destination, reader) = settle(io, &self.options, self.in_place)?;
+        let call = Call::Reshape(self.new_shape(&reader)?);
         let operand = DATA.of(&self.data);
-        let mut report = destination.report(TITLE);
-        let Some(format) = destination.format() else { return self.edit(&reader, &operand, &asked, report) };
-        let data = reader.source(&operand)?;
-        let shape = asked.resolve(data.shape()).map_err(|error| self.explained(&operand, error))?;
-        report.source(&data);
-        report.line(format_args!("shape {shape:?}"));
-        destination.put_work(Work::reshaped(data, shape, format, reader.limits), report)
+        let data = match self.in_place {
+            true => reader.sources(&[&reader.find_locked_npy(&operand)?])?.pop().expect("a source for each tensor"),
+            false => reader.source(&operand)?,
+        };
+        if self.in_place {
+            reader.check_header_counts(&operand, &data)?;
+        }
+        let call = call.resolve(&[data.meta()], None, None).map_err(|error| self.explained(&operand, error))?;
+        let report = destination.report(TITLE).with(&call, [&data]);
+        let Resolved::Reshaped(shape) = call.resolved else { unreachable!("Reshape gives new dims") };
+        match destination.format() {
+            None => self.edit(&reader, &operand.label, &data, &shape, report),
+            Some(format) => destination.put_work(Work::reshaped(data, shape, format, reader.limits), report),
+        }
     }
 
     /// Changes the dims in the header of DATA's own file.
     fn edit(
         &self,
         reader: &OperandReader<'_>,
-        operand: &Operand<'_>,
-        asked: &NewShape,
+        label: &str,
+        data: &Source,
+        shape: &[usize],
         mut report: Report,
     ) -> Result<Outcome> {
-        let data = reader.sources(&[&reader.find_locked_npy(operand)?])?.pop().expect("a source for each tensor");
-        reader.check_header_counts(operand, &data)?;
-        let shape = asked.resolve(data.shape()).map_err(|error| self.explained(operand, error))?;
-        let order = order_without_moving(data.meta(), &shape).ok_or_else(|| {
-            let (label, old) = (&operand.label, data.shape());
+        let order = order_without_moving(data.meta(), shape).ok_or_else(|| {
+            let old = data.shape();
             anyhow!(
                 "{label}: --in-place moves no item, and those of a file in Fortran order would move from {old:?} to \
                  {shape:?}: use -o"
             )
         })?;
-        let edit = HeaderEdit::prepare(&data, &shape, order).map_err(|error| match error.kind() {
+        let edit = HeaderEdit::prepare(data, shape, order).map_err(|error| match error.kind() {
             ErrorKind::Unsupported => anyhow!("{error}: use -o"),
             _ => error.into(),
         })?;
-        report.source(&data);
-        report.line(format_args!("shape {shape:?}"));
         if self.options.output.is_dry_run() {
             let (changed, header) = (counted(edit.changed_bytes(), "byte", "bytes"), edit.header_bytes());
             report.line(format_args!("output: {changed} of the header of {header} changed in place"));

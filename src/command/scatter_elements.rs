@@ -3,13 +3,11 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
-use super::change::Change;
 use super::io::{Io, Outcome};
-use super::messages::counted;
+use super::operation::Operation;
 use super::options::{ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions};
-use super::options::{Word, data_help, parse_number, parse_words, word};
-use super::sources::INDICES;
-use crate::ops::indexed::ScatterRule;
+use super::options::{data_help, parse_number, parse_words, reductions};
+use crate::ops::call::Call;
 use crate::ops::reduction::Reduction;
 use crate::ops::scatter_elements;
 
@@ -37,7 +35,7 @@ pub(super) struct ScatterElements {
     #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = SCATTER_HEADING)]
     pub axis: IndexList,
     /// How to combine an old item with its updates
-    #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions()), default_value = "none", help_heading = SCATTER_HEADING)]
+    #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions(&scatter_elements::REDUCTIONS)), default_value = "none", help_heading = SCATTER_HEADING)]
     pub reduction: Reduction,
     /// Leave the old items of DATA out of the reduction (OpenVINO's use_init_val=false)
     ///
@@ -68,18 +66,6 @@ alone. Opsets 9 and 10 have the operator as Scatter.
 At most 1 GiB of INDICES is held in memory (about 100 million indices); larger INDICES are read in several steps. If DATA is in C \
 order and the axis is not the first, at most 64 MiB are held, and the rest is read twice.";
 
-fn reductions() -> Vec<Word<Reduction>> {
-    let reduction = |reduction: Reduction, help| word(reduction.name(), help, reduction);
-    vec![
-        reduction(Reduction::None, "The update replaces the item"),
-        reduction(Reduction::Add, "Their sum"),
-        reduction(Reduction::Mul, "Their product"),
-        reduction(Reduction::Max, "The larger"),
-        reduction(Reduction::Min, "The smaller"),
-        reduction(Reduction::Mean, "The mean of the item and all its updates"),
-    ]
-}
-
 impl ScatterElements {
     /// Resolves the indices of the axis and writes DATA with UPDATES at their places, or reduced with what is there.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
@@ -89,22 +75,15 @@ impl ScatterElements {
         if let (Some(_), Reduction::Mean) = (self.opset, reduction) {
             bail!("--opset: cannot be used with --reduction mean, which only OpenVINO has");
         }
-        let indices = INDICES.of(&self.indices);
-        let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?;
+        let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
         let axis = change.reader.axis(&self.axis)?;
         let change = change.open()?;
-        let dtype = change.data.dtype();
-        let application = scatter_elements::application(self.opset, reduction, has_initial, dtype);
-        let application = application.map_err(|e| change.explain(e))?;
-        let change = change.by_indices(&indices, |shapes| {
-            scatter_elements::check(shapes.data, shapes.indices, shapes.updates, axis)
-        })?;
-        let mut report = change.report(&self.title());
-        let count = counted(change.shapes.count(), "index", "indices");
-        let without = if has_initial { "" } else { " without the items of DATA" };
-        report.line(format_args!("axis {axis}, reduction {}{without}: {count}", reduction.name()));
-        let rule = ScatterRule { repeats: self.duplicates.repeats(reduction), application };
-        change.write(&indices, rule, report)
+        let (opset, repeats) = (self.opset, self.duplicates.repeats(reduction));
+        // before INDICES is opened
+        scatter_elements::application(opset, reduction, has_initial, change.data().dtype())
+            .map_err(|error| change.explain(error))?;
+        let call = Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end: true };
+        change.run(&self.title(), &call)
     }
 
     /// Returns what a dry run calls the operator: by the specification that has what is asked for.

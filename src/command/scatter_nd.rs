@@ -3,19 +3,13 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
-use super::change::Change;
 use super::io::{Io, Outcome};
-use super::messages::counted;
+use super::operation::Operation;
 use super::options::{ChangeOptions, DuplicateOptions, OperandArg, SCATTER_HEADING, UpdatesOptions};
-use super::options::{Word, data_help, parse_number, parse_words, word};
-use super::sources::INDICES;
-use crate::ops::indexed::ScatterRule;
+use super::options::{data_help, parse_number, parse_words, reductions};
+use crate::ops::call::Call;
 use crate::ops::reduction::Reduction;
 use crate::ops::scatter_nd;
-
-/// The most bytes of data that empty index tuples may pass through. Such tuples take no room in a file, but each of them
-/// reduces all of the data.
-const MOST_BYTES_PASSED: usize = 1 << 34;
 
 /// Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)
 ///
@@ -36,7 +30,7 @@ pub(super) struct ScatterNd {
     #[command(flatten)]
     pub updates: UpdatesOptions,
     /// How to combine an old item with its update
-    #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions()), default_value = "none", help_heading = SCATTER_HEADING)]
+    #[arg(long, value_name = "REDUCTION", value_parser = parse_words(reductions(&scatter_nd::REDUCTIONS)), default_value = "none", help_heading = SCATTER_HEADING)]
     pub reduction: Reduction,
     /// The ONNX opset, which limits the reductions and element types [default: 18]
     #[arg(long, value_name = "N", value_parser = parse_number::<u64>, help_heading = SCATTER_HEADING)]
@@ -61,18 +55,6 @@ sub subtracts each update in order from the old item. It comes from OpenVINO (Sc
 
 At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger INDICES are read in several steps.";
 
-fn reductions() -> Vec<Word<Reduction>> {
-    let reduction = |reduction: Reduction, help| word(reduction.name(), help, reduction);
-    vec![
-        reduction(Reduction::None, "The update replaces the item"),
-        reduction(Reduction::Add, "Their sum"),
-        reduction(Reduction::Sub, "The old item minus the update (OpenVINO)"),
-        reduction(Reduction::Mul, "Their product"),
-        reduction(Reduction::Max, "The larger"),
-        reduction(Reduction::Min, "The smaller"),
-    ]
-}
-
 impl ScatterNd {
     /// Resolves the index tuples and writes DATA with UPDATES in the blocks that they address, or reduced with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
@@ -84,28 +66,16 @@ impl ScatterNd {
             );
         }
         self.options.check_again(reduction, true)?;
-        let indices = INDICES.of(&self.indices);
-        let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?.open()?;
-        let dtype = change.data.dtype();
-        let opset = (reduction != Reduction::Sub).then_some(self.opset.unwrap_or(18));
+        let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
+        let change = change.open()?;
+        let (opset, repeats) = (self.opset.unwrap_or(18), self.duplicates.repeats(reduction));
+        let opset = (reduction != Reduction::Sub).then_some(opset);
+        // before INDICES is opened
+        scatter_nd::application(opset, reduction, change.data().dtype()).map_err(|error| change.explain(error))?;
         let specification = match opset {
             Some(opset) => format!("ONNX ScatterND-{}", scatter_nd::version(opset)),
             None => "OpenVINO ScatterNDUpdate-15".to_owned(),
         };
-        let application = scatter_nd::application(opset, reduction, dtype).map_err(|e| change.explain(e))?;
-        let change =
-            change.by_indices(&indices, |shapes| scatter_nd::check(shapes.data, shapes.indices, shapes.updates))?;
-        let mut report = change.report(&format!("scatter-nd ({specification})"));
-        let count = change.shapes.count();
-        let tuples = counted(count, "index tuple", "index tuples");
-        report.line(format_args!("reduction {}: {tuples}", reduction.name()));
-        let passed = count.saturating_mul(change.linked.base.source.bytes().max(1));
-        let is_empty = change.indices.bytes() == 0 && change.linked.updates.source.is_one_item();
-        if is_empty && reduction != Reduction::None && count > 1 && passed > MOST_BYTES_PASSED {
-            let label = change.indices.label();
-            bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
-        }
-        let rule = ScatterRule { repeats: self.duplicates.repeats(reduction), application };
-        change.write(&indices, rule, report)
+        change.run(&format!("scatter-nd ({specification})"), &Call::ScatterNd { opset, reduction, repeats })
     }
 }

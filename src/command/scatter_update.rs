@@ -3,17 +3,13 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::change::Change;
 use super::io::{Io, Outcome};
-use super::messages::counted;
+use super::operation::Operation;
 use super::options::{
     ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions, data_help,
 };
-use super::sources::INDICES;
-use crate::Reduction;
-use crate::ops::indexed::ScatterRule;
-use crate::ops::scatter_update;
-use crate::ops::tally::Application;
+use crate::ops::call::Call;
+use crate::ops::reduction::Reduction;
 
 /// Put updates at indices of one axis (OpenVINO ScatterUpdate-3)
 ///
@@ -52,15 +48,9 @@ Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of
 impl ScatterUpdate {
     /// Resolves the indices of the axis and writes DATA with UPDATES there.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let indices = INDICES.of(&self.indices);
-        let change = Change::begin(io, &self.data, Some(&indices), &self.updates, &self.options)?;
+        let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
         let axis = change.reader.axis(&self.axis)?;
-        let change = change
-            .open()?
-            .by_indices(&indices, |shapes| scatter_update::check(shapes.data, shapes.indices, shapes.updates, axis))?;
-        let mut report = change.report("scatter-update (OpenVINO ScatterUpdate-3)");
-        report.line(format_args!("axis {axis}: {}", counted(change.shapes.count(), "index", "indices")));
-        let rule = ScatterRule { repeats: self.duplicates.repeats(Reduction::None), application: Application::Replace };
-        change.write(&indices, rule, report)
+        let repeats = self.duplicates.repeats(Reduction::None);
+        change.open()?.run("scatter-update (OpenVINO ScatterUpdate-3)", &Call::ScatterUpdate { axis, repeats })
     }
 }

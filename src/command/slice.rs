@@ -7,14 +7,15 @@ use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
 use super::messages::told;
+use super::operation::Operation;
 use super::options::members::{Stops, TakenOptions};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
-use super::sources::{DATA, FoundTensor, OperandReader, TensorOf, explained, slices_of, typed_alone, unread};
+use super::sources::{FoundTensor, OperandReader, TensorOf, slices_of, typed_alone, unread};
 use crate::format::dims::dims_of;
 use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
 use crate::format::write::Work;
-use crate::ops::selection::Selection;
+use crate::ops::call::Call;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::merged;
 use crate::storage::unread::UnreadArray;
@@ -53,24 +54,19 @@ Only the bytes that the slice needs are read from a .npy file.";
 impl Slice {
     /// Resolves the slice and writes the places of DATA that it names.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let OperatorOptions { input, output, run } = &self.options;
-        let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::for_run(io, input, run)?;
+        let operation = Operation::begin(io, &self.data, None, &self.options)?;
+        let reader = operation.reader;
         let slices = reader.slices(&self.slices)?;
-        let operand = DATA.of(&self.data);
-        let found = reader.open_taken(&operand, self.taken.filter())?;
+        let found = reader.open_taken(&operation.data, self.taken.filter())?;
         if slices.is_by_names() && found.member().is_none() && found.name(1).is_some() {
-            return self.dataset(&reader, &found, &slices, destination);
+            return self.dataset(&reader, &found, &slices, operation.destination);
         }
         let is_one = "--only and --exclude choose among the tensors of a whole container, which is sliced by the names of \
                       dimensions, as in --at time=2:4";
-        ensure!(self.taken.is_empty(), "{}: {is_one}", operand.label);
+        ensure!(self.taken.is_empty(), "{}: {is_one}", operation.data.label);
         let data = reader.sources(&[&FoundTensor::of(found)?])?.pop().expect("a source for each tensor");
-        let spans = slices_of(&slices, &data)?.resolve(data.shape()).map_err(|error| explained([&operand], error))?;
-        let mut report = destination.report("slice (OpenVINO Slice-8)");
-        report.source(&data);
-        report.spans(&spans, data.shape());
-        destination.put(Box::new(Selection::slice(data, &spans)), reader.limits, report)
+        let call = Call::Slice(slices_of(&slices, &data)?);
+        operation.of_data(data).run(TITLE, &call)
     }
 
     /// Writes all tensors of a container: of those that have the named dimensions the slices, of the others all.
@@ -83,7 +79,7 @@ impl Slice {
     ) -> Result<Outcome> {
         let OperatorOptions { input: options, output, .. } = &self.options;
         let asked = Asked::new(options.dtype.as_ref());
-        let mut report = destination.report("slice (OpenVINO Slice-8)");
+        let mut report = destination.report(TITLE);
         let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
         let names = input.names().unwrap_or_default();
@@ -108,14 +104,14 @@ impl Slice {
             let own = slices.of_dims(&dims);
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
             report.source(&data);
-            let selection = if own.is_empty() {
-                Selection::whole(data)
+            let mut work = if own.is_empty() {
+                Work::copy(data, reader.limits)
             } else {
-                let spans = own.resolve(data.shape()).map_err(|error| anyhow!("{}: {error}", data.label()))?;
-                report.spans(&spans, data.shape());
-                Selection::slice(data, &spans)
+                let call = Call::Slice(own).resolve(&[data.meta()], None, None);
+                let call = call.map_err(|error| anyhow!("{}: {error}", data.label()))?;
+                report.lines(&call.details);
+                Work::new(call.link(data.into(), reader.limits)?, reader.limits)
             };
-            let mut work = Work::new(Box::new(selection), reader.limits);
             (work.name, work.recast.big_endian) = (Some((*name).to_owned()), output.big_endian);
             works.push(work);
             notes.extend(input.notes(n)?);
@@ -133,3 +129,6 @@ impl Slice {
         destination.write(works, origin, report)
     }
 }
+
+/// What a dry run calls the operator.
+const TITLE: &str = "slice (OpenVINO Slice-8)";

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
-use super::change::{Change, LinkedChange, OpenChange};
 use super::io::{Io, Outcome};
+use super::operation::{OpenOperation, Operation};
 use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
 use super::sources::slices_of;
 use crate::error::Error;
 use crate::format::Format;
-use crate::memory::Buffer;
+use crate::ops::call::{Call, Resolved};
 use crate::ops::condition::Condition;
 use crate::ops::replace::Replacement;
-use crate::ops::slice_scatter;
+use crate::ops::selection::Selection;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
 ///
@@ -70,47 +70,42 @@ Examples:
 impl SliceScatter {
     /// Resolves the slice and writes DATA with UPDATES in its places.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let change = Change::begin(io, &self.data, None, &self.updates, &self.options)?;
+        let change = Operation::begin_change(io, &self.data, None, &self.updates, &self.options)?;
         let slices = change.reader.slices(&self.slices)?;
         let change = change.open()?;
-        let slices = slices_of(&slices, &change.data)?;
-        let places = slice_scatter::SliceScatter::resolve(change.data.shape(), &slices, change.updates_shape());
-        let places = places.map_err(|error| change.explain(error))?;
-        if let Some(condition) = &self.condition {
-            return self.replace(io, change, places, condition);
+        let call = Call::SliceScatter(slices_of(&slices, change.data())?);
+        match &self.condition {
+            None => change.run(TITLE, &call),
+            Some(condition) => self.replace(io, change, &call, condition),
         }
-        let LinkedChange { base, updates, destination, limits } = change.link(&places.updates_shape())?;
-        let mut report = destination.report(TITLE);
-        report.source(&base.source);
-        report.source(&updates.source);
-        report.spans(places.spans(), base.source.shape());
-        destination.put(Box::new(places.link(base, updates)), limits, report)
     }
 
     /// Writes DATA with the value of `--fill` in those places for which a condition holds, and says how many they are.
     fn replace(
         &self,
         io: &Io,
-        mut change: OpenChange<'_>,
-        places: slice_scatter::SliceScatter,
+        mut change: OpenOperation<'_>,
+        call: &Call,
         condition: &Condition<String>,
     ) -> Result<Outcome> {
         let ChangeOptions { output, edit, run, .. } = &self.options;
+        let call = change.resolve(call)?;
+        let Resolved::Places(places) = call.resolved else { unreachable!("SliceScatter names places") };
         let matcher = change.matcher(condition)?;
-        let LinkedChange { mut base, updates, destination, limits } = change.link(&[1])?;
-        let mut item = vec![0; updates.itemsize()];
-        updates.read(updates.view(), &mut item, &mut Buffer::default())?;
+        let (item, label) = change.filling()?.expect("the grammar requires --fill");
+        let (destination, limits, data) = change.into_parts();
         // several parts of a new output look at items that lie in two of them, and a part that is there at none
         let is_counted = !run.quiet && (edit.in_place || !output.parts.is_given());
         let skips_items = output.is_dry_run() || destination.format() == Some(Format::TEXT);
         let mut report = destination.report(TITLE);
-        report.source(&base.source);
-        report.line(format_args!("{} where {condition}", updates.source.label()));
-        report.spans(places.spans(), base.source.shape());
+        report.source(&data);
+        report.line(format_args!("{label} where {condition}"));
+        report.lines(&call.details);
         let mut out =
             if destination.is_stdout() && !output.is_dry_run() { io.stderr.clone() } else { io.stdout.clone() };
         let replaced = Arc::new(AtomicUsize::new(0));
         let replacement = Replacement { matcher, item, replaced: Arc::clone(&replaced), limits };
+        let mut base = Selection::base(data, edit.in_place);
         let counted =
             (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose()?;
         let outcome = destination.put(Box::new(places.replacing(base, replacement)), limits, report)?;
@@ -134,4 +129,5 @@ fn parse_condition(text: &str) -> Result<Condition<String>, String> {
     text.parse().map_err(|error: Error| error.message().to_owned())
 }
 
+/// What a dry run calls the operator.
 const TITLE: &str = "slice-scatter (OpenVINO SliceScatter-15)";

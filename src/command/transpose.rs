@@ -3,12 +3,10 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
-use super::destination::Destination;
 use super::io::{Io, Outcome};
+use super::operation::Operation;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
-use super::sources::{DATA, OperandReader, explained};
-use crate::ops::selection::Selection;
-use crate::ops::transpose::check;
+use crate::ops::call::Call;
 
 /// Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)
 ///
@@ -46,16 +44,9 @@ Where rows become columns, 32 MiB of the output are held at a time, of all threa
 impl Transpose {
     /// Resolves the axes and writes DATA with its axes in their order.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let OperatorOptions { input, output, run } = &self.options;
-        let destination = Destination::of(io, output, run.quiet)?;
-        let reader = OperandReader::for_run(io, input, run)?;
-        let axes = self.axes.as_ref().map(|list| reader.index_list(list, "--axes", Some(1))).transpose()?;
-        let operand = DATA.of(&self.data);
-        let data = reader.source(&operand)?;
-        let axes = check(data.shape(), axes.as_deref()).map_err(|error| explained([&operand], error))?;
-        let mut report = destination.report("transpose (ONNX Transpose, OpenVINO Transpose-1)");
-        report.source(&data);
-        report.line(format_args!("axes {axes:?}"));
-        destination.put(Box::new(Selection::transposed(data, &axes)), reader.limits, report)
+        let operation = Operation::begin(io, &self.data, None, &self.options)?;
+        let list = |list| operation.reader.index_list(list, "--axes", Some(1));
+        let axes = self.axes.as_ref().map(list).transpose()?;
+        operation.open()?.run("transpose (ONNX Transpose, OpenVINO Transpose-1)", &Call::Transpose { axes })
     }
 }

@@ -135,9 +135,22 @@ impl DuplicateOptions {
 
     /// Returns what becomes of several updates for one place.
     pub(crate) fn repeats(&self, reduction: Reduction) -> Repeats {
-        let usual = if reduction == Reduction::None { Repeats::LastWins } else { Repeats::Combined };
-        self.on_duplicate.unwrap_or(usual)
+        self.on_duplicate.unwrap_or(reduction.repeats())
     }
+}
+
+/// Returns the values of `--reduction` for an operator that has these.
+pub(crate) fn reductions(known: &[Reduction]) -> Vec<Word<Reduction>> {
+    let help = |reduction| match reduction {
+        Reduction::None => "The update replaces the item",
+        Reduction::Add => "Their sum",
+        Reduction::Sub => "The old item minus the update (OpenVINO)",
+        Reduction::Mul => "Their product",
+        Reduction::Max => "The larger",
+        Reduction::Min => "The smaller",
+        Reduction::Mean => "The mean of the item and all its updates",
+    };
+    known.iter().map(|&reduction| word(reduction.name(), help(reduction), reduction)).collect()
 }
 
 /// Parses the memory that may be held.

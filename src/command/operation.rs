@@ -1,0 +1,272 @@
+//! How an operator runs: where the output goes is settled, the operands are opened, its [`Call`] is resolved for them and
+//! linked to them, and the output is written.
+//!
+//! The steps are types. [`Operation::begin`] and [`Operation::begin_change`] settle where the output goes; opened, the
+//! operation is an [`OpenOperation`], which runs a call.
+
+use anyhow::{Result, anyhow, bail};
+
+use super::destination::Destination;
+use super::io::{Io, Outcome};
+use super::messages::told;
+use super::options::{ChangeOptions, OperandArg, OperatorOptions, UpdatesOptions};
+use super::sources::{DATA, INDICES, Operand, OperandReader, UPDATES, check_stdin, explained};
+use crate::error::{Error, Subject};
+use crate::format::stored_dtype::hold_to_rule;
+use crate::format::values;
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
+use crate::ops::call::{Call, Operands, Resolved, ResolvedCall};
+use crate::ops::condition::Condition;
+use crate::ops::fill::Limits;
+use crate::ops::matcher::Matcher;
+use crate::ops::tally::Application;
+use crate::storage::source::Source;
+
+/// The most bytes of data that empty index tuples may pass through. Such tuples take no room in a file, but each of them
+/// reduces all of the data.
+const MOST_BYTES_PASSED: usize = 1 << 34;
+
+/// An operator before its operands are opened.
+pub(super) struct Operation<'a> {
+    pub reader: OperandReader<'a>,
+    pub destination: Destination<'a>,
+    /// Whether other processes may change other parts of DATA at the same time.
+    together: bool,
+    pub data: Operand<'a>,
+    indices: Option<Operand<'a>>,
+    updates: Option<Operand<'a>>,
+    /// The value of `--fill`, which is given in place of UPDATES.
+    fill: Option<&'a str>,
+}
+
+impl<'a> Operation<'a> {
+    /// Settles where the output of an operator goes that makes a new one.
+    ///
+    /// # Errors
+    /// Those of [`Destination::of`]; standard input for both operands.
+    pub(super) fn begin(
+        io: &'a Io,
+        data: &'a OperandArg,
+        indices: Option<&'a OperandArg>,
+        options: &'a OperatorOptions,
+    ) -> Result<Self> {
+        let (destination, reader) = settle(io, options, false)?;
+        let (data, indices) = (DATA.of(data), indices.map(|arg| INDICES.of(arg)));
+        check_stdin([&data].into_iter().chain(&indices))?;
+        Ok(Self { reader, destination, together: false, data, indices, updates: None, fill: None })
+    }
+
+    /// Settles where the output of an operator goes that changes DATA.
+    ///
+    /// # Errors
+    /// Standard input for more than one operand; those of [`Destination::of`].
+    pub(super) fn begin_change(
+        io: &'a Io,
+        data: &'a OperandArg,
+        indices: Option<&'a OperandArg>,
+        updates: &'a UpdatesOptions,
+        options: &'a ChangeOptions,
+    ) -> Result<Self> {
+        let ChangeOptions { input, output, edit, run } = options;
+        let reader = OperandReader::for_run(io, input, run)?;
+        let (data, indices) = (DATA.of(data), indices.map(|arg| INDICES.of(arg)));
+        let (updates, fill) = (updates.updates.as_ref().map(|arg| UPDATES.of(arg)), updates.fill.as_deref());
+        check_stdin([&data].into_iter().chain(&indices).chain(&updates))?;
+        let destination = match edit.in_place {
+            true => Destination::in_place(io, output, run.quiet),
+            false => Destination::of(io, output, run.quiet)?.of_an_edit(),
+        };
+        Ok(Self { reader, destination, together: output.parts.part.is_some(), data, indices, updates, fill })
+    }
+
+    /// Opens DATA and UPDATES and types them together.
+    ///
+    /// # Errors
+    /// Those of finding and typing them.
+    pub(super) fn open(self) -> Result<OpenOperation<'a>> {
+        let in_place = self.destination.is_in_place();
+        let data = match in_place {
+            true => self.reader.find_locked(&self.data, self.together),
+            false => self.reader.find(&self.data),
+        }?;
+        let find = |operand: &Operand<'_>| self.reader.find(operand).map_err(|error| or_fill(operand.arg, error));
+        let updates = self.updates.as_ref().map(find).transpose()?;
+        let found: Vec<_> = [&data].into_iter().chain(&updates).collect();
+        let mut sources = self.reader.sources(&found)?.into_iter();
+        let data = sources.next().expect("a source for DATA");
+        if in_place && !data.is_changeable() {
+            let label = &self.data.label;
+            bail!("{label}: --in-place cannot change items that share bytes in a file in Fortran order: use -o");
+        }
+        let operands = Operands { updates: sources.next(), in_place, ..Operands::from(data) };
+        Ok(OpenOperation { operation: self, operands })
+    }
+
+    /// Takes DATA that has been opened.
+    pub(super) fn of_data(self, data: Source) -> OpenOperation<'a> {
+        OpenOperation { operation: self, operands: data.into() }
+    }
+}
+
+/// An operator with open operands, but for INDICES.
+pub(super) struct OpenOperation<'a> {
+    operation: Operation<'a>,
+    operands: Operands,
+}
+
+impl<'a> OpenOperation<'a> {
+    /// Returns DATA.
+    pub(super) fn data(&self) -> &Source {
+        &self.operands.data[0]
+    }
+
+    /// Says a refusal of the library in the names that the user knows.
+    pub(super) fn explain(&self, error: Error) -> anyhow::Error {
+        let Operation { data, indices, updates, .. } = &self.operation;
+        explained([data].into_iter().chain(indices).chain(updates), error)
+    }
+
+    /// Resolves a call for the operands.
+    ///
+    /// # Errors
+    /// Those of [`Call::resolve`].
+    pub(super) fn resolve(&self, call: &Call) -> Result<ResolvedCall> {
+        let [indices, updates] =
+            [&self.operands.indices, &self.operands.updates].map(|operand| operand.as_ref().map(Source::shape));
+        call.resolve(&[self.data().meta()], indices, updates).map_err(|error| self.explain(error))
+    }
+
+    /// Returns a condition as one on the items of DATA.
+    ///
+    /// # Errors
+    /// A value that DATA cannot hold; a condition that its dtype does not have.
+    pub(super) fn matcher(&mut self, condition: &Condition<String>) -> Result<Matcher> {
+        if self.operands.in_place {
+            // a condition looks at values, so that no byte may hold more than its item
+            hold_to_rule(&mut self.operands.data[0])?;
+        }
+        let dtype = self.data().dtype();
+        let refuse = |error: Error| anyhow!("--where: {}", error.message());
+        let condition = condition.try_map(|value| item(value, dtype)).map_err(refuse)?;
+        Matcher::new(dtype, &condition).map_err(refuse)
+    }
+
+    /// Returns the item that `--fill` puts into DATA, and what messages call it.
+    ///
+    /// # Errors
+    /// A value that DATA cannot hold.
+    pub(super) fn filling(&self) -> Result<Option<(Vec<u8>, String)>> {
+        let Some(value) = self.operation.fill else { return Ok(None) };
+        let item = item(value, self.data().dtype()).map_err(|error| self.explain(error))?;
+        Ok(Some((item, format!("--fill {value}"))))
+    }
+
+    /// Returns the destination, the limits of the run, and DATA.
+    pub(super) fn into_parts(self) -> (Destination<'a>, Limits, Source) {
+        let Self { operation: Operation { destination, reader, .. }, mut operands } = self;
+        (destination, reader.limits, operands.data.remove(0))
+    }
+
+    /// Opens INDICES, resolves the call and links it to its operands, and writes the output. A dry run calls the operator
+    /// `title`.
+    ///
+    /// # Errors
+    /// An index tensor that holds no integers; those of [`Call::resolve`] and [`ResolvedCall::link`]; of reading and writing.
+    pub(super) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
+        let OperandReader { limits, .. } = self.operation.reader;
+        let indices = self.operation.indices.as_ref().map(|operand| self.operation.reader.integers(operand));
+        self.operands.indices = indices.transpose()?;
+        let call = self.resolve(call)?;
+        if let (Some((item, label)), Some(shape)) = (self.filling()?, &call.updates) {
+            let meta = Meta::new(self.data().dtype().clone(), shape.clone());
+            self.operands.updates = Some(Source::item(meta, item, label));
+            check_passes(&call, &self.operands)?;
+        }
+        let operands = std::mem::take(&mut self.operands);
+        let report = self.operation.destination.report(title).with(&call, operands.sources());
+        let cure = operands.updates.as_ref().and_then(|updates| cure_of(updates.dtype(), operands.data[0].dtype()));
+        let fill = call.link(operands, limits).map_err(|error| match (error.subject(), cure) {
+            // the message names both operands
+            (Subject::Dtype, Some(cure)) => anyhow!("{error}{cure}"),
+            (Subject::Dtype, None) => error.into(),
+            _ => self.explain(error),
+        })?;
+        self.operation.destination.put(fill, limits, report)
+    }
+}
+
+/// Settles where the output of an operator goes, which may be the file of DATA itself, and how its operands are read.
+///
+/// # Errors
+/// Those of [`Destination::of`] and [`OperandReader::for_run`].
+pub(super) fn settle<'a>(
+    io: &'a Io,
+    options: &'a OperatorOptions,
+    in_place: bool,
+) -> Result<(Destination<'a>, OperandReader<'a>)> {
+    let OperatorOptions { input, output, run } = options;
+    let destination = match in_place {
+        true => Destination::in_place(io, output, run.quiet),
+        false => Destination::of(io, output, run.quiet)?,
+    };
+    Ok((destination, OperandReader::for_run(io, input, run)?))
+}
+
+/// Returns advice on updates of a refused dtype: the bits of void items can be read as those of DATA, if they are as long.
+fn cure_of(updates: &DType, data: &DType) -> Option<String> {
+    let same_bits = matches!(updates.kind(), Kind::Void(size) if *size == data.itemsize());
+    same_bits.then(|| format!("; --dtype {} reads it so", data.name()))
+}
+
+/// Refuses one value for index tuples without numbers that would reduce the data for too long.
+fn check_passes(call: &ResolvedCall, operands: &Operands) -> Result<()> {
+    let (Resolved::Scattered(spec, rule), Some(indices)) = (&call.resolved, &operands.indices) else { return Ok(()) };
+    let count = spec.count();
+    let passed = count.saturating_mul(operands.data[0].bytes().max(1));
+    let reduces = !matches!(rule.application, Application::Replace);
+    if indices.bytes() == 0 && reduces && count > 1 && passed > MOST_BYTES_PASSED {
+        let label = indices.label();
+        bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
+    }
+    Ok(())
+}
+
+/// Adds to what went wrong with UPDATES that `--fill` may have been meant: JSON has no word for a NaN or an infinity, so
+/// such a word is the name of a file, and where there is no such file, one value for all places was meant.
+fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
+    let number = match arg {
+        OperandArg::Path(path) if !path.exists() => path.to_str().and_then(|text| text.parse::<f64>().ok()),
+        OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => None,
+    };
+    match number.filter(|value| !value.is_finite()) {
+        None => error,
+        Some(value) => {
+            let value = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
+            anyhow!("{}; --fill {value} puts it in every place", told(&error))
+        }
+    }
+}
+
+/// Returns the item that the value of `--fill` or of a condition is.
+///
+/// # Errors
+/// Items of that dtype cannot be it.
+fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
+    let item = values::parse_item(special(value, dtype), dtype)?;
+    match item.len() == dtype.itemsize() {
+        true => Ok(item),
+        false => Err(Error::new(Subject::Fill, format!("{value:?} is longer than {}", dtype.name()))),
+    }
+}
+
+/// Returns the value of `--fill` as JSON spells it: NumPy prints `nan` and `inf`, which are texts to a dtype of strings.
+fn special<'v>(value: &'v str, dtype: &DType) -> &'v str {
+    match (dtype.kind(), value.trim()) {
+        (Kind::Str(_) | Kind::Bytes(_), _) => value,
+        (_, "nan") => "NaN",
+        (_, "inf") => "Infinity",
+        (_, "-inf") => "-Infinity",
+        _ => value,
+    }
+}
