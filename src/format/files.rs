@@ -220,6 +220,21 @@ impl WriteOptions {
         self
     }
 
+    /// Names the axes of a Zarr array, one name for each axis; without names it has none.
+    #[must_use]
+    pub fn dims<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.extras.dimension_names = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Chooses whether items of 2, 4 or 6 bits share the bytes of a `.bin`, the first item in the low bits; by default each has a
+    /// byte of its own.
+    #[must_use]
+    pub fn packed(mut self, packed: bool) -> Self {
+        self.extras.packed = packed;
+        self
+    }
+
     /// Writes one tensor to a file, as [`write()`] does.
     ///
     /// # Errors
@@ -295,7 +310,7 @@ impl WriteOptions {
         if !format.is_written() {
             return Err(refuse(format!("{} is only read", format.name())));
         }
-        self.check(format).map_err(|choice| refuse(format!("{} has no {choice}", format.name())))?;
+        self.extras.check(format.name(), format.can()).map_err(|error| error.within(label))?;
         let mut works = Vec::with_capacity(tensors.len());
         for (name, tensor) in tensors {
             let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());
@@ -304,18 +319,6 @@ impl WriteOptions {
             works.push(Work { name, recast: self.recast.clone(), ..work });
         }
         Plan::prepare(checked(works, format, label)?, format, label, &self.extras)
-    }
-
-    /// Checks that a format has what was chosen; returns what it does not have.
-    fn check(&self, format: Format) -> Result<(), &'static str> {
-        let Extras { notes, compress, chunks, shards, codec, stores_empty, .. } = &self.extras;
-        let cuts = !chunks.is_empty() || !shards.is_empty() || codec.is_some() || *stores_empty;
-        match () {
-            () if !notes.is_empty() && !format.can().notes => Err("metadata"),
-            () if *compress && !format.can().compression => Err("compression"),
-            () if cuts && !format.can().chunks => Err("chunks"),
-            () => Ok(()),
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::packed;
 use super::sides::{SidesRule, TensorSides};
 use super::values::Values;
 use crate::engine::sink::Take;
-use crate::error::{Error, Result, Subject};
+use crate::error::{Error, ErrorKind, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -251,6 +251,32 @@ pub struct Extras {
     pub copies: Vec<NamedCopy>,
     /// Whether an input and the output mean the same items by a chunk that is missing.
     pub keeps_fill: bool,
+}
+
+impl Extras {
+    /// Checks that a file in a format, which can hold so much beside its tensors, has a place for all of it. Messages call the
+    /// format `name`.
+    ///
+    /// # Errors
+    /// The first choice without a place; the subject is its argument.
+    pub fn check(&self, name: &str, can: Capabilities) -> Result<()> {
+        let (no_place, no_chunks) = ("has no place for it, expected a .safetensors", "has no chunks, expected a .zarr");
+        let rows = [
+            ("metadata", can.notes || self.notes.is_empty(), no_place),
+            ("compress", can.compression || !self.compress, "is not compressed, expected a .npz"),
+            ("packed", can.packing || !self.packed, "stores items in one way only, expected a .bin"),
+            ("chunks", can.chunks || self.chunks.is_empty(), no_chunks),
+            ("shards", can.chunks || self.shards.is_empty(), no_chunks),
+            ("codec", can.chunks || self.codec.is_none(), no_chunks),
+            ("dims", can.chunks || self.dimension_names.is_none(), "has no names of axes, expected a .zarr"),
+            ("group", can.chunks || !self.is_group, "has no groups, expected a .zarr"),
+            ("store-empty", can.chunks || !self.stores_empty, no_chunks),
+        ];
+        rows.into_iter().find(|(_, fits, _)| !fits).map_or(Ok(()), |(argument, _, refused)| {
+            let message = format!("{name} {refused} as output");
+            Err(Error::new(Subject::Argument(argument), message).of_kind(ErrorKind::Unsupported))
+        })
+    }
 }
 
 /// An array that is copied unread, and its name in the output.

@@ -71,15 +71,38 @@ fn files_become_what_is_chosen() {
 }
 
 #[test]
+fn narrow_items_share_bytes_and_axes_have_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let numbers = Tensor::from(&array![1_i8, -2, 7]);
+    let narrow = numbers.cast(&DType::parse("int4").expect("a dtype")).expect("they fit");
+    for (packed, expected) in [(false, &[1, 14, 7][..]), (true, &[0xe1, 7])] {
+        let options = WriteOptions::new().format(Format::RAW).packed(packed);
+        assert_eq!(options.to_bytes(&narrow).as_deref(), Ok(expected));
+    }
+    #[cfg(feature = "zarr")]
+    {
+        WriteOptions::new().dims(["time"]).write(path("named.zarr"), &numbers).expect("written");
+        let metadata = fs::read_to_string(path("named.zarr/zarr.json")).expect("metadata");
+        assert!(metadata.contains(r#""dimension_names": ["time"]"#), "{metadata}");
+        let error = WriteOptions::new().dims(["a", "b"]).write(path("other.zarr"), &numbers).unwrap_err();
+        assert!(error.message().contains("expected 1 names"), "{error}");
+    }
+    let refused = WriteOptions::new().dims(["time"]).write(path("out.npy"), &numbers).unwrap_err();
+    assert_eq!(refused.message(), "npy has no names of axes, expected a .zarr as output");
+    assert!(!path("out.npy").exists());
+}
+
+#[test]
 fn a_format_refuses_what_it_does_not_have() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = Tensor::from(&array![1_u8]);
     let new = WriteOptions::new;
     let rows = [
-        ("out.npy", new().compress(true), "npy has no compression"),
-        ("out.npy", new().metadata("a", "b"), "npy has no metadata"),
-        ("out.npz", new().chunks([1]), "npz has no chunks"),
-        ("out.npy", new().store_empty(true), "npy has no chunks"),
+        ("out.npy", new().compress(true), "npy is not compressed, expected a .npz as output"),
+        ("out.npy", new().metadata("a", "b"), "npy has no place for it, expected a .safetensors as output"),
+        ("out.npz", new().chunks([1]), "npz has no chunks, expected a .zarr as output"),
+        ("out.npy", new().store_empty(true), "npy has no chunks, expected a .zarr as output"),
         ("out.json", new().order(Order::Fortran), "json is always in C order"),
         ("out.safetensors", new().big_endian(true), "safetensors is never big-endian"),
     ];

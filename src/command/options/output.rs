@@ -186,27 +186,12 @@ impl OutputOptions {
     /// # Errors
     /// An option for which the format has no place.
     pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> Result<Extras> {
-        let (can, name) = (format.can(), format.argument());
-        let (no_place, no_chunks) = ("has no place for it, expected a .safetensors", "has no chunks, expected a .zarr");
-        let rows = [
-            ("--metadata", can.notes || self.metadata.is_empty(), no_place),
-            ("--compress", can.compression || !self.compress, "is not compressed, expected a .npz"),
-            ("--packed", can.packing || !self.packed, "stores items in one way only, expected a .bin"),
-            ("--chunks", can.chunks || self.chunks.is_empty(), no_chunks),
-            ("--shards", can.chunks || self.shards.is_empty(), no_chunks),
-            ("--codec", can.chunks || self.codec.is_none(), no_chunks),
-            ("--dims", can.chunks || self.dims.is_none(), "has no names of axes, expected a .zarr"),
-            ("--group", can.chunks || !self.group, "has no groups, expected a .zarr"),
-            ("--store-empty", can.chunks || !self.store_empty, no_chunks),
-        ];
-        if let Some((option, _, refused)) = rows.into_iter().find(|(_, fits, _)| !fits) {
-            bail!("{option}: {name} {refused} as output");
-        }
-        if self.no_metadata {
+        // what inputs have is left behind, and what was typed is refused
+        if self.no_metadata || !format.can().notes {
             notes.clear();
         }
         notes.extend(self.metadata.iter().cloned());
-        Ok(Extras {
+        let extras = Extras {
             notes,
             compress: self.compress,
             packed: self.packed,
@@ -217,7 +202,10 @@ impl OutputOptions {
             stores_empty: self.store_empty,
             is_group: self.group,
             ..Extras::default()
-        })
+        };
+        let checked = extras.check(format.argument(), format.can());
+        checked.map_err(|error| anyhow!("--{}: {}", error.subject(), error.message()))?;
+        Ok(extras)
     }
 
     /// Returns the first option that asks for something of a tensor of that name, with dimensions of these names, that nobody
