@@ -315,7 +315,7 @@ pub struct Places {
     /// The first bytes of the file.
     pub header: Vec<u8>,
     /// For each tensor, where its items lie and how.
-    pub tensors: Vec<Place>,
+    pub tensors: Vec<ItemsPlace>,
     /// The length of the file in bytes.
     pub bytes: u64,
     /// Completes the file when all items are in their places; it may write before them.
@@ -324,7 +324,7 @@ pub struct Places {
 
 /// Where the items of a tensor go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ItemsPlace {
     /// The byte of the file at which they begin.
     pub start: u64,
     /// The bytes of all items.
@@ -333,7 +333,7 @@ pub struct Place {
     pub packed: Option<u32>,
 }
 
-impl Place {
+impl ItemsPlace {
     /// Returns the place of items that take whole bytes each, from byte `start` on.
     pub(crate) fn bytewise(start: u64, meta: &Meta) -> Self {
         Self { start, bytes: meta.bytes() as u64, packed: None }
@@ -349,7 +349,7 @@ impl Place {
 
 impl Places {
     /// Lays out a file that ends with a header or with the last item.
-    pub(crate) fn new(header: Vec<u8>, tensors: Vec<Place>) -> Self {
+    pub(crate) fn new(header: Vec<u8>, tensors: Vec<ItemsPlace>) -> Self {
         let end = tensors.iter().map(|place| place.start + place.bytes).max();
         Self { bytes: end.unwrap_or(header.len() as u64), header, tensors, seal: None }
     }

@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 
 use super::content::{Content, ContentSource};
-use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
+use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Writer};
 use super::npy_literal::{self, Entry, Literal};
 use super::plain::{PlainItems, PlainReader};
 use crate::error::{Error, Result, bail, ensure, malformed};
@@ -311,7 +311,7 @@ impl Writer for NpyWriter {
     fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);
-        let place = Place::bytewise(header.len() as u64, meta);
+        let place = ItemsPlace::bytewise(header.len() as u64, meta);
         Ok(Layout::Places(Places::new(header, vec![place])))
     }
 }

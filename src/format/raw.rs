@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 
 use super::content::{BEGIN, Content, ContentSource};
-use super::interface::{Extras, Layout, Place, Places, Reader, Writer};
+use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Writer};
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use super::plain::{PlainItems, PlainReader};
@@ -228,7 +228,7 @@ impl Writer for RawWriter {
             let message = format!("items of {} do not share bytes, expected {}", meta.dtype.name(), names.join(", "));
             return Err(Error::new(Subject::Argument("packed"), message));
         }
-        let place = if extras.packed { Place::packed } else { Place::bytewise };
+        let place = if extras.packed { ItemsPlace::packed } else { ItemsPlace::bytewise };
         let places = tensors.iter().map(|(_, meta)| place(0, meta)).collect();
         Ok(Layout::Places(Places::new(Vec::new(), places)))
     }

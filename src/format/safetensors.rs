@@ -14,7 +14,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
 use super::content::{Content, Description};
-use super::interface::{Extras, Layout, Place, Places, Reader, Sure, Writer};
+use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Sure, Writer};
 use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -74,7 +74,7 @@ pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
 
 /// One tensor of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct HeaderMember {
     /// Its name.
     pub name: String,
     /// The tensor; its items are little-endian. If the header gives a dtype that is not known, it is the name of that: where
@@ -90,12 +90,12 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderIndex {
     /// The tensors, by place in the file.
-    pub members: Vec<Member>,
+    pub members: Vec<HeaderMember>,
     /// What the header says of the file.
     pub notes: Arc<Notes>,
 }
 
-impl Member {
+impl HeaderMember {
     /// Returns the tensor.
     ///
     /// # Errors
@@ -186,13 +186,13 @@ impl HeaderIndex {
 }
 
 /// Returns the tensor of an entry of the header, if the data begins at byte `data` of the file.
-fn member(name: &str, entry: &Entry, data: u64) -> Result<Member> {
+fn member(name: &str, entry: &Entry, data: u64) -> Result<HeaderMember> {
     let TensorInfo { dtype, shape, data_offsets: (begin, end) } = &entry.info;
     let offset = data.checked_add(*begin as u64).context("begins beyond the end of any file")?;
     let bytes = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
     let name = name.to_owned();
     if let Some(unknown) = &entry.unknown {
-        return Ok(Member { name, meta: Err(unknown.clone()), offset, bytes });
+        return Ok(HeaderMember { name, meta: Err(unknown.clone()), offset, bytes });
     }
     let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
     let dtype = DType::from(kind.ok_or_else(|| malformed!("dtype {dtype} is not known"))?);
@@ -202,7 +202,7 @@ fn member(name: &str, entry: &Entry, data: u64) -> Result<Member> {
     if bytes != expected {
         bail!("{}", wrong_length(bytes, expected, &meta));
     }
-    Ok(Member { name, meta: Ok(meta), offset, bytes })
+    Ok(HeaderMember { name, meta: Ok(meta), offset, bytes })
 }
 
 /// Returns the bytes that a tensor takes in a file, in which no two tensors share a byte.
@@ -467,7 +467,7 @@ impl Reader for SafetensorsReader {
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let Member { offset, bytes, .. } = self.index.members[n];
+        let HeaderMember { offset, bytes, .. } = self.index.members[n];
         Some(Box::new(Section::new(Arc::clone(&self.file), offset, bytes)))
     }
 
@@ -492,7 +492,7 @@ impl Writer for SafetensorsWriter {
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
         let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.notes)?;
-        let place = |(start, (_, meta)): (u64, &(&str, &Meta))| Place::packed(start, meta);
+        let place = |(start, (_, meta)): (u64, &(&str, &Meta))| ItemsPlace::packed(start, meta);
         Ok(Layout::Places(Places::new(header, starts.into_iter().zip(tensors).map(place).collect())))
     }
 }

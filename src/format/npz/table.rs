@@ -9,7 +9,7 @@ use super::read::Archive;
 use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Items, Layout, Place, Places, Reader, Seal, WriteSequence, Writer};
+use crate::format::interface::{Extras, Items, ItemsPlace, Layout, Places, Reader, Seal, WriteSequence, Writer};
 use crate::format::npy;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -75,7 +75,7 @@ impl Writer for NpzWriter {
         if extras.compress {
             return Ok(Layout::Sequence(Box::new(writer)));
         }
-        let place = |(n, (_, meta)): (usize, &(&str, &Meta))| Place::bytewise(writer.items_at(n), meta);
+        let place = |(n, (_, meta)): (usize, &(&str, &Meta))| ItemsPlace::bytewise(writer.items_at(n), meta);
         // everything around the items depends on their checksums, so there is no header
         let places = Places::new(Vec::new(), tensors.iter().enumerate().map(place).collect());
         Ok(Layout::Places(Places { bytes: writer.len(), seal: Some(Box::new(writer)), ..places }))

@@ -8,7 +8,9 @@ use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Extras, Layout, Place, Places, Reader, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::interface::{
+    Extras, ItemsPlace, Layout, Places, Reader, TextOptions, WholeTensor, WriteWhole, Writer,
+};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::storage::read_at::ReadAt;
@@ -67,7 +69,7 @@ impl Writer for OnnxWriter {
             return Ok(Layout::Whole(&Self));
         }
         let header = write_header(meta, name)?;
-        let place = Place::packed(header.len() as u64, meta);
+        let place = ItemsPlace::packed(header.len() as u64, meta);
         Ok(Layout::Places(Places::new(header, vec![place])))
     }
 }
