@@ -52,9 +52,10 @@ use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options};
 use crate::error::{Context, ErrorKind, Result, malformed};
+use crate::format::located::Located;
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
-use crate::format::rewrite::{self, NamedSource, Rewrite, TensorPath};
+use crate::format::rewrite::{self, NamedSource, Rewrite};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
@@ -164,7 +165,7 @@ impl TensorEq {
     }
 
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
-        let golden = OpenOptions::new(self.label()).open(&self.golden).map_err(|error| {
+        let golden = OpenOptions::new(self.label()).open(&Located::of(&self.golden)).map_err(|error| {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
             if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
@@ -177,26 +178,27 @@ impl TensorEq {
         let (label, mut source) = (self.label(), actual.source()?);
         // a truncated input must not become a golden file
         source.settle()?;
-        let TensorPath { file: path, member } = rewrite::divided(&self.golden);
+        let located = Located::of(&self.golden);
+        let (path, member) = located.output();
         // a damaged file is replaced, but not if it is a container with other tensors
-        let old = match rewrite::existing(&path, &label) {
+        let old = match rewrite::existing(path, &label) {
             Err(error) if member.is_some() => return Err(error),
             old => old.ok().flatten(),
         };
         let name = match old.as_ref().and_then(Input::names) {
             Some(names) => Some(match member {
-                Some(member) => member,
+                Some(member) => member.to_owned(),
                 None if names.len() == 1 => names[0].to_owned(),
                 None => return Err(malformed!("{label}: holds {} tensors: name one after a colon", names.len())),
             }),
-            None => member,
+            None => member.map(str::to_owned),
         };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
         }
         let shown = format!("{} {:?}", source.dtype().native(), source.shape());
         let tensors = vec![NamedSource { name, source }];
-        Rewrite::new(&path, &label, old.as_ref(), tensors, Limits::default())?.write()?;
+        Rewrite::new(path, &label, old.as_ref(), tensors, Limits::default())?.write()?;
         writeln!(io::stderr(), "wrote {label}: {shown}")?;
         Ok(())
     }
@@ -230,7 +232,7 @@ impl Actual<'_> {
                 let bytes = io::Cursor::new(bytes.to_vec());
                 OpenOptions::new("the output").open_stream(Box::new(bytes))?
             }
-            ActualKind::Path(path) => OpenOptions::new(path.display().to_string()).open(path)?,
+            ActualKind::Path(path) => OpenOptions::new(path.display().to_string()).open(&Located::of(path))?,
             ActualKind::Array(tensor) => return Ok(Source::memory(tensor.clone(), "the array".to_owned())),
         };
         input.source(input.chosen()?)

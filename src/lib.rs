@@ -90,7 +90,7 @@
 //! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
 //! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
-//! | `format/` | a file or a folder for each format, and its row in `rows.rs`; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
+//! | `format/` | a file or a folder for each format, and its row in `rows.rs`; `located` says what a path means; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
 //! | `engine/` | plans of how an output is cut, read and held, and what they cost; the window loop that carries them out: jobs, sinks, scans, slabs of windows that are filled together; quantiles in bounded memory | `ops` |
 //! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `call` has all of them as values, with their arguments; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
 //! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |

@@ -8,19 +8,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail};
 
 use super::asked::Asked;
 use super::destination;
 use super::io::Io;
 use super::messages::advised;
-use super::options::OperandArg;
 use super::sides::{ACTUAL, NamedPairs};
 use super::sources::FoundTensor;
 use crate::error::Context;
 use crate::format::Format;
 use crate::format::collection::{Collection, TensorPlace};
-use crate::format::colon::shown;
+use crate::format::located::{Located, Place, shown};
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
@@ -28,7 +27,6 @@ use crate::format::write::Work;
 use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::report::printable;
-use crate::storage::requests::as_address;
 use crate::storage::source::Source;
 
 /// The files that are about to be written, in the order of their paths.
@@ -74,16 +72,14 @@ impl Changes {
     /// EXPECTED is no file; it cannot be written anew, and `actual` differs in more than its items; an item that the dtype
     /// cannot hold.
     pub(super) fn of_one(
-        expected: &OperandArg,
+        expected: &Located,
         opened: Option<&FoundTensor>,
         actual: &mut Source,
         dtype: Option<DType>,
         limits: Limits,
     ) -> Result<Self> {
-        let OperandArg::Path(typed) = expected else {
-            bail!("EXPECTED: --accept writes a file, and this is none");
-        };
-        refuse_address(typed)?;
+        let typed = expected.typed();
+        check_file(expected, "a file")?;
         let mut changes = Self::default();
         let dtype = dtype.filter(|dtype| !dtype.same_kind(actual.dtype()));
         let cast = dtype.as_ref().map(|dtype| rewrite::cast_to(actual, dtype, limits)).transpose()?;
@@ -94,17 +90,18 @@ impl Changes {
             changes.put_in_place(typed, Accepted { name, place: None, dtype });
             return Ok(changes);
         }
-        let rewrite::TensorPath { file, member } = rewrite::divided(typed);
-        let old = rewrite::existing(&file, &label(&file))?;
+        let (file, member) = expected.output();
+        let member = member.map(str::to_owned);
+        let old = rewrite::existing(file, &label(file))?;
         let name = match &old {
             // if none was typed, it is the one that was found
             Some(old) => old.names().and_then(|names| {
                 let found = opened.and_then(|found| found.input.name(found.n)).or(names.first().copied());
                 member.or_else(|| found.map(str::to_owned))
             }),
-            None => member.or_else(|| actual.member().filter(|_| rewrite::names_container(&file)).map(str::to_owned)),
+            None => member.or_else(|| actual.member().filter(|_| Format::names_container(file)).map(str::to_owned)),
         };
-        changes.put(&file, old.as_ref(), Accepted { name, place: None, dtype })?;
+        changes.put(file, old.as_ref(), Accepted { name, place: None, dtype })?;
         Ok(changes)
     }
 
@@ -116,19 +113,16 @@ impl Changes {
     pub(super) fn of_many(
         pairs: &NamedPairs,
         failed: &[String],
-        expected: &OperandArg,
+        expected: &Located,
         asked: &Asked<'_>,
         keeping: Option<Limits>,
     ) -> Result<Self> {
-        let OperandArg::Path(root) = expected else {
-            bail!("EXPECTED: --accept writes files, and this is none");
-        };
-        refuse_address(root)?;
+        check_file(expected, "files")?;
         let mut changes = Self::default();
         for name in failed {
             match pairs.places(name) {
                 [Some(expected), Some(actual)] => changes.replace(pairs, [expected, actual], asked, keeping)?,
-                [None, Some(actual)] => changes.add(pairs, root, name, actual)?,
+                [None, Some(actual)] => changes.add(pairs, expected, name, actual)?,
                 [Some(expected), None] => {
                     let side = &pairs.sides[0];
                     let path = side.path(expected.file).display();
@@ -174,16 +168,20 @@ impl Changes {
         Ok(())
     }
 
-    /// Accepts a tensor that only ACTUAL has; `root` is EXPECTED.
-    fn add(&mut self, pairs: &NamedPairs, root: &Path, name: &str, actual: TensorPlace) -> Result<()> {
+    /// Accepts a tensor that only ACTUAL has.
+    fn add(&mut self, pairs: &NamedPairs, located: &Located, name: &str, actual: TensorPlace) -> Result<()> {
+        let root = located.typed();
         let [expected, found] = &pairs.sides;
         let accepted = |name: Option<String>| Accepted { name, place: Some(actual), dtype: None };
         if let Some(container) = expected.container() {
             return self.put(expected.path(0), Some(container), accepted(Some(name.to_owned())));
         }
         let own_stem = found.stem(actual.file);
-        let is_folder = root.is_dir() && Format::of_folder(root).is_none()
-            || !root.exists() && own_stem.is_some() && !rewrite::names_container(root);
+        let is_folder = match located.place {
+            Place::Folder(_) => true,
+            Place::Absent(_) => own_stem.is_some() && !Format::names_container(root),
+            _ => false,
+        };
         if !is_folder {
             // into the one container, which is not there yet
             return self.put(root, None, accepted(Some(name.to_owned())));
@@ -361,8 +359,16 @@ fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
     Ok(input.name(place.number_in(&input)?).map(str::to_owned))
 }
 
-/// Refuses to write what lies behind an address.
-fn refuse_address(path: &Path) -> Result<()> {
-    ensure!(as_address(path).is_none(), "{}: --accept writes a local file, not one behind an address", label(path));
-    Ok(())
+/// Checks that EXPECTED is a file or several, which can be written and messages call `what`.
+///
+/// # Errors
+/// It is standard input or JSON, or lies behind an address.
+fn check_file(expected: &Located, what: &str) -> Result<()> {
+    match expected.place {
+        Place::Stdin | Place::Json(_) => bail!("EXPECTED: --accept writes {what}, and this is none"),
+        Place::Object(_) => {
+            bail!("{}: --accept writes a local file, not one behind an address", label(expected.typed()))
+        }
+        _ => Ok(()),
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::any::Any;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use super::options::{AddressOptions, IndexList, MeantOperand, NamedOperand, OperandArg, file_of};
-use crate::format::colon::{divide_address, shown};
+use super::options::{AddressOptions, IndexList, NamedOperand, OperandArg};
+use crate::format::located::{Located, Place};
 use crate::format::remote::version_at;
 use crate::format::sides::SidesRule;
 use crate::storage::platform::same_file;
@@ -50,7 +50,7 @@ pub struct Arguments {
 }
 
 /// An option or operand that was typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Argument {
     /// The long name of the option, or the role of the operand.
     key: String,
@@ -58,14 +58,14 @@ struct Argument {
     values: Vec<ArgumentValue>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum ArgumentValue {
     Text(String),
     /// A file or folder that is read, maybe with the name of a member or a view behind it.
     Operand {
         /// The name that it gets in the output, with `=`, if one was typed.
         name: String,
-        path: PathBuf,
+        located: Located,
     },
 }
 
@@ -95,11 +95,11 @@ impl Arguments {
             if arg.get_action().takes_values() && raw == arg.get_default_values() {
                 continue;
             }
-            let plain = values::<OperandArg>(matches, id).into_iter().map(|arg| MeantOperand { name: None, arg });
-            let named = values::<NamedOperand>(matches, id).into_iter().map(|operand| operand.meant());
-            let operands = plain.chain(named).map(|operand| found.operand(operand));
+            let plain = values::<OperandArg>(matches, id).into_iter().map(|operand| (None, operand.located()));
+            let named = values::<NamedOperand>(matches, id).into_iter().map(|operand| operand.located());
+            let operands = plain.chain(named).map(|(name, located)| found.operand(name, located));
             let lists = values::<IndexList>(matches, id).into_iter().map(|list| match list {
-                IndexList::File(path) => ArgumentValue::Operand { name: String::new(), path },
+                IndexList::File(path) => ArgumentValue::Operand { name: String::new(), located: Located::of(path) },
                 IndexList::List(numbers) => ArgumentValue::Text(listed(&numbers)),
             });
             let sides = values::<SidesRule>(matches, id).into_iter();
@@ -114,15 +114,15 @@ impl Arguments {
     }
 
     /// Returns the value of an operand. One on the command line is compared by its value, so without its blanks.
-    fn operand(&mut self, MeantOperand { name, arg }: MeantOperand) -> ArgumentValue {
+    fn operand(&mut self, name: Option<String>, located: Located) -> ArgumentValue {
         let name = name.map(|name| format!("{name}=")).unwrap_or_default();
-        match arg {
-            OperandArg::Path(path) => ArgumentValue::Operand { name, path },
-            OperandArg::Inline(text) => ArgumentValue::Text(name + &without_blanks(&text)),
-            OperandArg::Stdin | OperandArg::StdinAs(_) => {
+        match &located.place {
+            Place::Json(text) => ArgumentValue::Text(name + &without_blanks(text)),
+            Place::Stdin => {
                 self.reads_stdin = true;
                 ArgumentValue::Text(name + "-")
             }
+            _ => ArgumentValue::Operand { name, located },
         }
     }
 
@@ -157,27 +157,27 @@ impl Arguments {
                 record.add(key, None, None);
             }
             for value in values {
-                let (name, path) = match value {
+                let (name, located) = match value {
                     ArgumentValue::Text(text) => {
                         record.add(key, Some(text), None);
                         continue;
                     }
-                    ArgumentValue::Operand { name, path } => (name, path),
+                    ArgumentValue::Operand { name, located } => (name, located),
                 };
-                if let Some((address, _)) = divide_address(path) {
-                    let place = || format!("{key} {}", shown(path));
+                let label = || format!("{key} {}", located.shown());
+                if let Place::Object(address) = &located.place {
+                    let shown = located.shown();
                     ensure!(
-                        !target.overlaps(&address),
-                        "--part: the operand {} overlaps {}: parts would read what other parts write",
-                        shown(path),
+                        !target.overlaps(address),
+                        "--part: the operand {shown} overlaps {}: parts would read what other parts write",
                         target.label()
                     );
-                    let version = version_at(&address, requests).with_context(place)?;
-                    record.add(key, Some(&format!("{name}{}", shown(path))), Some(&version));
+                    let version = version_at(address, requests).with_context(label)?;
+                    record.add(key, Some(&format!("{name}{shown}")), Some(&version));
                     continue;
                 }
-                let file = file_of(path).unwrap_or_else(|| path.clone());
-                let label = || format!("{key} {}", path.display());
+                let path = located.typed();
+                let file = located.file().unwrap_or_else(|| path.to_owned());
                 let found = fs::metadata(&file).with_context(label)?;
                 let is_stored = found.is_file() || found.is_dir();
                 ensure!(is_stored, "--part: {} cannot be read by every part: name a file", label());
@@ -250,6 +250,8 @@ fn values<T: Any + Clone + Send + Sync>(matches: &ArgMatches, id: &str) -> Vec<T
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::command::grammar;
 
@@ -265,7 +267,7 @@ mod tests {
         let values = |values: Vec<ArgumentValue>| {
             values.into_iter().map(|value| match value {
                 ArgumentValue::Text(text) => text,
-                ArgumentValue::Operand { name, path } => format!("{name}<{}>", path.display()),
+                ArgumentValue::Operand { name, located } => format!("{name}<{}>", located.shown()),
             })
         };
         let typed = typed.into_iter().flat_map(|Argument { key, values: all }| [key].into_iter().chain(values(all)));
@@ -316,7 +318,7 @@ mod tests {
         for (line, operands, reads_stdin) in rows {
             let mut found = arguments(line);
             let paths = found.typed.drain(..).flat_map(|argument| argument.values).filter_map(|value| match value {
-                ArgumentValue::Operand { path, .. } => Some(path),
+                ArgumentValue::Operand { located, .. } => Some(located.typed().to_owned()),
                 ArgumentValue::Text(_) => None,
             });
             assert_eq!(paths.collect::<Vec<_>>(), operands.iter().map(PathBuf::from).collect::<Vec<_>>(), "{line}");

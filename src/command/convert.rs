@@ -12,10 +12,11 @@ use super::io::{Io, Outcome};
 use super::messages::told;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
-use super::options::{DTypeParser, MeantOperand, MemberOptions, NamedOperand, OperandArg, OperatorOptions, Word};
-use super::options::{data_help, dtype_help, file_of, parse_size, parse_words, word};
+use super::options::{DTypeParser, MemberOptions, NamedOperand, OperatorOptions, Word};
+use super::options::{data_help, dtype_help, parse_size, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone, unread};
 use crate::format::interface::NamedCopy;
+use crate::format::located::Place;
 use crate::format::open::Input;
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
@@ -131,27 +132,28 @@ struct Inputs {
 impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let meant: Vec<_> = self.inputs.iter().map(NamedOperand::meant).collect();
-        let operands: Vec<_> = meant.iter().map(|one| IN.of(&one.arg)).collect();
+        let (names, located): (Vec<_>, Vec<_>) = self.inputs.iter().map(NamedOperand::located).unzip();
+        let operands: Vec<_> = located.into_iter().map(|located| IN.at(located)).collect();
         check_stdin(&operands)?;
         // if they are too many, opening them says what is wrong
         allow_open_files(operands.len());
         let OperatorOptions { input, output, run } = &self.options;
         let Self { lossy, order, .. } = *self;
-        if let ([_, .., MeantOperand { name: None, arg }], None, None) = (&meant[..], &output.output, output.to)
-            && let OperandArg::Path(last) = arg
-            && Format::of_name(last).is_ok()
+        if let ([_, .., Operand { located: last, .. }], None, None) = (&operands[..], &output.output, output.to)
+            && !matches!(last.place, Place::Stdin | Place::Json(_))
+            && names.last().is_some_and(Option::is_none)
+            && Format::of_name(last.typed()).is_ok()
         {
             // the last operand was meant as the output, as `cp` takes it
-            let (label, count) = (last.display(), operands.len());
-            ensure!(last.exists(), "IN {label}: no such file: for the output write -o {label}?");
+            let (label, count) = (last.typed().display(), operands.len());
+            ensure!(last.is_whole(), "IN {label}: no such file: for the output write -o {label}?");
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let reader = OperandReader::for_run(io, input, run)?;
         let destination = Destination::of(io, output, run.quiet)?.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
-        let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &meant, &operands, format)?;
+        let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &names, &operands, format)?;
         if chosen.is_empty() {
             let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));
@@ -217,15 +219,15 @@ impl Convert {
     fn choose(
         &self,
         reader: &OperandReader<'_>,
-        meant: &[MeantOperand],
-        operands: &[Operand<'_>],
+        typed_names: &[Option<String>],
+        operands: &[Operand],
         format: Format,
     ) -> Result<Inputs> {
         let container = format.is_container();
         let (mut inputs, mut chosen, mut notes) = (vec![], vec![], vec![]);
         let (mut whole_names, mut matchable) = (vec![], vec![]);
         let mut first_whole = None;
-        for (MeantOperand { name: explicit, .. }, operand) in meant.iter().zip(operands) {
+        for (explicit, operand) in typed_names.iter().zip(operands) {
             let filter = self.members.taken.filter();
             let input = reader.open_taken(operand, filter)?;
             // a whole container goes over with its names
@@ -310,13 +312,10 @@ impl Convert {
 
 /// Gives names to tensors that have none: several are called by their files, without folders and endings. A single one, one
 /// that is in no file, and those whose files no name can tell apart are `arr_0`, `arr_1` and so on.
-fn name_by_files(chosen: &mut [Chosen], operands: &[Operand<'_>]) {
+fn name_by_files(chosen: &mut [Chosen], operands: &[Operand]) {
     let taken: HashSet<String> = chosen.iter().filter_map(|one| one.name.clone()).collect();
     let unnamed: Vec<_> = chosen.iter_mut().filter(|one| one.name.is_none()).collect();
-    let stem = |one: &Chosen| match operands[one.input].arg {
-        OperandArg::Path(path) => stem(path).filter(|stem| !taken.contains(stem)),
-        OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => None,
-    };
+    let stem = |one: &Chosen| stem(&operands[one.input].located.file()?).filter(|stem| !taken.contains(stem));
     let stems: Vec<_> = unnamed.iter().map(|one| stem(one)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     stems.iter().flatten().for_each(|stem| *counts.entry(stem).or_default() += 1);
@@ -330,9 +329,8 @@ fn name_by_files(chosen: &mut [Chosen], operands: &[Operand<'_>]) {
     }
 }
 
-/// Returns the name of the file of a path, without folders and ending.
-fn stem(path: &Path) -> Option<String> {
-    let file = file_of(path)?;
+/// Returns the name of a file, without folders and ending.
+fn stem(file: &Path) -> Option<String> {
     let name = file.file_name()?.to_str()?;
     let stem = Format::of_file_name(name).map_or_else(|| Path::new(name).file_stem()?.to_str(), |(_, stem)| Some(stem));
     stem.map(str::to_owned)

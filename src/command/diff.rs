@@ -22,11 +22,12 @@ use super::options::{
 use super::renames::Renames;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, open_two, pair_up};
-use super::sources::{FoundTensor, OperandReader, check_stdin, typed_alone};
+use super::sources::{FoundTensor, Operand, OperandReader, check_stdin, typed_alone};
 use crate::diff::maps::{self, Density};
 use crate::diff::models::{Models, ReportForm, SortKey, Verdict};
 use crate::diff::{self, Effort, Options, Reason};
 use crate::format::collection::TensorPlace;
+use crate::format::located::{Located, Place};
 use crate::format::rewrite;
 use crate::ops::fill::Limits;
 use crate::picture::Picture;
@@ -226,12 +227,14 @@ impl Diff {
         }
         let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
         check_stdin(&operands)?;
-        let expected = find(&reader, &operands[0], self.accepts(io)).map_err(|error| self.offer_to_make(error))?;
+        let located = operands.each_ref().map(|operand| &operand.located);
+        let expected = find(&reader, &operands[0], self.accepts(io));
+        let expected = expected.map_err(|error| Self::offer_to_make(located, error))?;
         let actual = find(&reader, &operands[1], false)?;
         match pair_up(&reader, &operands, [expected, actual], &self.members)? {
-            ComparedSides::Two(found) => self.two(io, &found, limits),
-            ComparedSides::New(found) => self.new_one(io, &found, limits),
-            ComparedSides::Many(pairs) => self.many(io, &pairs, limits),
+            ComparedSides::Two(found) => self.two(io, &operands[0], &found, limits),
+            ComparedSides::New(found) => self.new_one(io, &operands[0], &found, limits),
+            ComparedSides::Many(pairs) => self.many(io, &operands[0], &pairs, limits),
         }
     }
 
@@ -241,16 +244,12 @@ impl Diff {
     }
 
     /// Adds to the error of an EXPECTED that is not there how it is made, if it can be.
-    fn offer_to_make(&self, error: anyhow::Error) -> anyhow::Error {
-        let is_folder = |arg: &OperandArg| matches!(arg, OperandArg::Path(path) if path.is_dir());
-        match &self.expected {
-            OperandArg::Path(path)
-                if is_absent(path)
-                    && (is_folder(&self.actual) || rewrite::new_format(&rewrite::divided(path).file).is_ok()) =>
-            {
-                anyhow!("{}; --accept makes it", told(&error))
-            }
-            _ => error,
+    fn offer_to_make([expected, actual]: [&Located; 2], error: anyhow::Error) -> anyhow::Error {
+        let is_folder =
+            |located: &Located| located.is_whole() && matches!(located.place, Place::Folder(_) | Place::Store(..));
+        match is_absent(expected) && (is_folder(actual) || rewrite::new_format(expected.output().0).is_ok()) {
+            true => anyhow!("{}; --accept makes it", told(&error)),
+            false => error,
         }
     }
 
@@ -266,15 +265,15 @@ impl Diff {
     }
 
     /// Accepts a tensor where nothing was expected so far.
-    fn new_one(&self, io: &Io, found: &FoundTensor, limits: Limits) -> Result<Outcome> {
+    fn new_one(&self, io: &Io, expected: &Operand, found: &FoundTensor, limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
         let mut source = typed_alone(found.tensor(), &asked, Reinterpret::Unsigned)?;
         asked.finish()?;
-        let changes = Changes::of_one(&self.expected, None, &mut source, None, limits)?;
+        let changes = Changes::of_one(&expected.located, None, &mut source, None, limits)?;
         print(io, &mut |out| match (self.json, self.summary) {
             (true, _) => diff::write_json_of_new(out, &source),
             (false, true) => Ok(()),
-            (false, false) => writeln!(out, "different: {} is not there", EXPECTED.of(&self.expected).label),
+            (false, false) => writeln!(out, "different: {} is not there", expected.label),
         })?;
         self.accept_one(io, changes, source, limits)
     }
@@ -308,7 +307,7 @@ impl Diff {
     }
 
     /// Compares two tensors.
-    fn two(&self, io: &Io, found: &[FoundTensor; 2], limits: Limits) -> Result<Outcome> {
+    fn two(&self, io: &Io, operand: &Operand, found: &[FoundTensor; 2], limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
         let tensors = || found.each_ref().map(FoundTensor::tensor);
         let [mut expected, mut actual] = open_two(tensors(), &asked)?;
@@ -340,7 +339,7 @@ impl Diff {
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !difference.equal();
         let kept = self.passing.ignore_dtype.then(|| expected.dtype().clone());
-        let mut changes = || Changes::of_one(&self.expected, Some(&found[0]), &mut actual, kept.clone(), limits);
+        let mut changes = || Changes::of_one(&operand.located, Some(&found[0]), &mut actual, kept.clone(), limits);
         let changes = accepts.then(&mut changes).transpose()?;
         let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
         // what is accepted needs no table of what would have passed, but for who asks for the items
@@ -427,7 +426,7 @@ impl Diff {
     }
 
     /// Compares tensors by name.
-    fn many(&self, io: &Io, pairs: &NamedPairs, limits: Limits) -> Result<Outcome> {
+    fn many(&self, io: &Io, expected: &Operand, pairs: &NamedPairs, limits: Limits) -> Result<Outcome> {
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
             if is_given {
                 bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
@@ -454,7 +453,8 @@ impl Diff {
         // what cannot be accepted is an error before the report is printed
         let accepts = self.accepts(io) && !models.equal();
         let keeping = self.passing.ignore_dtype.then_some(limits);
-        let changes = accepts.then(|| Changes::of_many(pairs, &failed, &self.expected, &asked, keeping)).transpose()?;
+        let changes =
+            accepts.then(|| Changes::of_many(pairs, &failed, &expected.located, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
         models.leave_alone(&left_alone);
         renames.rule.iter().for_each(|rule| models.join(rule.text()));

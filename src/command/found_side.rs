@@ -1,17 +1,13 @@
 //! What is found at an operand of a comparison: one tensor, a container, a folder, or nothing yet.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::{Result, bail};
 
-use super::options::OperandArg;
-use super::sources::{FoundTensor, Operand, OperandReader, OperandRole};
-use crate::format::Format;
+use super::sources::{FoundTensor, Operand, OperandReader};
 use crate::format::collection::{Collection, Opening};
-use crate::format::colon::{files_before_colons, folder_of_files, folders_before_colons};
+use crate::format::folder::Folder;
+use crate::format::located::{Located, Place};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::View;
-use crate::storage::requests::as_address;
 
 /// What was found at an operand.
 pub(super) enum FoundSide {
@@ -21,50 +17,35 @@ pub(super) enum FoundSide {
     /// A container that holds no or several tensors, or of which a pattern selects several, or an index.
     Container(Input),
     /// A folder.
-    Folder(PathBuf),
-    /// A path that does not exist, and may be made.
-    Absent(PathBuf),
+    Folder(Folder),
+    /// Nothing is there, but may be made.
+    Absent,
 }
 
 /// Returns whether there is no such file, or no such tensor in it.
-pub(super) fn is_absent(path: &Path) -> bool {
-    if as_address(path).is_some() {
-        // what is not there is an error, since nothing is made there
-        return false;
+pub(super) fn is_absent(located: &Located) -> bool {
+    match (&located.place, &located.after) {
+        (Place::Absent(_), _) => true,
+        (Place::File(file) | Place::Store(file, _), Some(name))
+            if !name.contains(['*', '?']) && !View::is_meant(name) =>
+        {
+            let has = |input: Input| input.names().is_none_or(|names| names.contains(&&**name));
+            OpenOptions::default().open(&Located::of(file)).is_ok_and(|input| !has(input))
+        }
+        // nothing is made behind an address, and a tensor of a folder is made by naming its file
+        _ => false,
     }
-    if folder_of_files(path).is_some_and(|(_, member)| member.is_some()) {
-        // a tensor of a folder is made by naming its file
-        return false;
-    }
-    match files_before_colons(path).chain(folders_before_colons(path)).next() {
-        _ if path.exists() => false,
-        None => true,
-        Some((file, name)) => OpenOptions::default().open(&file).is_ok_and(|input| {
-            let has = |names: Vec<&str>| names.iter().any(|other| other.as_bytes() == name);
-            let is_pattern = name.iter().any(|byte| b"*?".contains(byte));
-            !is_pattern
-                && input.names().is_some_and(|names| !has(names))
-                && !View::is_meant(&String::from_utf8_lossy(name))
-        }),
-    }
-}
-
-/// Returns whether a path is a folder of files, and not one in a format.
-fn is_plain_folder(path: &Path) -> bool {
-    path.is_dir() && Format::of_folder(path).is_none()
 }
 
 /// Finds out what an operand is; if it `may_be_made`, it need not exist.
 ///
 /// # Errors
 /// It does not exist, or holds no tensors.
-pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_made: bool) -> Result<FoundSide> {
-    match operand.arg {
-        OperandArg::Path(path) if may_be_made && is_absent(path) => return Ok(FoundSide::Absent(path.clone())),
-        OperandArg::Path(path) if is_plain_folder(path) => {
-            return Ok(FoundSide::Folder(path.clone()));
-        }
-        OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => {}
+pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: bool) -> Result<FoundSide> {
+    match &operand.located {
+        located if may_be_made && is_absent(located) => return Ok(FoundSide::Absent),
+        Located { place: Place::Folder(folder), after: None, .. } => return Ok(FoundSide::Folder(folder.clone())),
+        _ => {}
     }
     let input = reader.open(operand)?;
     if let Some(glob) = input.glob() {
@@ -89,14 +70,14 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand<'_>, may_be_mad
 impl FoundSide {
     /// Returns whether it is one tensor, or may stand for one.
     pub(super) fn is_one(&self) -> bool {
-        matches!(self, Self::One { .. } | Self::Absent(_))
+        matches!(self, Self::One { .. } | Self::Absent)
     }
 
     /// Returns the name of the one tensor that was named.
     pub(super) fn named(&self) -> Option<&str> {
         match self {
             Self::One { found, is_meant: true } => found.input.member(),
-            Self::One { .. } | Self::Container(_) | Self::Folder(_) | Self::Absent(_) => None,
+            Self::One { .. } | Self::Container(_) | Self::Folder(_) | Self::Absent => None,
         }
     }
 
@@ -105,54 +86,43 @@ impl FoundSide {
     ///
     /// # Errors
     /// There is no such tensor, or several files can be meant; those of opening.
-    pub(super) fn with_member(self, name: &str, reader: &OperandReader<'_>, operand: &Operand<'_>) -> Result<Self> {
+    pub(super) fn with_member(self, name: &str, reader: &OperandReader<'_>, operand: &Operand) -> Result<Self> {
         let input = match self {
             Self::Container(input) if input.member().is_none() => input,
             Self::Folder(_) => reader.open(operand)?,
-            Self::One { .. } | Self::Container(_) | Self::Absent(_) => return Ok(self),
+            Self::One { .. } | Self::Container(_) | Self::Absent => return Ok(self),
         };
         let n = input.pick(Some(name))?;
         Ok(Self::One { found: FoundTensor { input, n }, is_meant: true })
     }
 
-    /// Returns the one tensor of the side called `role`; messages call the other side `other`.
-    pub(super) fn into_one(self, role: OperandRole, other: &str) -> Result<FoundTensor> {
-        let (role, name) = (role.name, "name a member after a colon, or a file");
+    /// Returns the one tensor of a side; messages call the other side `other`.
+    pub(super) fn into_one(self, operand: &Operand, other: &str) -> Result<FoundTensor> {
+        let (label, name) = (&operand.label, "name a member after a colon, or a file");
         match self {
             Self::One { found, .. } => Ok(found),
             Self::Container(input) => {
                 if let Some(glob) = input.glob() {
                     let count = input.select()?.len();
-                    bail!("{}: {} matches {count} tensors, and {other} is one: {name}", input.label(), glob.text());
+                    bail!("{label}: {} matches {count} tensors, and {other} is one: {name}", glob.text());
                 }
                 // if it holds several tensors, or none, this is the error
                 input.chosen()?;
-                bail!("{}: an index stands for all of its tensors, and {other} is one: {name}", input.label())
+                bail!("{label}: an index stands for all of its tensors, and {other} is one: {name}")
             }
-            Self::Folder(path) => bail!("{role} {}: is a folder, and {other} is one tensor: {name}", path.display()),
-            Self::Absent(path) => bail!("{role} {}: is not there", path.display()),
+            Self::Folder(_) => bail!("{label}: is a folder, and {other} is one tensor: {name}"),
+            Self::Absent => bail!("{label}: is not there"),
         }
     }
 
     /// Returns all tensors by name.
-    pub(super) fn into_many(self, arg: &OperandArg, opening: &Opening<'_>) -> Result<Collection> {
-        match self {
+    pub(super) fn into_many(self, operand: &Operand, opening: &Opening<'_>) -> Result<Collection> {
+        Ok(match self {
             Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => {
-                let path = match arg {
-                    OperandArg::Path(path) => path.as_path(),
-                    OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => Path::new("-"),
-                };
-                Ok(Collection::of_input(input, path, opening)?)
+                Collection::of_input(input, operand.located.typed(), opening)?
             }
-            Self::Folder(path) => Ok(Collection::of_folder(&path, opening)?),
-            Self::Absent(_) => Ok(Collection::default()),
-        }
-    }
-
-    pub(super) fn label(&self, role: OperandRole) -> String {
-        match self {
-            Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => input.label().to_owned(),
-            Self::Folder(path) | Self::Absent(path) => format!("{} {}", role.name, path.display()),
-        }
+            Self::Folder(folder) => Collection::of_folder(&folder, opening)?,
+            Self::Absent => Collection::default(),
+        })
     }
 }

@@ -219,7 +219,7 @@ impl Info {
     fn describe_all(
         &self,
         reader: &OperandReader<'_>,
-        file: &Operand<'_>,
+        file: &Operand,
         asked: &Asked<'_>,
         taking: &mut Taking<'_>,
         found: &mut Found,

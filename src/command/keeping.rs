@@ -4,7 +4,7 @@ use anyhow::anyhow;
 
 use super::options::OutputOptions;
 use crate::error::{Advice, Error};
-use crate::format::colon::shown;
+use crate::format::located::{Located, shown};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::write::Work;
 use crate::storage::target::Target;
@@ -27,7 +27,7 @@ pub(super) fn keeping_others(
     let (Some(Advice::KeepOthers), Some(path), 1..=MOST) = (error.advice(), options.path(), works.len()) else {
         return error.into();
     };
-    let Ok(old) = OpenOptions::new(target.label()).open(path) else { return error.into() };
+    let Ok(old) = OpenOptions::new(target.label()).open(&Located::of(path)) else { return error.into() };
     let is_here =
         |work: &Work| work.fill.data().container().is_some_and(|container| target.identity() == Some(container.file));
     let member = |work: &Work| work.name.clone().or_else(|| work.fill.data().member().map(str::to_owned));

@@ -51,6 +51,7 @@ use self::io::Outcome;
 pub use self::io::{Environment, Io, TerminalSize};
 use self::messages::{complain, is_closed_pipe, printable};
 use self::meter::Meter;
+use crate::format::located::Located;
 
 /// Inspect, edit, compare and convert tensor files, with operators exactly as OpenVINO and ONNX specify them.
 ///
@@ -204,7 +205,7 @@ fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<
 fn is_shown(first: &OsString) -> bool {
     let is_option = first.as_encoded_bytes().starts_with(b"-");
     let is_known = first.to_str().is_some_and(|name| name == "help" || NAMES.contains(&name));
-    !is_option && !is_known && options::file_of(first.as_ref()).is_some()
+    !is_option && !is_known && Located::of(first).file().is_some()
 }
 
 /// Parses the command line by a grammar, which is made a second time if help is shown.

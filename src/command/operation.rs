@@ -12,6 +12,7 @@ use super::messages::told;
 use super::options::{ChangeOptions, OperandArg, OperatorOptions, UpdatesOptions};
 use super::sources::{DATA, INDICES, Operand, OperandReader, UPDATES, check_stdin, explained};
 use crate::error::{Error, Subject};
+use crate::format::located::Located;
 use crate::format::stored_dtype::hold_to_rule;
 use crate::format::values;
 use crate::item::dtype::{DType, Kind};
@@ -33,9 +34,9 @@ pub(super) struct Operation<'a> {
     pub destination: Destination<'a>,
     /// Whether other processes may change other parts of DATA at the same time.
     together: bool,
-    pub data: Operand<'a>,
-    indices: Option<Operand<'a>>,
-    updates: Option<Operand<'a>>,
+    pub data: Operand,
+    indices: Option<Operand>,
+    updates: Option<Operand>,
     /// The value of `--fill`, which is given in place of UPDATES.
     fill: Option<&'a str>,
 }
@@ -90,7 +91,7 @@ impl<'a> Operation<'a> {
             true => self.reader.find_locked(&self.data, self.together),
             false => self.reader.find(&self.data),
         }?;
-        let find = |operand: &Operand<'_>| self.reader.find(operand).map_err(|error| or_fill(operand.arg, error));
+        let find = |operand: &Operand| self.reader.find(operand).map_err(|error| or_fill(&operand.located, error));
         let updates = self.updates.as_ref().map(find).transpose()?;
         let found: Vec<_> = [&data].into_iter().chain(&updates).collect();
         let mut sources = self.reader.sources(&found)?.into_iter();
@@ -234,11 +235,9 @@ fn check_passes(call: &ResolvedCall, operands: &Operands) -> Result<()> {
 
 /// Adds to what went wrong with UPDATES that `--fill` may have been meant: JSON has no word for a NaN or an infinity, so
 /// such a word is the name of a file, and where there is no such file, one value for all places was meant.
-fn or_fill(arg: &OperandArg, error: anyhow::Error) -> anyhow::Error {
-    let number = match arg {
-        OperandArg::Path(path) if !path.exists() => path.to_str().and_then(|text| text.parse::<f64>().ok()),
-        OperandArg::Path(_) | OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_) => None,
-    };
+fn or_fill(located: &Located, error: anyhow::Error) -> anyhow::Error {
+    let word = located.typed().to_str().filter(|_| located.is_absent());
+    let number = word.and_then(|text| text.parse::<f64>().ok());
     match number.filter(|value| !value.is_finite()) {
         None => error,
         Some(value) => {

@@ -146,7 +146,7 @@ impl Reshape {
     }
 
     /// Says a refusal with the options that the user knows.
-    fn explained(&self, operand: &Operand<'_>, error: Error) -> anyhow::Error {
+    fn explained(&self, operand: &Operand, error: Error) -> anyhow::Error {
         let is_shape = error.subject() == Subject::Argument("shape");
         let has_zero = is_shape && !self.allow_zero && error.message().starts_with("0 at position");
         let error = explained([operand], error);

@@ -206,7 +206,7 @@ impl Show {
     }
 
     /// Opens a member of a file, and resolves the part of it that is shown.
-    fn part(&self, file: &Operand<'_>, input: &Input, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
+    fn part(&self, file: &Operand, input: &Input, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
         let source = typed_alone(TensorOf::member(input, n), asked, Reinterpret::Unsigned)?;
         let places = match &self.at {
             None => ResolvedIndex::whole(source.shape()),
@@ -224,7 +224,7 @@ impl Show {
     }
 
     /// Draws the one tensor.
-    fn draw(&self, reader: &OperandReader<'_>, files: &[Operand<'_>], asked: &Asked<'_>) -> Result<()> {
+    fn draw(&self, reader: &OperandReader<'_>, files: &[Operand], asked: &Asked<'_>) -> Result<()> {
         let OperandReader { io, limits, .. } = *reader;
         let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
         if self.output.is_none() {
@@ -272,14 +272,14 @@ impl Show {
 }
 
 /// Opens a file, and returns the numbers of those of its members that are shown.
-fn open(reader: &OperandReader<'_>, file: &Operand<'_>, taking: &mut Taking<'_>) -> Result<(Input, Vec<usize>)> {
+fn open(reader: &OperandReader<'_>, file: &Operand, taking: &mut Taking<'_>) -> Result<(Input, Vec<usize>)> {
     let (input, members) = taking.open(|filter| reader.open_taken(file, filter))?;
     let members = members.ok_or_else(|| anyhow!("{}: holds no tensors", input.label()))?;
     Ok((input, members))
 }
 
 /// Checks what of all files is taken.
-fn check(taking: &Taking<'_>, files: &[Operand<'_>]) -> Result<()> {
+fn check(taking: &Taking<'_>, files: &[Operand]) -> Result<()> {
     taking.check(&files.iter().map(|file| &*file.label).collect::<Vec<_>>())
 }
 

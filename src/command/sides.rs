@@ -19,10 +19,10 @@ use crate::diff::models::{LoneTensor, Models, NamedResult, Verdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Subject;
+use crate::format::Format;
 use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::glob::Glob;
 use crate::format::name_order::by_numbers;
-use crate::format::rewrite;
 use crate::parallel::{Threads, locked, share};
 use crate::storage::source::Source;
 
@@ -62,17 +62,16 @@ pub(super) struct NamedPairs {
 /// One tensor against many; no tensor on either side; those of opening; patterns that match nothing.
 pub(super) fn pair_up(
     reader: &OperandReader<'_>,
-    operands: &[Operand<'_>; 2],
+    operands: &[Operand; 2],
     [expected, actual]: [FoundSide; 2],
     members: &MemberOptions,
 ) -> Result<ComparedSides> {
-    let labels = [expected.label(EXPECTED), actual.label(ACTUAL)];
+    let labels = operands.each_ref().map(|operand| operand.label.as_str());
     let is_meant = |side: &FoundSide| matches!(side, FoundSide::One { is_meant: true, .. });
+    let root = &operands[0].located;
     // the name of one tensor among several is an error, which `into_one` reports
-    if let FoundSide::Absent(path) = &expected
-        && (actual.is_one() || rewrite::divided(path).member.is_some())
-    {
-        return Ok(ComparedSides::New(Box::new(actual.into_one(ACTUAL, &labels[0])?)));
+    if matches!(expected, FoundSide::Absent) && (actual.is_one() || root.output().1.is_some()) {
+        return Ok(ComparedSides::New(Box::new(actual.into_one(&operands[1], labels[0])?)));
     }
     let name = [&expected, &actual].map(|side| side.named().map(str::to_owned));
     let (expected, actual) = match name {
@@ -81,21 +80,19 @@ pub(super) fn pair_up(
         _ => (expected, actual),
     };
     if expected.is_one() && actual.is_one() || is_meant(&expected) || is_meant(&actual) {
-        let expected = expected.into_one(EXPECTED, &labels[1])?;
-        return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(ACTUAL, &labels[0])?])));
+        let expected = expected.into_one(&operands[0], labels[1])?;
+        return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(&operands[1], labels[0])?])));
     }
     let folders =
-        [&expected, &actual].map(|side| if let FoundSide::Folder(path) = side { Some(path.clone()) } else { None });
-    let makes_folder = matches!(&expected, FoundSide::Absent(path) if !rewrite::names_container(path));
+        [&expected, &actual].map(|side| if let FoundSide::Folder(folder) = side { Some(folder.clone()) } else { None });
+    let makes_folder = matches!(expected, FoundSide::Absent) && !Format::names_container(root.typed());
     let opening = |side: usize, by_files| {
         let role = [EXPECTED, ACTUAL][side].name;
         let filter = if side == 0 { members.renaming_filter() } else { members.taken.filter() };
         Opening { role, options: reader.open_options(""), filter, by_files }
     };
-    let mut sides = [
-        expected.into_many(operands[0].arg, &opening(0, false))?,
-        actual.into_many(operands[1].arg, &opening(1, false))?,
-    ];
+    let mut sides =
+        [expected.into_many(&operands[0], &opening(0, false))?, actual.into_many(&operands[1], &opening(1, false))?];
     for (one, other) in [(0, 1), (1, 0)] {
         // beside a folder of several files the names of a model are those of its folder, too, or nothing would have a partner
         // (and a folder that is made is made of the same files)
@@ -106,7 +103,7 @@ pub(super) fn pair_up(
             sides[one] = Collection::of_folder(folder, &opening(one, true))?;
         }
     }
-    Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, &labels)?)))
+    Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, labels)?)))
 }
 
 /// Makes partners of tensors and of the files that cannot be opened in which their partners would lie: nobody knows
@@ -129,7 +126,7 @@ fn unite_broken(named: &mut HashMap<String, [Option<TensorPlace>; 2]>, sides: &[
 }
 
 impl NamedPairs {
-    fn new(sides: [Collection; 2], members: &MemberOptions, labels: &[String; 2]) -> Result<Self> {
+    fn new(sides: [Collection; 2], members: &MemberOptions, labels: [&str; 2]) -> Result<Self> {
         let filter = members.taken.filter();
         let mut named: HashMap<String, [Option<TensorPlace>; 2]> = HashMap::new();
         let [expected, actual] = sides.each_ref().map(Collection::tensors);

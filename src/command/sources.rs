@@ -1,7 +1,7 @@
 //! Makes sources of the operands of a command.
 //!
-//! An operand goes the same way in every command: what was typed is an [`Operand`] with the name that messages give it;
-//! [`OperandReader`] finds the file and the tensor in it, a [`FoundTensor`]; and [`typed`] makes a [`Source`] of it,
+//! An operand goes the same way in every command: what was typed is located once, an [`Operand`] with the name that messages
+//! give it; [`OperandReader`] finds the file and the tensor in it, a [`FoundTensor`]; and [`typed`] makes a [`Source`] of it,
 //! together with the others, since plain JSON and CSV take their dtype from the operands beside them. Any number of
 //! operands goes through this together; each command holds its own in fields, so that none of them can be missing.
 
@@ -17,9 +17,9 @@ use super::meter::Meter;
 use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
-use crate::format::colon::{folder_of_files, shown};
 use crate::format::dims;
 use crate::format::json;
+use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::values::{self, Values};
@@ -30,7 +30,7 @@ use crate::ops::indexed::all_integers;
 use crate::ops::machine::Machine;
 use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
-use crate::storage::requests::{RequestOptions, as_address};
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 use crate::storage::unread::UnreadArray;
 
@@ -51,9 +51,10 @@ pub(super) const FILE: OperandRole = OperandRole { name: "FILE", subject: Subjec
 /// An input of `convert`.
 pub(super) const IN: OperandRole = OperandRole { name: "IN", subject: Subject::Data };
 
-/// An operand as it was typed.
-pub(super) struct Operand<'a> {
-    pub arg: &'a OperandArg,
+/// An operand of a command.
+pub(super) struct Operand {
+    /// What was typed, and what it means.
+    pub located: Located,
     /// What messages call it: its role and where it comes from.
     pub label: String,
     role: OperandRole,
@@ -61,39 +62,36 @@ pub(super) struct Operand<'a> {
 
 impl OperandRole {
     /// Returns the operand of this role.
-    pub(super) fn of(self, arg: &OperandArg) -> Operand<'_> {
-        let role = self.name;
-        let label = match arg {
-            OperandArg::Stdin => format!("{role} (standard input)"),
-            OperandArg::StdinAs(view) => format!("{role} (standard input):{view}"),
-            OperandArg::Path(path) => format!("{role} {}", shown(path)),
-            OperandArg::Inline(text) if text.chars().count() > 40 => {
+    pub(super) fn of(self, arg: &OperandArg) -> Operand {
+        self.at(arg.located())
+    }
+
+    /// Returns the operand of this role that is located.
+    pub(super) fn at(self, located: Located) -> Operand {
+        let (role, text) = (self.name, located.shown());
+        let label = match (&located.place, &located.after) {
+            (Place::Stdin, None) => format!("{role} (standard input)"),
+            (Place::Stdin, Some(view)) => format!("{role} (standard input):{view}"),
+            (Place::Json(_), _) if text.chars().count() > 40 => {
                 format!("{role} {}...", text.chars().take(40).collect::<String>())
             }
-            OperandArg::Inline(text) => format!("{role} {text}"),
+            _ => format!("{role} {text}"),
         };
-        Operand { arg, label, role: self }
+        Operand { located, label, role: self }
     }
 }
 
-impl Operand<'_> {
+impl Operand {
     /// Returns the file as it was typed, without the name of a member.
     pub(super) fn file(&self, member: Option<&str>) -> String {
-        match self.arg {
-            OperandArg::Stdin => "-".to_owned(),
-            OperandArg::StdinAs(view) => format!("-:{view}"),
-            OperandArg::Inline(text) => text.clone(),
-            OperandArg::Path(path) => {
-                let text = shown(path);
-                let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
-                file.unwrap_or(&text).to_owned()
-            }
-        }
+        let text = self.located.shown();
+        let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
+        file.unwrap_or(&text).to_owned()
     }
 }
 
 /// Says an operator's refusal with the name that the user knows its subject by: one of `operands`, or an option.
-pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand<'a>>, error: Error) -> anyhow::Error {
+pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {
     let operand = operands.into_iter().find(|operand| operand.role.subject == error.subject());
     let label = match (operand, error.subject()) {
         (Some(operand), _) => operand.label.clone(),
@@ -105,10 +103,10 @@ pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand<'a>>,
     let message = advised(format!("{label}: {}", error.message()), error.advice());
     match operand {
         // most users who give one value as UPDATES want it in all places
-        Some(Operand { arg, role, .. })
+        Some(Operand { located, role, .. })
             if role.subject == Subject::Updates && error.message().starts_with("shape []") =>
         {
-            let value = if let OperandArg::Inline(value) = arg { value } else { "VALUE" };
+            let value = if let Place::Json(value) = &located.place { value } else { "VALUE" };
             let puts = if value == "VALUE" { "puts one value" } else { "puts it" };
             anyhow!("{message}; --fill {value} {puts} in every place")
         }
@@ -175,7 +173,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// There is no such file, or it is in no known format.
-    pub(super) fn open(&self, operand: &Operand<'_>) -> Result<Input> {
+    pub(super) fn open(&self, operand: &Operand) -> Result<Input> {
         self.open_taken(operand, NameFilter::default())
     }
 
@@ -183,24 +181,26 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub(super) fn open_taken(&self, operand: &Operand<'_>, filter: NameFilter<'_>) -> Result<Input> {
-        let Operand { arg, label, .. } = operand;
+    pub(super) fn open_taken(&self, operand: &Operand, filter: NameFilter<'_>) -> Result<Input> {
+        let Operand { located, label, .. } = operand;
         let mut options = self.open_options(label);
-        if arg.is_stdin() {
-            options.format = self.options.from;
-        }
         let is_json = |text: &str| json::open(text.as_bytes(), Subject::Data, self.limits.threads).is_ok();
-        Ok(match arg {
-            OperandArg::Inline(text) if Path::new(text).exists() && !is_json(text) => {
+        match &located.place {
+            Place::Stdin => options.format = self.options.from,
+            Place::Json(text) if Path::new(text).exists() && !is_json(text) => {
                 bail!("{label}: no JSON; the file of that name is given as ./{text}")
             }
-            OperandArg::Inline(text) => options.open_json(text.clone().into_bytes()),
-            OperandArg::Stdin => options.open_stream(Box::new(self.io.stdin.clone()))?,
-            OperandArg::StdinAs(view) => options.open_stream_as(Box::new(self.io.stdin.clone()), view)?,
-            OperandArg::Path(path) => {
-                let _shown = as_address(path).and_then(|_| Meter::of_requests(self.io, self.quiet));
-                collection::open(&options, path, filter)?
+            _ => {}
+        }
+        let stdin = || Box::new(self.io.stdin.clone());
+        Ok(match (&located.place, &located.after) {
+            (Place::Stdin, None) => options.open_stream(stdin())?,
+            (Place::Stdin, Some(view)) => options.open_stream_as(stdin(), view)?,
+            (Place::Object(_), _) => {
+                let _shown = Meter::of_requests(self.io, self.quiet);
+                options.open(located)?
             }
+            _ => collection::open(&options, located, filter)?,
         })
     }
 
@@ -218,7 +218,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`open`](Self::open); there is no such tensor in the file.
-    pub(super) fn find(&self, operand: &Operand<'_>) -> Result<FoundTensor> {
+    pub(super) fn find(&self, operand: &Operand) -> Result<FoundTensor> {
         FoundTensor::of(self.open(operand)?)
     }
 
@@ -227,17 +227,18 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`find`](Self::find); something that cannot be changed in place.
-    pub(super) fn find_locked(&self, operand: &Operand<'_>, together: bool) -> Result<FoundTensor> {
-        let Operand { arg, label, .. } = operand;
-        let OperandArg::Path(path) = arg else { bail!("{label}: --in-place changes a file") };
-        if as_address(path).is_some() {
-            bail!("{label}: --in-place changes a local file, not one behind an address");
-        }
-        if folder_of_files(path).is_some() {
-            bail!("{label}: --in-place changes one file: name the file, not its folder");
+    pub(super) fn find_locked(&self, operand: &Operand, together: bool) -> Result<FoundTensor> {
+        let Operand { located, label, .. } = operand;
+        match located.place {
+            Place::Stdin | Place::Json(_) => bail!("{label}: --in-place changes a file"),
+            Place::Object(_) => bail!("{label}: --in-place changes a local file, not one behind an address"),
+            Place::Folder(_) => {
+                bail!("{label}: --in-place changes one file: name the file, not its folder")
+            }
+            Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Absent(_) => {}
         }
         let options = OpenOptions { locked: true, skip_rows: 0, missing: None, ..self.open_options(label) };
-        let input = options.open(path)?;
+        let input = options.open(located)?;
         if let Some(why) = input.format().unchangeable() {
             let why = match why {
                 Unchangeable::Text => "this is neither".to_owned(),
@@ -263,7 +264,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`find_locked`](Self::find_locked); any other format, and a view of the bytes of a file.
-    pub(super) fn find_locked_npy(&self, operand: &Operand<'_>) -> Result<FoundTensor> {
+    pub(super) fn find_locked_npy(&self, operand: &Operand) -> Result<FoundTensor> {
         let found = self.find_locked(operand, false)?;
         let format = found.input.format();
         if format == Format::NPY {
@@ -276,7 +277,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Items that share bytes, of which the header counts these.
-    pub(super) fn check_header_counts(&self, operand: &Operand<'_>, data: &Source) -> Result<()> {
+    pub(super) fn check_header_counts(&self, operand: &Operand, data: &Source) -> Result<()> {
         match data.as_local_file().is_none() {
             true => bail!(
                 "{}: --in-place changes the header of a .npy, which counts bytes, and not the items that share them: use -o",
@@ -309,7 +310,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`find`](Self::find) and [`sources`](Self::sources).
-    pub(super) fn source(&self, operand: &Operand<'_>) -> Result<Source> {
+    pub(super) fn source(&self, operand: &Operand) -> Result<Source> {
         Ok(self.sources(&[&self.find(operand)?])?.pop().expect("a source for each tensor"))
     }
 
@@ -317,7 +318,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`find`](Self::find); another dtype.
-    pub(super) fn integers(&self, operand: &Operand<'_>) -> Result<Source> {
+    pub(super) fn integers(&self, operand: &Operand) -> Result<Source> {
         integers(&self.find(operand)?, &operand.label)
     }
 
@@ -368,8 +369,9 @@ impl<'a> OperandReader<'a> {
             IndexList::List(list) => return Ok(list.clone()),
             IndexList::File(path) => path,
         };
-        let label = format!("{option} {}", shown(path));
-        let input = self.open_options(&label).open(path).map_err(|error| match error.kind() {
+        let located = Located::of(path);
+        let label = format!("{option} {}", located.shown());
+        let input = self.open_options(&label).open(&located).map_err(|error| match error.kind() {
             ErrorKind::Io(std::io::ErrorKind::NotFound) => {
                 let end = matches!(path.to_str(), Some("end" | "END" | "max" | "None" | "none" | ":" | "inf"));
                 let cure = if end { " (INT_MAX is the end of any axis)" } else { "" };
@@ -541,8 +543,8 @@ pub(super) fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> 
 ///
 /// # Errors
 /// The role of the second one.
-pub(super) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand<'a>>) -> Result<()> {
-    match operands.into_iter().filter(|operand| operand.arg.is_stdin()).nth(1) {
+pub(super) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand>) -> Result<()> {
+    match operands.into_iter().filter(|operand| operand.located.is_stdin()).nth(1) {
         Some(second) => bail!("{}: standard input can stand for one operand only", second.role.name),
         None => Ok(()),
     }

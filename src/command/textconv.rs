@@ -10,9 +10,10 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
 use super::messages::reason;
-use super::options::{InputOptions, OperandArg, ThreadOptions, data_help, file_of};
+use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::show::ShownItems;
 use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
+use crate::format::located::{Located, Place};
 use crate::format::name_order::by_numbers;
 use crate::format::text::{self, TextOptions};
 use crate::info;
@@ -58,9 +59,9 @@ impl Textconv {
         let operand = FILE.of(&self.file);
         let mut out = BufWriter::new(io.stdout.clone());
         // a file without a name, since a stream that is no tensor is read once more
-        let kept = match operand.arg {
-            OperandArg::Stdin => Some(kept(io)?),
-            OperandArg::StdinAs(_) | OperandArg::Inline(_) | OperandArg::Path(_) => None,
+        let kept = match operand.located {
+            Located { place: Place::Stdin, after: None, .. } => Some(kept(io)?),
+            _ => None,
         };
         let opened = match &kept {
             Some(file) => reader.open_options(&operand.label).open_bytes(Arc::clone(file)).map_err(Into::into),
@@ -68,18 +69,18 @@ impl Textconv {
         };
         // the bytes of the whole file, if there is one
         let bytes = || -> Option<Box<dyn Read>> {
-            match (&kept, operand.arg) {
-                (Some(file), _) => Some(Box::new(Section::new(Arc::clone(file), 0, file.size().ok()?))),
-                (None, OperandArg::Path(path)) => Some(Box::new(File::open(file_of(path)?).ok()?)),
-                (None, OperandArg::Stdin | OperandArg::StdinAs(_) | OperandArg::Inline(_)) => None,
-            }
+            Some(match &kept {
+                Some(file) => Box::new(Section::new(Arc::clone(file), 0, file.size().ok()?)),
+                None => Box::new(File::open(operand.located.file()?).ok()?),
+            })
         };
         let asked = Asked::new(self.input.dtype.as_ref());
         let input = match opened {
             Ok(input) => input,
             // an error would end git diff; only what is not there, or cannot be read at all, is one
             Err(error) => {
-                let is_there = kept.is_some() || matches!(operand.arg, OperandArg::Path(path) if path.is_file());
+                let is_there =
+                    kept.is_some() || matches!(operand.located, Located { place: Place::File(_), after: None, .. });
                 let Some(bytes) = bytes().filter(|_| is_there) else { return Err(error) };
                 write_unread(&mut out, "", &reason(&error, &operand.label), Some(bytes))?;
                 out.flush().context("standard output")?;

@@ -10,17 +10,16 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use super::colon::folder_of_files;
 use super::content::{ChunkDescription, Description};
 pub use super::folder::MOST;
-use super::folder::{self, FileNotRead, FolderFile, FolderFiles, UnreadFolder};
-use super::folder_model::InFolder;
+use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
 use super::interface::Reader;
+use super::located::{Located, Place};
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Error, Result, bail, malformed};
 use crate::format::glob::Glob;
-use crate::format::name_filter::{ModelFile, NameFilter};
+use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
@@ -142,12 +141,14 @@ impl Collection {
     ///
     /// # Errors
     /// The folder itself cannot be read; more than [`MOST`] files or tensors.
-    pub fn of_folder(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
-        let FolderFiles { files, mut not_read, left_alone, unread } = folder::files(folder, opening.role)?;
+    pub fn of_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
+        let listed = folder.files().map_err(|unread| unread.error(opening.role))?;
+        let FolderFiles { files, mut not_read, left_alone, unread } = listed;
         let (texts, files): (Vec<_>, Vec<_>) = files.into_iter().partition(FolderFile::is_text);
         let mut collection = Self { options: opening.options.clone(), left_alone, ..Self::default() };
-        for UnreadFolder { path, stem, error } in unread {
-            collection.refuse(path, stem, error);
+        for unread in unread {
+            let (path, stem) = (unread.path.clone(), unread.stem.clone());
+            collection.refuse(path, stem, unread.error(opening.role));
         }
         not_read.extend(collection.add_all(files, opening)?);
         let filter = opening.filter;
@@ -270,7 +271,7 @@ impl Collection {
         // files that may hold several tensors, or none, are opened; an index in any case, since it stands for others
         let is_opened = format.names_files() || (format.is_container() || !format.is_binary()) && may_hold_wanted;
         let options = OpenOptions { label: label.clone(), ..opening.options.clone() };
-        let input = if is_opened { options.open(&path).ok() } else { None };
+        let input = if is_opened { options.open(&Located::of(&path)).ok() } else { None };
         if input.as_ref().is_some_and(Input::is_other) {
             self.left_alone.push(path);
             return Ok(Vec::new());
@@ -390,7 +391,7 @@ impl Collection {
         if let Some(error) = refused {
             return Err(error.clone());
         }
-        Ok(OpenOptions { label: label.clone(), ..self.options.clone() }.open(path)?.into())
+        Ok(OpenOptions { label: label.clone(), ..self.options.clone() }.open(&Located::of(path))?.into())
     }
 }
 
@@ -399,27 +400,28 @@ pub(super) fn bytes_of(input: &Input, n: usize) -> u64 {
     input.describe(n).map_or(0, |described| described.bytes)
 }
 
-/// Opens a path as [`OpenOptions::open`] does, and a folder of files besides, which is a container: the names of its tensors
+/// Opens what is located as [`OpenOptions::open`] does, and a folder of files besides, which is a container: the names of its tensors
 /// are those of [`Collection::of_folder`], where `filter` may leave one model. `FOLDER:NAME` is one of its tensors; a text
 /// beside a model is found by that, too.
 ///
 /// # Errors
 /// Those of [`OpenOptions::open`] and [`Collection::of_folder`]; a folder of which no file is read that holds tensors.
-pub fn open(options: &OpenOptions, path: &Path, filter: NameFilter<'_>) -> Result<Input> {
-    let Some((folder, member)) = folder_of_files(path).filter(|_| options.is_for_files()) else {
-        return options.open(path);
+pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) -> Result<Input> {
+    let folder = match &located.place {
+        Place::Folder(folder) if options.is_for_files() => folder,
+        _ => return options.open(located),
     };
     // within the folder, a file is called by its path from there
     let opening = |filter| Opening { role: "file", options: options.clone(), filter, by_files: false };
-    let listed = |filter| Collection::of_folder(&folder, &opening(filter)).with_context(|| options.label.clone());
+    let listed = |filter| Collection::of_folder(folder, &opening(filter)).with_context(|| options.label.clone());
     let mut collection = listed(filter)?;
-    if let Some(glob) = member.as_deref().map(Glob::new).filter(|glob| !collection.has(glob)) {
+    if let Some(glob) = located.after.as_deref().map(Glob::new).filter(|glob| !collection.has(glob)) {
         let named = listed(NameFilter { only: slice::from_ref(&glob), ..NameFilter::default() })?;
         if named.has(&glob) {
             collection = named;
         }
     }
-    Ok(collection.into_input(options.label.clone(), filter)?.with_member(member))
+    Ok(collection.into_input(options.label.clone(), filter)?.with_member(located.after.clone()))
 }
 
 /// Returns the bytes of a file, or of all files of a store, as far as they can be read.

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::colon::{divide_address, shown};
 use super::interface::{Extras, TextOptions};
+use super::located::{divide_address, shown};
 use super::opened::{open, open_bytes};
 use super::remote::target_at;
 use super::sides::SidesRule;

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use super::foreign;
 use super::table::Format;
-use crate::error::{Context, Error, Result, bail};
+use crate::error::{Error, malformed};
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
 /// links most likely lead in circles.
@@ -14,8 +15,16 @@ pub const MOST: usize = 1 << 20;
 /// The bytes that count for a store whose size is not known, when work is divided by size.
 const UNKNOWN: u64 = 1 << 30;
 
+/// A folder of files. It is listed when its files are first wanted, and once.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+    listed: Arc<OnceLock<FolderFiles>>,
+}
+
 /// A file, or a store of chunks, in a folder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FolderFile {
     pub path: PathBuf,
     /// The format that the name tells.
@@ -45,7 +54,7 @@ impl FolderFile {
 }
 
 /// The files of a folder.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FolderFiles {
     /// Those that may hold tensors.
     pub files: Vec<FolderFile>,
@@ -58,7 +67,7 @@ pub(super) struct FolderFiles {
 }
 
 /// A file in a folder that holds tensors in a way that is not read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FileNotRead {
     pub path: PathBuf,
     /// The path from the folder on with the ending, with `/` between names: the file is called by it.
@@ -67,37 +76,45 @@ pub(super) struct FileNotRead {
     pub what: &'static str,
 }
 
-/// A folder in a folder that cannot be read.
-#[derive(Debug)]
+/// A folder that cannot be read.
+#[derive(Clone, Debug)]
 pub(super) struct UnreadFolder {
     pub path: PathBuf,
     /// The path from the folder on, with `/` between names.
     pub stem: String,
-    /// Why it cannot be read; the message names it.
-    pub error: Error,
+    error: Box<Error>,
 }
 
-/// Returns the files in a folder and in the folders in it, which messages call `role` before its path. Left alone
-/// are files whose endings are not those of a format that holds tensors, and files that are not regular. In each folder
-/// indices come first, since they stand for other files, and then the others by name. Links are followed, but not to a folder
-/// that they lie in.
-///
-/// # Errors
-/// The folder cannot be read; more than [`MOST`] files and folders.
-pub(super) fn files(folder: &Path, role: &str) -> Result<FolderFiles> {
-    let mut walk = FolderWalk {
-        role,
-        found: FolderFiles { files: Vec::new(), not_read: Vec::new(), left_alone: Vec::new(), unread: Vec::new() },
-        seen: 0,
-        within: Vec::new(),
-    };
-    walk.folder(folder, "")?;
-    Ok(walk.found)
+impl UnreadFolder {
+    /// Returns why it cannot be read, with its path behind the `role` that messages give the folder.
+    pub(super) fn error(self, role: &str) -> Error {
+        self.error.within(format!("{role} {}", self.path.display()))
+    }
+}
+
+impl Folder {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, listed: Arc::default() }
+    }
+
+    /// Returns the files in the folder and in the folders in it. Left alone are files whose endings are not those of a format
+    /// that holds tensors, and files that are not regular. In each folder indices come first, since they stand for other
+    /// files, and then the others by name. Links are followed, but not to a folder that they lie in.
+    ///
+    /// # Errors
+    /// The folder cannot be read; more than [`MOST`] files and folders.
+    pub(super) fn files(&self) -> Result<FolderFiles, UnreadFolder> {
+        if let Some(listed) = self.listed.get() {
+            return Ok(listed.clone());
+        }
+        let mut walk = FolderWalk { found: FolderFiles::default(), seen: 0, within: Vec::new() };
+        walk.folder(&self.path, "")?;
+        Ok(self.listed.get_or_init(|| walk.found).clone())
+    }
 }
 
 /// A walk through a folder.
-struct FolderWalk<'a> {
-    role: &'a str,
+struct FolderWalk {
     found: FolderFiles,
     /// The number of files and folders so far.
     seen: usize,
@@ -105,21 +122,22 @@ struct FolderWalk<'a> {
     within: Vec<PathBuf>,
 }
 
-impl FolderWalk<'_> {
-    /// Lists a folder, the stems of whose files begin with `prefix`.
-    fn folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
-        let label = |path: &Path| format!("{} {}", self.role, path.display());
+impl FolderWalk {
+    /// Lists a folder, the stems of whose files begin with `stem` and a slash, or have nothing before them.
+    fn folder(&mut self, folder: &Path, stem: &str) -> Result<(), UnreadFolder> {
+        let refused = |error: Error| UnreadFolder { path: folder.into(), stem: stem.into(), error: error.into() };
+        let prefix = &if stem.is_empty() { String::new() } else { format!("{stem}/") };
         // by the path without links: by their metadata some systems take two folders that were made together for one
-        let own = fs::canonicalize(folder).with_context(|| label(folder))?;
+        let own = fs::canonicalize(folder).map_err(|error| refused(error.into()))?;
         if self.within.contains(&own) {
             return Ok(());
         }
         let (mut files, mut folders) = (Vec::new(), Vec::new());
-        for entry in fs::read_dir(folder).with_context(|| label(folder))? {
-            let name = entry.with_context(|| label(folder))?.file_name();
+        for entry in fs::read_dir(folder).map_err(|error| refused(error.into()))? {
+            let name = entry.map_err(|error| refused(error.into()))?.file_name();
             self.seen += 1;
             if self.seen > MOST {
-                bail!("{}: more than {MOST} files and folders", label(folder));
+                return Err(refused(malformed!("more than {MOST} files and folders")));
             }
             let text = name.to_string_lossy();
             if text.starts_with('.') {
@@ -160,13 +178,13 @@ impl FolderWalk<'_> {
         self.found.files.extend(files);
         self.within.push(own);
         for (name, path) in folders {
-            let (inside, stem) = (self.within.len(), format!("{prefix}{name}"));
-            if let Err(error) = self.folder(&path, &format!("{stem}/")) {
+            let inside = self.within.len();
+            if let Err(unread) = self.folder(&path, &format!("{prefix}{name}")) {
                 if self.seen > MOST {
-                    return Err(error);
+                    return Err(unread);
                 }
                 self.within.truncate(inside);
-                self.found.unread.push(UnreadFolder { path, stem, error });
+                self.found.unread.push(unread);
             }
         }
         self.within.pop();

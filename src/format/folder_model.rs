@@ -6,18 +6,10 @@ use std::sync::Arc;
 
 use super::collection::{Collection, Listed, TensorPlace, bytes_of};
 use super::foreign;
+use super::located::Located;
 use super::open::{Input, OpenOptions};
 use crate::error::{Error, Result, malformed};
-use crate::format::name_filter::{ModelFile, NameFilter};
-
-/// What is known of the one model of a folder beside its tensors.
-#[derive(Debug)]
-pub(super) struct InFolder {
-    /// The file that the folder stands for.
-    pub model: ModelFile,
-    /// The names of tensors in the folder that patterns leave out.
-    pub left_out: Vec<String>,
-}
+use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 
 impl Input {
     /// Returns it as the folder that it is the one model of, which messages call `label`.
@@ -120,7 +112,7 @@ impl Collection {
         let listed = self.files.swap_remove(file);
         let options = OpenOptions { label: listed.label.clone(), ..self.options.clone() };
         // a file that was not opened yet, or is one of many, is opened again
-        let input = listed.input.or_else(|| options.open(&listed.path).ok().map(Arc::new));
+        let input = listed.input.or_else(|| options.open(&Located::of(&listed.path)).ok().map(Arc::new));
         let (mut tensors, mut stem) = (HashMap::new(), None);
         match &input {
             None => {

@@ -3,19 +3,19 @@
 //! - [`interface`]: what a format is to the rest, a [`Reader`](interface::Reader) and a [`Writer`](interface::Writer).
 //! - A file or a folder for each format, which implements the two.
 //! - `rows`: the table, which has a row for each format, and `table`: a row as the rest of the program knows it.
+//! - [`located`]: what a path means, decided once.
 //! - What uses the table: [`open`] and [`write`], on which [`files`], [`collection`] and [`rewrite`] stand.
 
 #[cfg(any(feature = "onnx", feature = "safetensors"))]
 mod beside;
 pub mod chunk_codec;
 pub mod collection;
-pub mod colon;
 pub mod content;
 #[cfg(feature = "csv")]
 mod csv;
 pub mod dims;
 pub mod files;
-mod folder;
+pub mod folder;
 mod folder_model;
 mod foreign;
 pub mod glob;
@@ -23,6 +23,7 @@ pub mod glob;
 mod index;
 pub mod interface;
 pub mod json;
+pub mod located;
 pub mod name_filter;
 pub mod name_order;
 mod narrow_bytes;

@@ -24,6 +24,15 @@ pub struct ModelFile {
     pub is_alone: bool,
 }
 
+/// What is known of the one model of a folder beside its tensors.
+#[derive(Debug)]
+pub(super) struct InFolder {
+    /// The file that the folder stands for.
+    pub model: ModelFile,
+    /// The names of tensors in the folder that patterns leave out.
+    pub left_out: Vec<String>,
+}
+
 impl ModelFile {
     /// Returns whether a pattern matches a tensor by its name behind that of the file. In a folder that holds nothing else,
     /// only a pattern with a colon may mean that.

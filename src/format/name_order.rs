@@ -1,6 +1,9 @@
-//! The order of names.
+//! The order of names, and how messages list those that there are and those that may be meant.
 
 use std::cmp::Ordering;
+
+/// The number of names that an error message lists.
+const NAMES: usize = 5;
 
 /// Compares two names in natural order, as people do: digits that follow each other are one number. Of names that are equal
 /// then, such as `a1` and `a01`, the one with fewer digits comes first.
@@ -34,6 +37,29 @@ fn word<'a>(text: &mut &'a [u8]) -> &'a [u8] {
     let (word, rest) = text.split_at(digits.max(1).min(text.len()));
     *text = rest;
     word
+}
+
+/// Lists the first names in natural order, and how many more there are, for a message.
+pub fn list(names: &[&str]) -> String {
+    let mut names = names.to_vec();
+    names.sort_by(|a, b| by_numbers(a, b));
+    let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
+    let more = names.len().saturating_sub(NAMES);
+    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+}
+
+/// Returns the names most like `name`, in quotes: three at most.
+pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
+    const ALIKE: f64 = 0.8;
+    let lower = name.to_lowercase();
+    let score = |other: &str| {
+        let other = other.to_lowercase();
+        let contained = !lower.is_empty() && (other.ends_with(&lower) || lower.ends_with(&other));
+        if contained { 1.0 } else { strsim::jaro_winkler(&lower, &other) }
+    };
+    let mut near: Vec<_> = names.iter().map(|other| (score(other), *other)).filter(|(s, _)| *s >= ALIKE).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
+    near.into_iter().take(3).map(|(_, name)| format!("{name:?}")).collect()
 }
 
 #[cfg(test)]

@@ -2,26 +2,25 @@
 //!
 //! [`OpenOptions`] finds out which format the content is in and gives an [`Input`], which knows the names of the members
 //! and makes a [`Source`] of each. A path may name a member or the type of raw bytes behind a colon
-//! (`weights.npz:conv1`, `dump.bin:float32[16,-1]`). What exists under the whole path is never divided, because a colon is
-//! an ordinary character in the name of a file; so what a path means depends on the files that are there, and is decided
-//! here alone.
+//! (`weights.npz:conv1`, `dump.bin:float32[16,-1]`): [`Located`] says where the path leads, and the content which of the two
+//! follows the colon.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::colon::{FoundFile, divide_address, folder};
 use super::content::{BEGIN, ChunkDescription, Content, ContentSource, Description, read_begin};
-use super::folder_model::InFolder;
 use super::interface::Reader;
 use super::json::JsonReader;
+use super::located::{Located, Place};
 use super::raw::{self, View};
 use super::table::{Format, Named, containers};
 use super::values::Values;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
 use crate::format::glob::Glob;
-use crate::format::name_order::by_numbers;
+use crate::format::name_filter::InFolder;
+use crate::format::name_order::{alike, list};
 use crate::parallel::Threads;
 use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;
@@ -29,9 +28,6 @@ use crate::storage::read_at::ReadAt;
 use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
 use crate::storage::source::{Notes, Source};
 use crate::storage::unread::UnreadArray;
-
-/// The number of names that an error message lists.
-const NAMES: usize = 5;
 
 /// How something is opened. [`OpenOptions::new`] and the default values suit most callers.
 #[derive(Clone, Debug, Default)]
@@ -62,36 +58,35 @@ impl OpenOptions {
         Self { label: label.into(), ..Self::default() }
     }
 
-    /// Opens a path. If nothing exists under the whole path, a colon in it separates a container from the name of a
-    /// [member](Input::member), or any file from the description of its bytes, a [`View`].
+    /// Opens what a path leads to: in a container maybe a [member](Input::member), in any file maybe its bytes as a [`View`]
+    /// describes them.
     ///
     /// # Errors
     /// There is no such file; it is a folder in no known format; the content is in no known format, or not in
     /// [`format`](Self::format); the bytes are not what the view says. With [`locked`](Self::locked) a file that is not a
     /// regular one is refused as [`Unsupported`](ErrorKind::Unsupported).
-    pub fn open(&self, path: &Path) -> Result<Input> {
-        if let Some((object, after)) = divide_address(path) {
-            return self.open_address(&object, after);
+    pub fn open(&self, located: &Located) -> Result<Input> {
+        let after = located.after.clone();
+        match &located.place {
+            Place::Object(object) => self.open_address(object, after),
+            Place::Json(text) => Ok(self.open_json(text.clone().into_bytes())),
+            Place::Stdin => Err(malformed!("is opened as a stream").within(&*self.label)),
+            Place::Store(folder, format) => Ok(Input { member: after, ..self.folder(folder, Some(*format))? }),
+            Place::Folder(folder) if after.is_none() => self.folder(&folder.path, None),
+            Place::File(path) | Place::Pipe(path) => self.file(path, after),
+            Place::Absent(_) | Place::Folder(_) => self.file(located.typed(), None),
         }
-        if let Some((folder, member)) = folder(path) {
-            let wanted = |format: &Format| self.format.is_none_or(|wanted| wanted == *format);
-            let format = self.format.filter(|format| format.is_folder()).or_else(|| Format::of_folder(&folder));
-            let format = format.filter(wanted).ok_or_else(|| no_store(&folder));
-            let content = Content::of_folder(&folder, self.threads);
-            let reader = format.and_then(|format| Ok((format, format.open(content)?)));
-            let (format, reader) = reader.with_context(|| self.label.clone())?;
-            return Ok(Input { member, ..self.input(format, reader) });
-        }
-        let found =
-            if self.locked { self.find_locked(path) } else { FoundFile::find(path, fs::File::options().read(true)) };
-        let found = found.map_err(|error| match error.kind() {
-            ErrorKind::Io(io::ErrorKind::NotFound) if may_be_meant_as_address(path) => {
-                let message = format!("{}; addresses begin with http://, https://, s3:// or hf://", error.message());
-                Error::of(error.kind(), message)
-            }
-            _ => error,
-        });
-        self.file(found.with_context(|| self.label.clone())?)
+    }
+
+    /// Opens a folder, which is in a format `own` if that is known.
+    fn folder(&self, folder: &Path, own: Option<Format>) -> Result<Input> {
+        let format = self.format.filter(|format| format.is_folder()).or(own);
+        let format = format.filter(|format| self.format.is_none_or(|wanted| wanted == *format));
+        let format = format.ok_or_else(|| no_store(folder));
+        let content = Content::of_folder(folder, self.threads);
+        let reader = format.and_then(|format| Ok((format, format.open(content)?)));
+        let (format, reader) = reader.with_context(|| self.label.clone())?;
+        Ok(self.input(format, reader))
     }
 
     /// Opens a stream, which is read from front to back once. A container is first copied to a nameless file in the
@@ -141,33 +136,44 @@ impl OpenOptions {
         Input { label: self.label.clone(), format, reader, member: None, folder: None, is_edited: self.locked }
     }
 
-    /// Opens and locks a regular file.
-    fn find_locked(&self, path: &Path) -> Result<FoundFile> {
+    /// Opens a file, and locks it if it is to be changed.
+    fn open_file(&self, path: &Path) -> Result<File> {
+        if !self.locked {
+            return Ok(File::open(path)?);
+        }
         loop {
-            let found = FoundFile::find(path, fs::File::options().read(true).write(true))?;
-            let metadata = found.file.metadata()?;
+            let file = File::options().read(true).write(true).open(path)?;
+            let metadata = file.metadata()?;
             if !metadata.is_file() {
                 return Err(Error::of(
                     ErrorKind::Unsupported,
                     "not a regular file; only regular files can be changed in place",
                 ));
             }
-            refuse_hashed(&found.path)?;
-            found.file.lock().context("cannot be locked")?;
+            refuse_hashed(path)?;
+            file.lock().context("cannot be locked")?;
             // while this process waited for the lock, another file may have taken the name
-            if same_file(&metadata, &fs::metadata(&found.path)?) {
-                return Ok(found);
+            if same_file(&metadata, &fs::metadata(path)?) {
+                return Ok(file);
             }
         }
     }
 
-    /// Opens a file whose path may say more than its content.
-    fn file(&self, FoundFile { file, path, after }: FoundFile) -> Result<Input> {
-        let (folder, by_name) = (path.parent(), Format::told_by_name(&path));
+    /// Opens a file whose path may say more than its content, and what follows a colon after the path.
+    fn file(&self, path: &Path, after: Option<String>) -> Result<Input> {
+        let file = self.open_file(path).map_err(|error| match error.kind() {
+            ErrorKind::Io(io::ErrorKind::NotFound) if may_be_meant_as_address(path) => {
+                let message = format!("{}; addresses begin with http://, https://, s3:// or hf://", error.message());
+                Error::of(error.kind(), message)
+            }
+            _ => error,
+        });
+        let (folder, by_name) = (path.parent(), Format::told_by_name(path));
         let content = |file| {
             let content = Content::of_file(file, folder, self.threads)?;
-            Ok(if self.reopens { content.reopening(&path)? } else { content })
+            Ok(if self.reopens { content.reopening(path)? } else { content })
         };
+        let file = file.with_context(|| self.label.clone())?;
         self.told(file, after, by_name, |file| self.container(file, folder), content)
     }
 
@@ -280,7 +286,7 @@ impl Input {
         let name = self.name(n).expect("a tensor in another file is found by its name").to_owned();
         // the index itself is not changed: others may edit tensors of other shards meanwhile
         drop(self);
-        let input = OpenOptions { format: None, ..options.clone() }.open(&shard)?;
+        let input = OpenOptions { format: None, ..options.clone() }.open(&Located::of(&shard))?;
         Ok(Self { member: Some(name), ..input })
     }
 
@@ -526,29 +532,6 @@ fn no_store(folder: &Path) -> Error {
     }
 }
 
-/// Lists the first names in natural order, and how many more there are, for a message.
-pub fn list(names: &[&str]) -> String {
-    let mut names = names.to_vec();
-    names.sort_by(|a, b| by_numbers(a, b));
-    let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
-    let more = names.len().saturating_sub(NAMES);
-    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
-}
-
-/// Returns the names most like `name`, in quotes: three at most.
-pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
-    const ALIKE: f64 = 0.8;
-    let lower = name.to_lowercase();
-    let score = |other: &str| {
-        let other = other.to_lowercase();
-        let contained = !lower.is_empty() && (other.ends_with(&lower) || lower.ends_with(&other));
-        if contained { 1.0 } else { strsim::jaro_winkler(&lower, &other) }
-    };
-    let mut near: Vec<_> = names.iter().map(|other| (score(other), *other)).filter(|(s, _)| *s >= ALIKE).collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
-    near.into_iter().take(3).map(|(_, name)| format!("{name:?}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -577,7 +560,7 @@ mod tests {
             ("FILE a.npz", "good", ""),
         ] {
             let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new(label) };
-            let input = options.open(named.path()).expect("read");
+            let input = options.open(&Located::of(named.path())).expect("read");
             let n = input.pick(Some(member)).expect("a member");
             let described = input.describe(n).map(|_| ()).map_err(|e| format!("{e:#}"));
             let opened = input.source_as(n, expected.trim_end_matches(": ").to_owned()).map(|_| ());

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::collection;
-use super::colon::shown;
 use super::dims::slices_of;
 use super::interface::Unchangeable;
+use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use super::write::{self, Work};
@@ -59,8 +59,8 @@ use crate::storage::source::Source;
 /// There is no such file, which is [`ErrorKind::Io`]; the content is in no known format, or damaged; the path names a tensor
 /// that is not there, which is [`ErrorKind::Member`]. All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
-    let path = path.as_ref();
-    Opened::new(collection::open(&OpenOptions::new(shown(path)), path, NameFilter::default())?)
+    let located = Located::of(path.as_ref());
+    Opened::new(collection::open(&OpenOptions::new(located.shown()), &located, NameFilter::default())?)
 }
 
 /// Opens the bytes of a file that are in memory, as [`open`] does it. Nothing is written to a disk.
@@ -122,9 +122,10 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 /// shape than the slice ([`Subject::Updates`]), of another dtype than the data ([`Subject::Dtype`], the byte order may be
 /// another one), or with a string that is longer than the data's; of reading and writing.
 pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Result<()> {
-    let label = shown(path.as_ref());
+    let located = Located::of(path.as_ref());
+    let label = located.shown();
     let place = || label.clone();
-    let data = lock(path.as_ref(), &label)?;
+    let data = lock(&located, &label)?;
     let call = Call::SliceScatter(slices_of(slices, &data)?);
     let call = call.resolve(&[data.meta()], None, Some(updates.shape())).with_context(place)?;
     if Conversion::new(updates.dtype(), data.dtype()).is_none() {
@@ -138,10 +139,10 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
 }
 
 /// Opens and locks the one tensor that a path names, so that it can be changed in place.
-fn lock(path: &Path, label: &str) -> Result<Source> {
+fn lock(located: &Located, label: &str) -> Result<Source> {
     let refuse = |why: &str| Err(Error::of(ErrorKind::Unsupported, why).within(label));
     let options = OpenOptions { locked: true, ..OpenOptions::new(label) };
-    let input = options.open(path)?;
+    let input = options.open(located)?;
     match input.format().unchangeable() {
         None => {}
         Some(Unchangeable::Text) => return refuse("text is not changed in place"),

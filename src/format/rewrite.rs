@@ -1,15 +1,16 @@
 //! Writes a file anew with other tensors in it, in the format that it has: what was expected becomes what was found.
 
 use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind::NotFound;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
-use super::colon::files_before_colons;
 use super::files;
 use super::interface::Extras;
+use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, listed};
 use super::write::{Plan, Work, checked};
@@ -131,48 +132,12 @@ fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkS
     Some(ChunkStyle { fill: Vec::new(), ..ChunkStyle::clone(style) }.into())
 }
 
-/// What the path of a tensor means.
-pub struct TensorPath {
-    /// The file, whether it exists or not.
-    pub file: PathBuf,
-    /// The name of the tensor in it, if the path has one.
-    pub member: Option<String>,
-}
-
-/// Divides the path of a tensor into a file and the name of the tensor in it. If there is no such file, the name is what
-/// follows the ending of a container and a colon.
-pub fn divided(path: &Path) -> TensorPath {
-    if !path.exists() {
-        if let Some((file, name)) = files_before_colons(path).next() {
-            return TensorPath { file, member: Some(String::from_utf8_lossy(name).into_owned()) };
-        }
-        if let Some((file, name)) = path.to_str().and_then(|text| text.rsplit_once(':'))
-            && names_container(Path::new(file))
-            && !name.is_empty()
-        {
-            return TensorPath { file: file.into(), member: Some(name.to_owned()) };
-        }
-    }
-    TensorPath { file: path.to_owned(), member: None }
-}
-
-/// Returns the format that the ending of a file's name tells.
-fn named_format(path: &Path) -> Option<Format> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Format::of_file_name(&name).map(|(format, _)| format)
-}
-
-/// Returns whether a file of that name would be a container.
-pub fn names_container(path: &Path) -> bool {
-    named_format(path).is_some_and(Format::is_container)
-}
-
 /// Returns the format in which a new file is made, by its name.
 ///
 /// # Errors
 /// A name that does not tell the format; a format that is only read, or only written, since the file will be read again.
 pub fn new_format(path: &Path) -> Result<Format> {
-    let format = named_format(path).or_else(|| Format::of_name(path).ok());
+    let format = Format::of_file(path).or_else(|| Format::of_name(path).ok());
     let is_kept = |format: &Format| format.is_read() && format.is_written();
     let why = match format {
         Some(format) if is_kept(&format) => return Ok(format),
@@ -214,7 +179,7 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
 /// Those of [`OpenOptions::open`] and [`check_in_place`].
 pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Limits) -> Result<Vec<Work>> {
     let options = OpenOptions { threads: limits.threads, locked: true, ..OpenOptions::new(label) };
-    let input = options.open(path)?;
+    let input = options.open(&Located::of(path))?;
     let work = |NamedSource { name, source: new }| {
         let label = input.label_of(name.as_deref());
         let n = input.pick(input.member().or(name.as_deref()))?;
@@ -333,8 +298,13 @@ fn too_large(before: &[u8], after: &[u8], dtype: &DType) -> Option<usize> {
 /// # Errors
 /// Those of [`OpenOptions::open`].
 pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
-    match path.try_exists() {
-        Ok(false) => Ok(None),
-        _ => OpenOptions::new(label).open(path).map(Some),
+    let located = Located::of(path);
+    // what has a colon in its name may be divided, but here a file is meant
+    if located.after.is_some() {
+        return Ok(None);
+    }
+    match OpenOptions::new(label).open(&located) {
+        Err(error) if located.is_absent() && error.kind() == ErrorKind::Io(NotFound) => Ok(None),
+        opened => opened.map(Some),
     }
 }

@@ -102,6 +102,16 @@ impl Format {
         read.filter_map(|format| Some((format, stem(&format)?))).min_by_key(|(_, stem)| stem.len())
     }
 
+    /// Returns the format that is read from a file at this path, by its name.
+    pub fn of_file(path: &Path) -> Option<Self> {
+        Self::of_file_name(&path.file_name().unwrap_or_default().to_string_lossy()).map(|(format, _)| format)
+    }
+
+    /// Returns whether a file of this name would be a container.
+    pub fn names_container(path: &Path) -> bool {
+        Self::of_file(path).is_some_and(Self::is_container)
+    }
+
     /// Returns whether a file names other files, in which its tensors lie.
     pub fn names_files(self) -> bool {
         self.0.holds == Holds::Files

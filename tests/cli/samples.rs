@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tensorop::{error::Subject, format::open::OpenOptions};
+use tensorop::{error::Subject, format::located::Located, format::open::OpenOptions};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
@@ -38,7 +38,7 @@ fn names(folder: &Path, before: &str, found: &mut Vec<String>) {
 fn describe(name: &str) -> String {
     let path = Path::new(FOLDER).join(name);
     assert!(path.metadata().unwrap().len() < 1024, "{name} is too large");
-    let input = OpenOptions::new(name).open(&path).unwrap();
+    let input = OpenOptions::new(name).open(&Located::of(&path)).unwrap();
     let tensor = |n: usize| {
         let found = input.describe(n).unwrap();
         let plain = input.values(Subject::Data).is_some_and(|values| values.unwrap().dtype().is_none());

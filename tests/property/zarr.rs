@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use tensorop::format::located::Located;
 use tensorop::format::open::OpenOptions;
 use tensorop::{Tensor, read, write};
 
@@ -48,7 +49,7 @@ pub(crate) fn zarr(bytes: &[u8]) {
             let _ = fs::write(path, chunk);
         }
     }
-    let Some(input) = refused(OpenOptions::new("FILE").open(&store)) else { return };
+    let Some(input) = refused(OpenOptions::new("FILE").open(&Located::of(&store))) else { return };
     let Some(described) = refused(input.describe(0)) else { return };
     let Some(source) = refused(input.source(0)) else { return };
     assert_eq!((source.dtype(), source.shape()), (&described.meta.dtype, &described.meta.shape[..]));

@@ -6,7 +6,8 @@ use clap::Args;
 use crate::command::messages::WholeMessage;
 use crate::format::glob::{Glob, Rename};
 use crate::format::name_filter::NameFilter;
-use crate::format::open::{Input, alike, list};
+use crate::format::name_order::{alike, list};
+use crate::format::open::Input;
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their
 /// files.

@@ -14,8 +14,8 @@ mod slices;
 mod values;
 
 pub(super) use self::members::MemberOptions;
-pub(super) use self::operands::{AddressOptions, InputOptions, MeantOperand, NamedOperand, OperandArg};
-pub(super) use self::operands::{SHELTER, data_help, file_of, parse_timeout, sheltered};
+pub(super) use self::operands::{AddressOptions, InputOptions, NamedOperand, OperandArg};
+pub(super) use self::operands::{SHELTER, data_help, parse_timeout, sheltered};
 pub(super) use self::operator::{
     ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions,
 };

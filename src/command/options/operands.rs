@@ -1,17 +1,13 @@
 //! Operands on the command line, and the options that say how to read them.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use serde::de::IgnoredAny;
 
 use super::values::{DTypeParser, dtype_help, parse_format, parse_number};
 use crate::format::Format;
-use crate::format::colon::{
-    divide_address, files_before_colons, folder_of_files, folders_before_colons, part_of_text, shown,
-};
+use crate::format::located::Located;
 use crate::format::stored_dtype::StoredDType;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -46,90 +42,39 @@ pub(crate) fn data_help(first: &str) -> String {
     format!("{first}\n\n{OPERANDS_HELP}")
 }
 
-/// An operand, by the place where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum OperandArg {
-    /// Standard input.
-    Stdin,
-    /// Standard input of bytes without a header, with the text that says what they are.
-    StdinAs(String),
-    /// JSON on the command line.
-    Inline(String),
-    /// A file.
-    Path(PathBuf),
-}
+/// An operand as it was typed. No file is looked at while the command line is parsed: the run decides what it means.
+#[derive(Clone)]
+pub(crate) struct OperandArg(OsString);
 
 impl OperandArg {
-    /// Returns whether the operand is standard input.
-    pub(crate) fn is_stdin(&self) -> bool {
-        matches!(self, Self::Stdin | Self::StdinAs(_))
+    /// Returns what is meant.
+    pub(crate) fn located(&self) -> Located {
+        Located::of_argument(&self.0)
     }
 }
 
 impl From<OsString> for OperandArg {
-    fn from(text: OsString) -> Self {
-        match text.to_str().map(|text| text.trim_start_matches(SHELTER)) {
-            Some("-") => Self::Stdin,
-            Some(view) if view.starts_with("-:") => Self::StdinAs(view.trim_start_matches("-:").to_owned()),
-            Some(inline) if inline.starts_with(['[', '{']) || is_number(inline) => Self::Inline(inline.to_owned()),
-            _ => Self::Path(text.into()),
-        }
+    fn from(typed: OsString) -> Self {
+        let sheltered = typed.to_str().and_then(|text| text.strip_prefix(SHELTER)).map(OsString::from);
+        Self(sheltered.unwrap_or(typed))
     }
 }
 
-/// Returns whether a text is a JSON number, without blanks around it.
-fn is_number(text: &str) -> bool {
-    let is_digit = |c: char| c.is_ascii_digit();
-    let begins = text.strip_prefix('-').unwrap_or(text).starts_with(is_digit);
-    begins && text.ends_with(is_digit) && serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
-/// An operand of `convert` as it was typed: `IN`, or `NAME=IN`. Which of them is meant depends on the files that are there,
-/// and no file is looked at while the command line is parsed: the run decides, with [`Self::meant`].
+/// An operand of `convert` as it was typed: `IN`, or `NAME=IN`.
 #[derive(Clone)]
-pub(crate) struct NamedOperand(OsString);
-
-/// An operand, and the name that it gets in a container, if one was typed.
-pub(crate) struct MeantOperand {
-    pub name: Option<String>,
-    pub arg: OperandArg,
-}
+pub(crate) struct NamedOperand(OperandArg);
 
 impl NamedOperand {
-    /// Returns the operand that is meant. What exists as a file is never divided, nor is JSON.
-    pub(crate) fn meant(&self) -> MeantOperand {
-        let arg = OperandArg::from(self.0.clone());
-        let is_missing = matches!(&arg, OperandArg::Path(path) if file_of(path).is_none());
-        let divided = if is_missing { self.divided() } else { None };
-        divided.unwrap_or(MeantOperand { name: None, arg })
-    }
-
-    /// Divides the text at its first `=`, if there is a name before it. The name is Unicode; the path after it need not be.
-    fn divided(&self) -> Option<MeantOperand> {
-        let bytes = self.0.as_encoded_bytes();
-        let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
-        let name = str::from_utf8(&bytes[..at]).ok()?.to_owned();
-        Some(MeantOperand { name: Some(name), arg: part_of_text(&self.0, at + 1..bytes.len())?.into() })
+    /// Returns the name that the operand gets in a container, if one was typed, and what is meant.
+    pub(crate) fn located(&self) -> (Option<String>, Located) {
+        Located::of_named(&self.0.0)
     }
 }
 
 impl From<OsString> for NamedOperand {
-    fn from(text: OsString) -> Self {
-        Self(text)
+    fn from(typed: OsString) -> Self {
+        Self(typed.into())
     }
-}
-
-/// Returns the file or folder that the path of an operand leads to, without the name of a member, if there is one.
-pub(crate) fn file_of(path: &Path) -> Option<PathBuf> {
-    if let Some((object, _)) = divide_address(path) {
-        // a query is no part of a name
-        return Some(shown(Path::new(&object)).into());
-    }
-    if path.exists() {
-        return Some(path.to_owned());
-    }
-    let before_colon = files_before_colons(path).next().or_else(|| folders_before_colons(path).next());
-    before_colon.map(|(file, _)| file).or_else(|| folder_of_files(path).map(|(folder, _)| folder))
 }
 
 const DTYPE_HELP: &str = "The dtype of operands without their own: JSON, CSV, void items
@@ -200,42 +145,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds() {
-        for inline in ["[1]", "{\"a\":1}", "[", "5", "-5", "0", "1.5", "-1e3", "2E+10", "0.5e-3"] {
-            assert_eq!(OperandArg::from(OsString::from(inline)), OperandArg::Inline(inline.into()), "{inline}");
-        }
-        for path in ["data.npy", "./[1].npy", "./5", "05", "1.", ".5", "1e", "5.npy", "+5", "1e3x", "-x", ""] {
-            assert_eq!(OperandArg::from(OsString::from(path)), OperandArg::Path(path.into()), "{path}");
-        }
-        assert_eq!(OperandArg::from(OsString::from("-")), OperandArg::Stdin);
-        let viewed = OperandArg::from(sheltered("-:>u2[-1]".into()));
-        assert_eq!((viewed.is_stdin(), viewed), (true, OperandArg::StdinAs(">u2[-1]".into())));
-    }
-    #[test]
-    fn names_are_told_from_files() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let there = folder.path().join("a=b.npz");
-        std::fs::write(&there, "").expect("a file");
-        let there = there.to_str().expect("a name in Unicode");
-        let path = |text: &str| OperandArg::Path(text.into());
-        let member = format!("{there}:c");
-        let rows = [
-            ("a=b.npy", Some("a"), path("b.npy")),
-            ("a=b=c", Some("a"), path("b=c")),
-            ("a=-", Some("a"), OperandArg::Stdin),
-            ("a=[1]", Some("a"), OperandArg::Inline("[1]".to_owned())),
-            ("a=", Some("a"), path("")),
-            ("=b", None, path("=b")),
-            ("b.npy", None, path("b.npy")),
-            ("{\"a\":\"=\"}", None, OperandArg::Inline("{\"a\":\"=\"}".to_owned())),
-            ("s3://b/a=b.npy", None, path("s3://b/a=b.npy")),
-            ("a=s3://b/c.npy", Some("a"), path("s3://b/c.npy")),
-            (there, None, path(there)),
-            (&member, None, path(&member)),
-        ];
-        for (text, name, operand) in rows {
-            let found = NamedOperand::from(OsString::from(text)).meant();
-            assert_eq!((found.name.as_deref(), found.arg), (name, operand), "{text}");
-        }
+    fn standard_input_of_raw_bytes_is_sheltered() {
+        let viewed = OperandArg::from(sheltered("-:>u2[-1]".into())).located();
+        assert!(viewed.is_stdin());
+        assert_eq!((viewed.after.as_deref(), viewed.shown()), (Some(">u2[-1]"), "-:>u2[-1]".to_owned()));
+        let (name, viewed) = NamedOperand::from(sheltered("-:>u2[-1]".into())).located();
+        assert_eq!((name, viewed.is_stdin()), (None, true));
     }
 }

@@ -8,11 +8,10 @@ use clap::{Args, ValueHint};
 use super::parts::PartOptions;
 use super::values::{Word, parse_format, parse_number, parse_path, parse_words, word};
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::colon::{divide_address, files_before_colons, folders_before_colons, shown};
+use crate::format::located::{Located, Place, shown};
 use crate::format::sides::SidesRule;
 use crate::format::text::TextOptions;
 use crate::format::{Extras, Format};
-use crate::storage::requests::as_address;
 use crate::storage::source::Notes;
 
 const HEADING: &str = "Output";
@@ -161,6 +160,12 @@ fn parse_metadata(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
+/// Returns whether the format that is written to a file of this name is a container.
+fn is_container(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    extension.and_then(Format::by_extension).is_some_and(Format::is_container)
+}
+
 fn byte_orders() -> Vec<Word<bool>> {
     vec![word("little", "The lowest byte first", false), word("big", "The highest byte first", true)]
 }
@@ -227,24 +232,27 @@ impl OutputOptions {
     /// # Errors
     /// A name that does not tell it, or one of a tensor in a file; an address at which the format is not written.
     pub(crate) fn format(&self) -> Result<Format> {
-        let path = self.output.as_deref();
-        let address = path.and_then(as_address);
+        let located = self.output.as_ref().map(Located::of);
         let is_bucket = |address: &str| address.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("s3://"));
-        if address.is_some_and(|address| !is_bucket(address)) {
-            let pipe = "-o - writes to a pipe, as in -o - --to npy | COMMAND";
-            bail!("{}: an output is a file, or a store in a bucket (s3://BUCKET/NAME.zarr); {pipe}", self.label());
-        }
-        if path.and_then(divide_address).is_some_and(|(_, after)| after.is_some()) {
-            bail!("{}: a tensor in a store is no output: name a store", self.label());
-        }
-        if let Some(path) = path.filter(|path| as_address(path).is_none() && !path.exists()) {
-            let is_container = |file: &Path| {
-                let extension = file.extension().and_then(|extension| extension.to_str());
-                extension.and_then(Format::by_extension).is_some_and(Format::is_container)
-            };
-            let is_in_folder = folders_before_colons(path).next().is_some();
-            if is_in_folder || files_before_colons(path).any(|(file, _)| is_container(&file)) {
-                bail!("{}: a tensor in a file is no output: name a file (or use --in-place)", self.label());
+        let mut address = None;
+        if let Some(Located { place, after, .. }) = &located {
+            match (place, after) {
+                (Place::Object(object), _) if !is_bucket(object) => {
+                    let pipe = "-o - writes to a pipe, as in -o - --to npy | COMMAND";
+                    bail!(
+                        "{}: an output is a file, or a store in a bucket (s3://BUCKET/NAME.zarr); {pipe}",
+                        self.label()
+                    );
+                }
+                (Place::Object(_), Some(_)) => {
+                    bail!("{}: a tensor in a store is no output: name a store", self.label())
+                }
+                (Place::Object(object), None) => address = Some(object),
+                (Place::File(file), Some(_)) if !is_container(file) => {}
+                (Place::File(_) | Place::Store(..), Some(_)) => {
+                    bail!("{}: a tensor in a file is no output: name a file (or use --in-place)", self.label())
+                }
+                _ => {}
             }
         }
         let format = match (self.to, self.path()) {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Subject};
 use crate::format::glob::Glob;
-use crate::format::open::{alike, list};
+use crate::format::name_order::{alike, list};
 use crate::format::sides::{AskedSides, Sides, SidesRule, shown};
 
 /// A tensor as rules know it.

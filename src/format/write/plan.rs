@@ -13,6 +13,7 @@ use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{Extras, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
+use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::packed::Packer;
 use crate::format::sides::TensorSides;
@@ -302,7 +303,7 @@ impl Plan {
         for (key, bytes) in chunks.seal()? {
             stage.seal(&key, &bytes).with_context(|| self.failed())?;
         }
-        let input = OpenOptions::new(self.label.clone()).open(&stage.store())?;
+        let input = OpenOptions::new(self.label.clone()).open(&Located::of(stage.store()))?;
         let mut source = input.source(input.chosen()?)?;
         source.reinterpret(meta.dtype.clone());
         Job::new(Box::new(Selection::whole(source)), output.job.limits())

@@ -5,6 +5,7 @@ use super::output::MOST_EMPTY_ITEMS;
 use super::*;
 use crate::error::Result;
 use crate::format::interface::{Extras, Layout, TextOptions};
+use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
@@ -165,7 +166,7 @@ fn containers_are_not_replaced_by_fewer() {
     let path = folder.path().join("two.npz");
     let one = tensor("int8", &[1], &[1]);
     crate::write_all(&path, [("a", &one), ("b", &one)]).expect("written");
-    let input = OpenOptions::new("two.npz").open(&path).expect("an archive");
+    let input = OpenOptions::new("two.npz").open(&Located::of(&path)).expect("an archive");
     let member = |n: usize| Work {
         name: Some(n.to_string()),
         ..Work::copy(input.source(n).expect("a member"), Limits::default())

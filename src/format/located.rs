@@ -1,0 +1,392 @@
+//! What a path or an argument means: standard input, JSON, a file, a folder, an object behind an address, or nothing yet; and
+//! what follows a colon after it.
+//!
+//! A colon is an ordinary character in the name of a file, so what exists under a whole path is never divided, and what a
+//! path means depends on the files that are there. [`Located`] looks at them once. Whoever opens, writes, records or refuses
+//! a path asks it, and not the file system again.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::de::IgnoredAny;
+
+use super::folder::Folder;
+use super::raw::View;
+use super::table::Format;
+use crate::storage::requests::as_address;
+
+/// What a path or an argument means, decided once.
+#[derive(Clone, Debug)]
+pub struct Located {
+    typed: PathBuf,
+    /// Where it leads.
+    pub place: Place,
+    /// What follows a colon after the place: the name of a tensor, a pattern of names, or the type of raw bytes. The content
+    /// of the place tells which of them it is.
+    pub after: Option<String>,
+}
+
+/// Where a path or an argument leads.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// Standard input.
+    Stdin,
+    /// A JSON text, which is the argument itself.
+    Json(String),
+    /// A file.
+    File(PathBuf),
+    /// A pipe or a device.
+    Pipe(PathBuf),
+    /// A folder in a format of its own.
+    Store(PathBuf, Format),
+    /// A folder of files.
+    Folder(Folder),
+    /// An object, or a store of objects, behind an address.
+    Object(String),
+    /// Nothing is there, as far as one may look. What follows a colon after the ending of a container is the name of a tensor that could be put there.
+    Absent(PathBuf),
+}
+
+impl Located {
+    /// Decides what an argument of a command line means: `-` is standard input, `-:TYPE` standard input of raw bytes, a JSON
+    /// array, object or number is itself, and all else is a path.
+    pub fn of_argument(typed: &OsStr) -> Self {
+        let text = typed.to_str().unwrap_or_default();
+        let (place, after) = match text.strip_prefix("-:") {
+            Some(view) => (Place::Stdin, Some(view.to_owned())),
+            None if text == "-" => (Place::Stdin, None),
+            None if text.starts_with(['[', '{']) || is_number(text) => (Place::Json(text.to_owned()), None),
+            None => return Self::of(typed),
+        };
+        Self { typed: typed.into(), place, after }
+    }
+
+    /// Decides what an argument `IN` or `NAME=IN` means, and returns the name if there is one. What is there under the whole
+    /// argument is never divided, nor is JSON. The name is Unicode; the path after it need not be.
+    pub fn of_named(typed: &OsStr) -> (Option<String>, Self) {
+        let whole = Self::of_argument(typed);
+        let bytes = typed.as_encoded_bytes();
+        let divided = || {
+            let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
+            let name = str::from_utf8(&bytes[..at]).ok()?.to_owned();
+            Some((Some(name), Self::of_argument(&part_of_text(typed, at + 1..bytes.len())?)))
+        };
+        let divided = if whole.is_absent() { divided() } else { None };
+        divided.unwrap_or((None, whole))
+    }
+
+    /// Decides what a path means. An address is none of a file, whatever is on the disk. Of the parts before a colon the
+    /// longest that exists counts, if it is a file or a folder; of a pipe, only the type of its bytes can follow.
+    pub fn of(typed: impl AsRef<OsStr>) -> Self {
+        let typed = PathBuf::from(typed.as_ref());
+        let (place, after) = match divide_address(&typed) {
+            Some((object, after)) => (Place::Object(object), after),
+            None => match fs::metadata(&typed) {
+                Ok(found) => (Place::of(typed.clone(), &found), None),
+                // a view with many dims makes a name longer than a file may have
+                Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => {
+                    before_colon(&typed)
+                }
+                // opening it says why nobody knows what is there
+                Err(_) => (Place::Absent(typed.clone()), None),
+            },
+        };
+        Self { typed, place, after }
+    }
+
+    /// Returns the words that were typed.
+    pub fn typed(&self) -> &Path {
+        &self.typed
+    }
+
+    /// Returns the words as messages show them: of an address without what may be secret.
+    pub fn shown(&self) -> String {
+        shown(&self.typed)
+    }
+
+    /// Returns the file or folder that is there, without what follows a colon; of an address also without a query.
+    pub fn file(&self) -> Option<PathBuf> {
+        match &self.place {
+            Place::File(path) | Place::Pipe(path) | Place::Store(path, _) => Some(path.clone()),
+            Place::Folder(folder) => Some(folder.path.clone()),
+            Place::Object(object) => Some(shown(Path::new(object)).into()),
+            Place::Stdin | Place::Json(_) | Place::Absent(_) => None,
+        }
+    }
+
+    /// Returns the file that a tensor of this path is written to, and the name of the tensor in it.
+    pub fn output(&self) -> (&Path, Option<&str>) {
+        match &self.place {
+            Place::File(path) | Place::Absent(path) => (path, self.after.as_deref()),
+            // as one that is not there, a store is known by its ending
+            Place::Store(path, _) if is_member(path, self.after.as_deref()) => (path, self.after.as_deref()),
+            // a tensor of a folder is made by naming its file
+            _ => (&self.typed, None),
+        }
+    }
+
+    /// Returns whether it is standard input.
+    pub fn is_stdin(&self) -> bool {
+        matches!(self.place, Place::Stdin)
+    }
+
+    /// Returns whether it is a path under which nothing is there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.place, Place::Absent(_))
+    }
+
+    /// Returns whether something is there under the whole path.
+    pub fn is_whole(&self) -> bool {
+        let is_there =
+            |place: &Place| matches!(place, Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Folder(_));
+        self.after.is_none() && is_there(&self.place)
+    }
+}
+
+impl Place {
+    /// Returns what is at a path of this machine, of which the system has told `found`.
+    fn of(path: PathBuf, found: &Metadata) -> Self {
+        match found.is_dir().then(|| Format::of_folder(&path)) {
+            Some(Some(format)) => Self::Store(path, format),
+            Some(None) => Self::Folder(Folder::new(path)),
+            None if found.is_file() => Self::File(path),
+            None => Self::Pipe(path),
+        }
+    }
+}
+
+/// Divides a path under which nothing is there.
+fn before_colon(path: &Path) -> (Place, Option<String>) {
+    let (mut pipe, mut is_longest) = (None, true);
+    for (part, after) in parts_before_colons(path) {
+        let Ok(found) = fs::metadata(&part) else { continue };
+        match Place::of(part, &found) {
+            place @ (Place::File(_) | Place::Store(..)) => return (place, Some(after)),
+            place @ Place::Folder(_) if is_longest => return (place, Some(after)),
+            place @ Place::Pipe(_) if View::parse(&after).is_ok() || View::is_meant(&after) => {
+                pipe.get_or_insert((place, Some(after)));
+            }
+            _ => {}
+        }
+        is_longest = false;
+    }
+    pipe.unwrap_or_else(|| {
+        let named = path.to_str().and_then(|text| text.rsplit_once(':'));
+        match named.filter(|(file, name)| is_member(Path::new(file), Some(name))) {
+            Some((file, name)) => (Place::Absent(file.into()), Some(name.to_owned())),
+            None => (Place::Absent(path.to_owned()), None),
+        }
+    })
+}
+
+/// Returns whether what follows a colon after a path is the name of a tensor, since the path would be that of a container.
+fn is_member(path: &Path, name: Option<&str>) -> bool {
+    name.is_some_and(|name| !name.is_empty() && !name.contains(':')) && Format::names_container(path)
+}
+
+/// Returns the parts of a path before each colon, the longest first, with the text that follows that colon.
+fn parts_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, String)> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let colons = (0..text.len()).rev().filter(|&at| text[at] == b':');
+    colons.filter_map(move |at| {
+        let after = str::from_utf8(&text[at + 1..]).ok()?;
+        Some((part_of_text(path.as_os_str(), 0..at)?.into(), after.to_owned()))
+    })
+}
+
+/// Returns whether a text is a JSON number, without blanks around it.
+fn is_number(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let begins = text.strip_prefix('-').unwrap_or(text).starts_with(is_digit);
+    begins && text.ends_with(is_digit) && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Returns the address that a path is, without what follows a colon behind the name of the object, and that.
+///
+/// No server is asked what is there, so the text alone decides. A colon divides where the name before it ends in an extension
+/// that files are known by, and the first such colon counts. Where there is none, a name that ends so is whole; of any
+/// other the first colon behind the host divides. In a URL, a colon in the name itself can be written as `%3A`. A query, as
+/// a signed URL has it, belongs to the object: what follows a colon stands before or behind it.
+pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
+    let text = as_address(path)?;
+    let host = text.find("://").map_or(0, |at| at + 3);
+    let Some(begin) = text[host..].find('/').map(|at| host + at) else { return Some((text.to_owned(), None)) };
+    let is_url = text[..host].to_ascii_lowercase().starts_with("http");
+    let end = begin + text[begin..].find('?').filter(|_| is_url).unwrap_or(text.len() - begin);
+    let (object, query) = text.split_at(end);
+    let is_known = |name: &str| Format::of_file_name(name.rsplit('/').next().unwrap_or(name)).is_some();
+    let colons = || (begin..end).filter(|&at| object.as_bytes()[at] == b':');
+    let at = match colons().find(|&at| is_known(&object[..at])) {
+        Some(at) => Some(at),
+        None if is_known(object) => None,
+        None => colons().next(),
+    };
+    match at {
+        Some(at) => Some((format!("{}{query}", &object[..at]), Some(object[at + 1..].to_owned()))),
+        None => Some(match query.split_once(':') {
+            Some((query, after)) => (format!("{object}{query}"), Some(after.to_owned())),
+            None => (text.to_owned(), None),
+        }),
+    }
+}
+
+/// Returns a path as messages show it: of an address without what may be secret, which are the user's name, the password and
+/// the query.
+pub fn shown(path: &Path) -> String {
+    let Some((object, after)) = divide_address(path) else { return path.display().to_string() };
+    let (scheme, rest) = object.split_once("://").unwrap_or(("", &object));
+    let is_url = scheme.to_ascii_lowercase().starts_with("http");
+    let rest = if is_url { rest.split(['?', '#']).next().unwrap_or_default() } else { rest };
+    let (host, name) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = if is_url { host.rsplit('@').next().unwrap_or_default() } else { host };
+    let after = after.map(|after| format!(":{after}")).unwrap_or_default();
+    format!("{scheme}://{host}{name}{after}")
+}
+
+/// Returns some of the bytes of a text, which begin and end at characters of ASCII.
+#[cfg(unix)]
+fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(OsStr::from_bytes(text.as_bytes().get(part)?).to_owned())
+}
+
+/// Returns some of the bytes of a text, which begin and end at characters of ASCII, if the text is Unicode.
+#[cfg(not(unix))]
+fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
+    Some(text.to_str()?.get(part)?.into())
+}
+
+#[cfg(all(test, feature = "formats"))]
+mod tests {
+    use super::*;
+
+    /// Returns what an argument means, in a few words.
+    fn told(Located { place, after, typed }: &Located) -> String {
+        let place = match place {
+            Place::Stdin => "stdin".to_owned(),
+            Place::Json(text) => format!("json {text}"),
+            Place::File(path) => format!("file {}", path.display()),
+            Place::Pipe(path) => format!("pipe {}", path.display()),
+            Place::Store(path, format) => format!("{format:?} {}", path.display()),
+            Place::Folder(folder) => format!("folder {}", folder.path.display()),
+            Place::Object(object) => format!("object {object}"),
+            Place::Absent(path) => format!("absent {}", path.display()),
+        };
+        let after = after.as_ref().map_or(String::new(), |after| format!(" and {after}"));
+        let typed = typed.display().to_string();
+        let told = place + &after;
+        told.replace(&format!("absent {typed}"), "absent")
+    }
+
+    #[test]
+    fn arguments_are_told_apart() {
+        let located = |text: &str| told(&Located::of_argument(OsStr::new(text)));
+        for json in ["[1]", "{\"a\":1}", "[", "5", "-5", "0", "1.5", "-1e3", "2E+10", "0.5e-3"] {
+            assert_eq!(located(json), format!("json {json}"));
+        }
+        for path in ["no.npy", "./[1].npy", "./5", "05", "1.", ".5", "1e", "5.npy", "+5", "1e3x", "-x", ""] {
+            assert_eq!(located(path), "absent", "{path}");
+        }
+        assert_eq!([located("-"), located("-:>u2[-1]")], ["stdin", "stdin and >u2[-1]"]);
+    }
+
+    #[test]
+    fn names_are_told_from_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("a=b.npz");
+        fs::write(&there, "").expect("a file");
+        let there = there.to_str().expect("a name in Unicode");
+        let member = format!("{there}:c");
+        let (whole, part) = (format!("file {there}"), format!("file {there} and c"));
+        let rows = [
+            ("a=b.npy", Some("a"), "absent"),
+            ("a=b=c", Some("a"), "absent"),
+            ("a=-", Some("a"), "stdin"),
+            ("a=[1]", Some("a"), "json [1]"),
+            ("a=", Some("a"), "absent"),
+            ("=b", None, "absent"),
+            ("b.npy", None, "absent"),
+            ("{\"a\":\"=\"}", None, "json {\"a\":\"=\"}"),
+            ("s3://b/a=b.npy", None, "object s3://b/a=b.npy"),
+            ("a=s3://b/c.npy", Some("a"), "object s3://b/c.npy"),
+            (there, None, &whole),
+            (&member, None, &part),
+        ];
+        for (text, name, expected) in rows {
+            let (found, located) = Located::of_named(OsStr::new(text));
+            assert_eq!((found.as_deref(), told(&located).as_str()), (name, expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_exists_is_not_divided() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().to_str().expect("a name in Unicode");
+        for name in ["a.npz", "a.npz:b", "plain.txt", "plain.txt:x"] {
+            fs::write(folder.path().join(name), "").expect("a file");
+        }
+        for name in ["models", "models/in", "st:ore", "a.npz:in"] {
+            fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        fs::write(folder.path().join("st:ore/zarr.json"), "{}").expect("a file");
+        let store = if cfg!(feature = "zarr") { "zarr st:ore" } else { "folder st:ore" };
+        let in_store = format!("{store} and x/y");
+        let rows = [
+            ("a.npz", "file a.npz"),
+            ("a.npz:b", "file a.npz:b"),
+            ("a.npz:c", "file a.npz and c"),
+            ("a.npz:b:c", "file a.npz:b and c"),
+            ("a.npz:in:c", "folder a.npz:in and c"),
+            ("plain.txt:x:float32[2]", "file plain.txt:x and float32[2]"),
+            ("models", "folder models"),
+            ("models:in/a", "folder models and in/a"),
+            ("models/in:a:b", "folder models/in and a:b"),
+            ("st:ore", store),
+            ("st:ore:x/y", &in_store),
+            ("b.npz:c", "absent b.npz and c"),
+            ("b.npz:", "absent"),
+            ("b.txt:c", "absent"),
+            ("a.npz/x", "absent"),
+        ];
+        for (name, expected) in rows {
+            let found = told(&Located::of(format!("{root}/{name}"))).replace(&format!("{root}/"), "");
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_divided_and_shown() {
+        let rows = [
+            ("https://h/x.npy", "https://h/x.npy", None, "https://h/x.npy"),
+            ("https://h:80/x.npz:a:b", "https://h:80/x.npz", Some("a:b"), "https://h:80/x.npz:a:b"),
+            ("https://h/x.npz:a.npy", "https://h/x.npz", Some("a.npy"), "https://h/x.npz:a.npy"),
+            ("s3://b/12:30:00.npy", "s3://b/12:30:00.npy", None, "s3://b/12:30:00.npy"),
+            ("s3://b/12:30.npz:w/a", "s3://b/12:30.npz", Some("w/a"), "s3://b/12:30.npz:w/a"),
+            ("s3://b/dump:<f4[2,3]", "s3://b/dump", Some("<f4[2,3]"), "s3://b/dump:<f4[2,3]"),
+            (
+                "hf://o/r@main/m.safetensors:*.bias",
+                "hf://o/r@main/m.safetensors",
+                Some("*.bias"),
+                "hf://o/r@main/m.safetensors:*.bias",
+            ),
+            ("http://u:p@h/x.npz?k=s:a", "http://u:p@h/x.npz?k=s", Some("a"), "http://h/x.npz:a"),
+            ("http://h/x.npz:a?k=s", "http://h/x.npz?k=s", Some("a"), "http://h/x.npz:a"),
+            ("http://u:p@h/x.npy?k=s", "http://u:p@h/x.npy?k=s", None, "http://h/x.npy"),
+            ("http://h/x.npy#f", "http://h/x.npy#f", None, "http://h/x.npy"),
+            ("http://u:p@h", "http://u:p@h", None, "http://h"),
+            ("s3://b/x.zarr:t", "s3://b/x.zarr", Some("t"), "s3://b/x.zarr:t"),
+        ];
+        for (text, object, after, displayed) in rows {
+            if cfg!(feature = "zarr") || !text.contains("zarr") {
+                let found = divide_address(Path::new(text)).expect("an address");
+                assert_eq!((found.0.as_str(), found.1.as_deref()), (object, after), "{text}");
+                assert_eq!(shown(Path::new(text)), displayed);
+            }
+        }
+        assert_eq!(divide_address(Path::new("x.npz:a")), None);
+        assert_eq!(shown(Path::new("x.npz?:a")), "x.npz?:a");
+    }
+}
