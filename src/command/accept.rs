@@ -13,9 +13,9 @@ use anyhow::{Result, anyhow, bail};
 use super::asked::Asked;
 use super::destination;
 use super::io::Io;
+use super::member::Member;
 use super::messages::advised;
 use super::sides::{ACTUAL, NamedPairs};
-use super::sources::FoundTensor;
 use crate::error::Context;
 use crate::format::Format;
 use crate::format::collection::{Collection, TensorPlace};
@@ -73,7 +73,7 @@ impl Changes {
     /// cannot hold.
     pub(super) fn of_one(
         expected: &Located,
-        opened: Option<&FoundTensor>,
+        opened: Option<&Member>,
         actual: &mut Source,
         dtype: Option<DType>,
         limits: Limits,
@@ -84,7 +84,7 @@ impl Changes {
         let dtype = dtype.filter(|dtype| !dtype.same_kind(actual.dtype()));
         let cast = dtype.as_ref().map(|dtype| rewrite::cast_to(actual, dtype, limits)).transpose()?;
         let actual = cast.as_ref().unwrap_or(actual);
-        if let Some(FoundTensor { input, n }) = opened.filter(|found| found.input.unwritten().is_some()) {
+        if let Some(Member { input, n, .. }) = opened.filter(|found| found.input.unwritten().is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
             let name = input.name(*n).map(str::to_owned);
             changes.put_in_place(typed, Accepted { name, place: None, dtype });
@@ -96,7 +96,7 @@ impl Changes {
         let name = match &old {
             // if none was typed, it is the one that was found
             Some(old) => old.names().and_then(|names| {
-                let found = opened.and_then(|found| found.input.name(found.n)).or(names.first().copied());
+                let found = opened.and_then(Member::name).or(names.first().copied());
                 member.or_else(|| found.map(str::to_owned))
             }),
             None => member.or_else(|| actual.member().filter(|_| Format::names_container(file)).map(str::to_owned)),

@@ -1,15 +1,18 @@
 //! The sub-command `concat`.
 
+use std::sync::Arc;
+
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
+use super::member::Member;
 use super::messages::counted;
 use super::meter::Meter;
 use super::operation::settle;
 use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
-use super::sources::{DATA, OperandReader, TensorOf, check_stdin, of_many};
+use super::sources::{DATA, OperandReader, check_stdin, of_many};
 use crate::error::{ErrorKind, Subject};
 use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
@@ -84,11 +87,11 @@ impl Concat {
             _ => reader.open(operand),
         };
         let inputs = operands.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-        let mut tensors = Vec::with_capacity(inputs.len());
-        for input in &inputs {
-            tensors.extend(members(input)?);
+        let mut found = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            found.extend(members(input)?);
         }
-        let mut sources = reader.typed(&tensors)?;
+        let mut sources = reader.sources(&found)?;
         if self.in_place {
             reader.check_header_counts(&operands[0], &sources[0])?;
         }
@@ -161,12 +164,12 @@ fn outermost(meta: &Meta) -> i64 {
 ///
 /// # Errors
 /// There is no such tensor, or several and none is named.
-fn members(input: &Input) -> Result<Vec<TensorOf<'_>>> {
+fn members(input: Arc<Input>) -> Result<Vec<Member>> {
     if input.member().is_none() {
-        return Ok(vec![TensorOf::new(input, input.chosen()?)]);
+        return Ok(vec![Member::chosen(input)?]);
     }
     let mut numbers = input.select()?;
     let name = |n: &usize| input.name(*n).unwrap_or_default();
     numbers.sort_by(|a, b| by_numbers(name(a), name(b)));
-    Ok(numbers.into_iter().map(|n| TensorOf::member(input, n)).collect())
+    Ok(numbers.into_iter().map(|n| Member::new(&input, n)).collect())
 }

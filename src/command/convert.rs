@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
@@ -9,15 +10,15 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
+use super::member::{Member, typed_alone};
 use super::messages::told;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
 use super::options::{DTypeParser, MemberOptions, NamedOperand, OperatorOptions, Word};
 use super::options::{data_help, dtype_help, parse_size, parse_words, word};
-use super::sources::{IN, Operand, OperandReader, TensorOf, check_stdin, typed_alone, unread};
+use super::sources::{IN, Operand, OperandReader, check_stdin};
 use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
-use crate::format::open::Input;
 use crate::format::write::{Recast, Work};
 use crate::format::{Format, containers};
 use crate::item::meta::Order;
@@ -104,26 +105,21 @@ fn orders() -> Vec<Word<Order>> {
 }
 
 /// A tensor that is to be written, before it is opened.
-struct Chosen {
-    /// The number of its input, and its own number there.
-    input: usize,
-    n: usize,
-    /// What messages call it.
-    label: String,
+struct Chosen<'o> {
+    member: Member,
+    /// What it comes from.
+    operand: &'o Operand,
     /// The name that patterns are matched with.
     old: String,
     /// Its name in the output, if it has one.
     name: Option<String>,
-    /// Whether the name was typed, as in `NAME=IN`.
-    explicit: bool,
     /// Whether it comes with all of its container.
     whole: bool,
 }
 
-/// The inputs, and the tensors that are taken from them.
-struct Inputs {
-    inputs: Vec<Input>,
-    chosen: Vec<Chosen>,
+/// The tensors that are taken from the inputs.
+struct Inputs<'o> {
+    chosen: Vec<Chosen<'o>>,
     /// The names, in their files, of tensors that others replace.
     replaced: HashSet<String>,
     notes: Notes,
@@ -132,16 +128,15 @@ struct Inputs {
 impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let (names, located): (Vec<_>, Vec<_>) = self.inputs.iter().map(NamedOperand::located).unzip();
-        let operands: Vec<_> = located.into_iter().map(|located| IN.at(located)).collect();
+        let operands: Vec<_> = self.inputs.iter().map(|input| IN.named(input)).collect();
         check_stdin(&operands)?;
         // if they are too many, opening them says what is wrong
         allow_open_files(operands.len());
         let OperatorOptions { input, output, run } = &self.options;
         let Self { lossy, order, .. } = *self;
-        if let ([_, .., Operand { located: last, .. }], None, None) = (&operands[..], &output.output, output.to)
+        if let ([_, .., Operand { name: None, located: last, .. }], None, None) =
+            (&operands[..], &output.output, output.to)
             && !matches!(last.place, Place::Stdin | Place::Json(_))
-            && names.last().is_some_and(Option::is_none)
             && Format::of_name(last.typed()).is_ok()
         {
             // the last operand was meant as the output, as `cp` takes it
@@ -153,7 +148,7 @@ impl Convert {
         let reader = OperandReader::for_run(io, input, run)?;
         let destination = Destination::of(io, output, run.quiet)?.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
-        let Inputs { inputs, chosen, replaced, notes } = self.choose(&reader, &names, &operands, format)?;
+        let Inputs { chosen, replaced, notes } = self.choose(&reader, &operands, format)?;
         if chosen.is_empty() {
             let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));
@@ -164,8 +159,7 @@ impl Convert {
         for tensor in chosen {
             // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
             let reading = if operands.len() == 1 && !tensor.whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
-            let (input, label) = (&inputs[tensor.input], tensor.label.clone());
-            let why = match typed_alone(TensorOf { input, n: tensor.n, label }, &asked, reading) {
+            let why = match typed_alone(&tensor.member, &asked, reading) {
                 Ok(data) => {
                     tensors.push((data, tensor));
                     continue;
@@ -178,14 +172,14 @@ impl Convert {
                 let own = own.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option);
                 own.or_else(|| output.changes(&tensor.old, &array.dims))
             };
-            let why = match unread(TensorOf::member(input, tensor.n), why, Some(format), changes) {
+            let why = match tensor.member.unread(why, Some(format), changes) {
                 Ok(array) => {
                     copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });
                     continue;
                 }
                 Err(why) => why,
             };
-            if !tensor.whole || alone || input.describe(tensor.n).is_ok() {
+            if !tensor.whole || alone || tensor.member.input.describe(tensor.member.n).is_ok() {
                 return Err(why);
             }
             stops.add(&tensor.old, told(&why));
@@ -195,7 +189,7 @@ impl Convert {
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes)?;
         let mut report = destination.report("convert");
-        let is_named = tensors.iter().any(|(_, tensor)| tensor.explicit);
+        let is_named = tensors.iter().any(|(_, tensor)| tensor.operand.name.is_some());
         let mut works = Vec::with_capacity(tensors.len());
         for (data, Chosen { old, name, whole, .. }) in tensors {
             let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
@@ -216,22 +210,16 @@ impl Convert {
     ///
     /// # Errors
     /// An input that is not there; a pattern that matches nothing; two tensors of one name.
-    fn choose(
-        &self,
-        reader: &OperandReader<'_>,
-        typed_names: &[Option<String>],
-        operands: &[Operand],
-        format: Format,
-    ) -> Result<Inputs> {
+    fn choose<'o>(&self, reader: &OperandReader<'_>, operands: &'o [Operand], format: Format) -> Result<Inputs<'o>> {
         let container = format.is_container();
-        let (mut inputs, mut chosen, mut notes) = (vec![], vec![], vec![]);
+        let (mut chosen, mut notes) = (vec![], vec![]);
         let (mut whole_names, mut matchable) = (vec![], vec![]);
         let mut first_whole = None;
-        for (explicit, operand) in typed_names.iter().zip(operands) {
+        for operand in operands {
             let filter = self.members.taken.filter();
             let input = reader.open_taken(operand, filter)?;
             // a whole container goes over with its names
-            let whole = explicit.is_none() && input.member().is_none() && (container || !self.members.is_empty());
+            let whole = operand.name.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = input.names().filter(|_| whole);
             let whole = names.is_some();
             if whole {
@@ -251,7 +239,7 @@ impl Convert {
                 if format.can().notes {
                     notes.extend(input.notes(n)?);
                 }
-                let name = match (explicit, input.name(n)) {
+                let name = match (&operand.name, input.name(n)) {
                     (Some(name), _) => Some(name.clone()),
                     (None, Some(old)) if whole => {
                         Some(self.members.renamed(old)).filter(|renamed| container || renamed != old)
@@ -262,30 +250,28 @@ impl Convert {
                     (None, None) if container => None,
                     (None, _) => input.own_name().map(str::to_owned),
                 };
-                let member = input.name(n).filter(|_| whole || several);
+                let own = input.name(n).filter(|_| whole || several);
+                let label = own.map_or_else(|| operand.label.clone(), |own| input.label_of(Some(own)));
                 chosen.push(Chosen {
-                    input: inputs.len(),
-                    n,
-                    label: member.map_or_else(|| operand.label.clone(), |old| input.label_of(Some(old))),
-                    old: member.map_or_else(|| name.clone().unwrap_or_default(), str::to_owned),
+                    old: own.map_or_else(|| name.clone().unwrap_or_default(), str::to_owned),
+                    member: Member { input: Arc::clone(&input), n, label },
+                    operand,
                     name,
-                    explicit: explicit.is_some(),
                     whole,
                 });
             }
-            inputs.push(input);
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
         self.members.taken.check_names(&matchable)?;
         self.members.check_renames(&whole_names)?;
         let mut replaced = HashSet::new();
         if container {
-            name_by_files(&mut chosen, operands);
+            name_by_files(&mut chosen);
             self.check_replaced(&chosen, first_whole.as_deref(), &whole_names)?;
             replaced = replace(&mut chosen);
             each_name_once(&chosen).with_context(|| self.options.output.label())?;
         }
-        Ok(Inputs { inputs, chosen, replaced, notes: merged(&notes) })
+        Ok(Inputs { chosen, replaced, notes: merged(&notes) })
     }
 }
 
@@ -295,11 +281,11 @@ impl Convert {
     ///
     /// # Errors
     /// The first name that no container has.
-    fn check_replaced(&self, chosen: &[Chosen], container: Option<&str>, whole_names: &[&str]) -> Result<()> {
+    fn check_replaced(&self, chosen: &[Chosen<'_>], container: Option<&str>, whole_names: &[&str]) -> Result<()> {
         let Some(label) = container.filter(|_| !self.add) else { return Ok(()) };
         let renamed: HashSet<_> = whole_names.iter().map(|name| self.members.renamed(name)).collect();
         let is_there = |name: &str| whole_names.contains(&name) || renamed.contains(name);
-        let typed = chosen.iter().filter(|one| one.explicit).filter_map(|one| one.name.as_deref());
+        let typed = chosen.iter().filter_map(|one| one.operand.name.as_deref());
         match typed.into_iter().find(|name| !is_there(name)) {
             None => Ok(()),
             Some(name) => {
@@ -312,10 +298,10 @@ impl Convert {
 
 /// Gives names to tensors that have none: several are called by their files, without folders and endings. A single one, one
 /// that is in no file, and those whose files no name can tell apart are `arr_0`, `arr_1` and so on.
-fn name_by_files(chosen: &mut [Chosen], operands: &[Operand]) {
+fn name_by_files(chosen: &mut [Chosen<'_>]) {
     let taken: HashSet<String> = chosen.iter().filter_map(|one| one.name.clone()).collect();
     let unnamed: Vec<_> = chosen.iter_mut().filter(|one| one.name.is_none()).collect();
-    let stem = |one: &Chosen| stem(&operands[one.input].located.file()?).filter(|stem| !taken.contains(stem));
+    let stem = |one: &Chosen<'_>| stem(&one.operand.located.file()?).filter(|stem| !taken.contains(stem));
     let stems: Vec<_> = unnamed.iter().map(|one| stem(one)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     stems.iter().flatten().for_each(|stem| *counts.entry(stem).or_default() += 1);
@@ -337,9 +323,9 @@ fn stem(file: &Path) -> Option<String> {
 }
 
 /// Drops the tensors of whole containers whose names are given to others. Returns their names in their files.
-fn replace(chosen: &mut Vec<Chosen>) -> HashSet<String> {
-    let given: HashSet<_> = chosen.iter().filter(|one| one.explicit).filter_map(|one| one.name.clone()).collect();
-    let stays = |one: &mut Chosen| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name));
+fn replace(chosen: &mut Vec<Chosen<'_>>) -> HashSet<String> {
+    let given: HashSet<_> = chosen.iter().filter_map(|one| one.operand.name.as_ref()).collect();
+    let stays = |one: &mut Chosen<'_>| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name));
     chosen.extract_if(.., |one| !stays(one)).map(|one| one.old).collect()
 }
 
@@ -347,12 +333,12 @@ fn replace(chosen: &mut Vec<Chosen>) -> HashSet<String> {
 ///
 /// # Errors
 /// Both of them.
-fn each_name_once(chosen: &[Chosen]) -> Result<()> {
-    let mut seen: HashMap<&str, &Chosen> = HashMap::with_capacity(chosen.len());
+fn each_name_once(chosen: &[Chosen<'_>]) -> Result<()> {
+    let mut seen: HashMap<&str, &Chosen<'_>> = HashMap::with_capacity(chosen.len());
     for one in chosen {
         let name = one.name.as_deref().unwrap_or_default();
         if let Some(other) = seen.insert(name, one) {
-            bail!("two tensors are called {name:?}: {} and {}", other.label, one.label);
+            bail!("two tensors are called {name:?}: {} and {}", other.member.label, one.member.label);
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use super::asked::{Asked, Reinterpret};
 use super::diff_plans::{explain_many, explain_two};
 use super::found_side::{find, is_absent};
 use super::io::{Io, Outcome};
+use super::member::{Member, typed_alone};
 use super::messages::{about_items, complain, counted, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
@@ -22,7 +23,7 @@ use super::options::{
 use super::renames::Renames;
 use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, open_two, pair_up};
-use super::sources::{FoundTensor, Operand, OperandReader, check_stdin, typed_alone};
+use super::sources::{Operand, OperandReader, check_stdin};
 use crate::diff::maps::{self, Density};
 use crate::diff::models::{Models, ReportForm, SortKey, Verdict};
 use crate::diff::{self, Effort, Options, Reason};
@@ -265,9 +266,9 @@ impl Diff {
     }
 
     /// Accepts a tensor where nothing was expected so far.
-    fn new_one(&self, io: &Io, expected: &Operand, found: &FoundTensor, limits: Limits) -> Result<Outcome> {
+    fn new_one(&self, io: &Io, expected: &Operand, found: &Member, limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
-        let mut source = typed_alone(found.tensor(), &asked, Reinterpret::Unsigned)?;
+        let mut source = typed_alone(found, &asked, Reinterpret::Unsigned)?;
         asked.finish()?;
         let changes = Changes::of_one(&expected.located, None, &mut source, None, limits)?;
         print(io, &mut |out| match (self.json, self.summary) {
@@ -307,10 +308,9 @@ impl Diff {
     }
 
     /// Compares two tensors.
-    fn two(&self, io: &Io, operand: &Operand, found: &[FoundTensor; 2], limits: Limits) -> Result<Outcome> {
+    fn two(&self, io: &Io, operand: &Operand, found: &[Member; 2], limits: Limits) -> Result<Outcome> {
         let asked = Asked::new(self.input.dtype.as_ref());
-        let tensors = || found.each_ref().map(FoundTensor::tensor);
-        let [mut expected, mut actual] = open_two(tensors(), &asked)?;
+        let [mut expected, mut actual] = open_two(found, &asked)?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
@@ -383,7 +383,7 @@ impl Diff {
                     return Ok(outcome(difference.equal()));
                 }
                 // the picture has taken the sources
-                let [_, actual] = open_two(tensors(), &asked)?;
+                let [_, actual] = open_two(found, &asked)?;
                 actual
             }
         };

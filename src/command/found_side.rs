@@ -1,8 +1,11 @@
 //! What is found at an operand of a comparison: one tensor, a container, a folder, or nothing yet.
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
 
-use super::sources::{FoundTensor, Operand, OperandReader};
+use super::member::Member;
+use super::sources::{Operand, OperandReader};
 use crate::format::collection::{Collection, Opening};
 use crate::format::folder::Folder;
 use crate::format::located::{Located, Place};
@@ -13,9 +16,9 @@ use crate::format::raw::View;
 pub(super) enum FoundSide {
     /// One tensor. It is meant if it was named, or is the only one that a file of its format can hold; else it is the only
     /// one of a container, which stands for that tensor if the other side is one, too.
-    One { found: FoundTensor, is_meant: bool },
+    One { member: Member, is_meant: bool },
     /// A container that holds no or several tensors, or of which a pattern selects several, or an index.
-    Container(Input),
+    Container(Arc<Input>),
     /// A folder.
     Folder(Folder),
     /// Nothing is there, but may be made.
@@ -55,14 +58,14 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: b
             bail!("{}: --accept: {pattern} is a pattern: name the whole, and give --only {pattern}", input.label());
         }
         return Ok(match selected[..] {
-            [n] => FoundSide::One { found: FoundTensor { input, n }, is_meant: false },
+            [n] => FoundSide::One { member: Member::of(input, n), is_meant: false },
             _ => FoundSide::Container(input),
         });
     }
     let count = input.names().map(|names| names.len());
     let is_meant = input.member().is_some() || count.is_none();
     if is_meant || count == Some(1) && !input.format().names_files() {
-        return Ok(FoundSide::One { found: FoundTensor::of(input)?, is_meant });
+        return Ok(FoundSide::One { member: Member::chosen(input)?, is_meant });
     }
     Ok(FoundSide::Container(input))
 }
@@ -76,7 +79,7 @@ impl FoundSide {
     /// Returns the name of the one tensor that was named.
     pub(super) fn named(&self) -> Option<&str> {
         match self {
-            Self::One { found, is_meant: true } => found.input.member(),
+            Self::One { member, is_meant: true } => member.input.member(),
             Self::One { .. } | Self::Container(_) | Self::Folder(_) | Self::Absent => None,
         }
     }
@@ -93,14 +96,14 @@ impl FoundSide {
             Self::One { .. } | Self::Container(_) | Self::Absent => return Ok(self),
         };
         let n = input.pick(Some(name))?;
-        Ok(Self::One { found: FoundTensor { input, n }, is_meant: true })
+        Ok(Self::One { member: Member::of(input, n), is_meant: true })
     }
 
     /// Returns the one tensor of a side; messages call the other side `other`.
-    pub(super) fn into_one(self, operand: &Operand, other: &str) -> Result<FoundTensor> {
+    pub(super) fn into_one(self, operand: &Operand, other: &str) -> Result<Member> {
         let (label, name) = (&operand.label, "name a member after a colon, or a file");
         match self {
-            Self::One { found, .. } => Ok(found),
+            Self::One { member, .. } => Ok(member),
             Self::Container(input) => {
                 if let Some(glob) = input.glob() {
                     let count = input.select()?.len();
@@ -118,7 +121,7 @@ impl FoundSide {
     /// Returns all tensors by name.
     pub(super) fn into_many(self, operand: &Operand, opening: &Opening<'_>) -> Result<Collection> {
         Ok(match self {
-            Self::One { found: FoundTensor { input, .. }, .. } | Self::Container(input) => {
+            Self::One { member: Member { input, .. }, .. } | Self::Container(input) => {
                 Collection::of_input(input, operand.located.typed(), opening)?
             }
             Self::Folder(folder) => Collection::of_folder(&folder, opening)?,

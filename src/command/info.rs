@@ -8,11 +8,12 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
+use super::member::{Member, typed_alone};
 use super::messages::{complain, reason};
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{InputOptions, OperandArg, ThreadOptions, Word, data_help, parse_words, word};
-use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
+use super::sources::{FILE, Operand, OperandReader, check_stdin};
 use crate::engine::explain::Explanation;
 use crate::format::content::Description;
 use crate::format::name_order::by_numbers;
@@ -247,17 +248,16 @@ impl Info {
         // what was asked for by its name is an error; so is what JSON, or a plan, has no place for
         let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
         for n in selected {
-            let tensor = TensorOf::member(&input, n);
-            let label = tensor.label.clone();
-            let mut info = match Self::describe(&tensor, file.clone(), asked) {
+            let member = Member::new(&input, n);
+            let mut info = match Self::describe(&member, file.clone(), asked) {
                 Ok(info) => info,
                 Err(error) => {
-                    unread.push((n, label, error));
+                    unread.push((member, error));
                     continue;
                 }
             };
             if self.reads_items() {
-                let source = typed_alone(tensor, asked, Reinterpret::Unsigned);
+                let source = typed_alone(&member, asked, Reinterpret::Unsigned);
                 let read = source.and_then(|source| match self.explain {
                     true => {
                         let plan = info::explain_stats(&source, reader.limits);
@@ -268,7 +268,7 @@ impl Info {
                 });
                 if let Err(error) = read {
                     if listed(n).is_none() {
-                        unread.push((n, label, error));
+                        unread.push((member, error));
                         continue;
                     }
                     outcome = complain(&reader.io.stderr, &error);
@@ -278,9 +278,9 @@ impl Info {
         }
         // Where nothing of a file can be read, the file is at fault, and the first reason is enough.
         if found.infos.len() == described && !unread.is_empty() {
-            return Err(unread.swap_remove(0).2);
+            return Err(unread.swap_remove(0).1);
         }
-        for (n, label, error) in unread {
+        for (Member { n, label, .. }, error) in unread {
             match listed(n) {
                 Some(member) => {
                     let (member, reason) = (member.to_owned(), reason(&error, &label));
@@ -305,11 +305,11 @@ impl Info {
     }
 
     /// Describes a tensor of the file that was typed as `file` without its items; of plain text `--dtype` decides the dtype.
-    fn describe(tensor: &TensorOf<'_>, file: String, asked: &Asked<'_>) -> Result<info::Info> {
-        let TensorOf { input, n, label } = tensor;
+    fn describe(member: &Member, file: String, asked: &Asked<'_>) -> Result<info::Info> {
+        let Member { input, n, label } = member;
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let found = if is_text && asked.is_asked() {
-            let source = typed_alone(tensor.clone(), asked, Reinterpret::Unsigned)?;
+            let source = typed_alone(member, asked, Reinterpret::Unsigned)?;
             Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None }
         } else {
             input.describe(*n)?

@@ -21,6 +21,7 @@ mod info;
 mod io;
 mod keeping;
 mod man;
+mod member;
 mod messages;
 mod meter;
 mod operation;

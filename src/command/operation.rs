@@ -93,8 +93,8 @@ impl<'a> Operation<'a> {
         }?;
         let find = |operand: &Operand| self.reader.find(operand).map_err(|error| or_fill(&operand.located, error));
         let updates = self.updates.as_ref().map(find).transpose()?;
-        let found: Vec<_> = [&data].into_iter().chain(&updates).collect();
-        let mut sources = self.reader.sources(&found)?.into_iter();
+        let members: Vec<_> = [data].into_iter().chain(updates).collect();
+        let mut sources = self.reader.sources(&members)?.into_iter();
         let data = sources.next().expect("a source for DATA");
         if in_place && !data.is_changeable() {
             let label = &self.data.label;

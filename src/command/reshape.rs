@@ -85,7 +85,7 @@ impl Reshape {
         let call = Call::Reshape(self.new_shape(&reader)?);
         let operand = DATA.of(&self.data);
         let data = match self.in_place {
-            true => reader.sources(&[&reader.find_locked_npy(&operand)?])?.pop().expect("a source for each tensor"),
+            true => reader.source_of(reader.find_locked_npy(&operand)?)?,
             false => reader.source(&operand)?,
         };
         if self.in_place {

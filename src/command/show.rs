@@ -2,18 +2,20 @@
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome, TerminalSize};
+use super::member::{Member, typed_alone};
 use super::messages::{about_items, complain};
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
 use super::options::{data_help, parse_number, parse_path};
-use super::sources::{FILE, Operand, OperandReader, TensorOf, check_stdin, typed_alone};
+use super::sources::{FILE, Operand, OperandReader, check_stdin};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
 use crate::format::dims::dims_of;
@@ -206,8 +208,8 @@ impl Show {
     }
 
     /// Opens a member of a file, and resolves the part of it that is shown.
-    fn part(&self, file: &Operand, input: &Input, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
-        let source = typed_alone(TensorOf::member(input, n), asked, Reinterpret::Unsigned)?;
+    fn part(&self, file: &Operand, input: &Arc<Input>, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
+        let source = typed_alone(&Member::new(input, n), asked, Reinterpret::Unsigned)?;
         let places = match &self.at {
             None => ResolvedIndex::whole(source.shape()),
             Some(at) => at.args.resolve(source.shape(), &dims_of(&source)).map_err(|error| match error.subject() {
@@ -272,7 +274,7 @@ impl Show {
 }
 
 /// Opens a file, and returns the numbers of those of its members that are shown.
-fn open(reader: &OperandReader<'_>, file: &Operand, taking: &mut Taking<'_>) -> Result<(Input, Vec<usize>)> {
+fn open(reader: &OperandReader<'_>, file: &Operand, taking: &mut Taking<'_>) -> Result<(Arc<Input>, Vec<usize>)> {
     let (input, members) = taking.open(|filter| reader.open_taken(file, filter))?;
     let members = members.ok_or_else(|| anyhow!("{}: holds no tensors", input.label()))?;
     Ok((input, members))

@@ -10,10 +10,11 @@ use anyhow::{Result, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::found_side::FoundSide;
+use super::member::{Member, typed, typed_alone};
 use super::messages::told;
 use super::options::MemberOptions;
 use super::renames::Renames;
-use super::sources::{FoundTensor, Operand, OperandReader, OperandRole, TensorOf, typed, typed_alone};
+use super::sources::{Operand, OperandReader, OperandRole};
 use crate::diff::metadata::FilePairs;
 use crate::diff::models::{LoneTensor, Models, NamedResult, Verdict};
 use crate::diff::{self, Effort, Options, Outline};
@@ -41,9 +42,9 @@ const BATCH: usize = 128;
 /// What is compared.
 pub(super) enum ComparedSides {
     /// Two tensors.
-    Two(Box<[FoundTensor; 2]>),
+    Two(Box<[Member; 2]>),
     /// ACTUAL with nothing: EXPECTED does not exist, and becomes what ACTUAL is.
-    New(Box<FoundTensor>),
+    New(Box<Member>),
     /// Tensors of both sides by their names.
     Many(Box<NamedPairs>),
 }
@@ -198,9 +199,10 @@ impl NamedPairs {
     /// # Errors
     /// Of opening, and of reading text that has no dtype of its own.
     pub(super) fn open(&self, places: [TensorPlace; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
-        let (expected, actual) = (self.sides[0].open(places[0].file)?, self.sides[1].open(places[1].file)?);
-        let numbers = [places[0].number_in(&expected)?, places[1].number_in(&actual)?];
-        open_two([TensorOf::new(&expected, numbers[0]), TensorOf::new(&actual, numbers[1])], asked)
+        let inputs = [self.sides[0].open(places[0].file)?, self.sides[1].open(places[1].file)?];
+        let numbers = [places[0].number_in(&inputs[0])?, places[1].number_in(&inputs[1])?];
+        let [expected, actual] = inputs;
+        open_two(&[Member::of(expected, numbers[0]), Member::of(actual, numbers[1])], asked)
     }
 
     /// Opens a tensor of one side.
@@ -209,7 +211,8 @@ impl NamedPairs {
     /// Those of [`open`](Self::open).
     pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: &Asked<'_>) -> Result<Source> {
         let input = self.sides[side].open(place.file)?;
-        typed_alone(TensorOf::new(&input, place.number_in(&input)?), asked, Reinterpret::Unsigned)
+        let n = place.number_in(&input)?;
+        typed_alone(&Member::of(input, n), asked, Reinterpret::Unsigned)
     }
 }
 
@@ -222,8 +225,8 @@ fn names<'a>(tensors: &[(&'a str, TensorPlace)]) -> Vec<&'a str> {
 ///
 /// # Errors
 /// Of opening, and of reading text that has no dtype of its own.
-pub(super) fn open_two(tensors: [TensorOf<'_>; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
-    Ok(typed(&tensors, asked, Reinterpret::Unsigned)?.try_into().expect("a source for each tensor"))
+pub(super) fn open_two(members: &[Member; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
+    Ok(typed(members, asked, Reinterpret::Unsigned)?.try_into().expect("a source for each tensor"))
 }
 
 /// The pairs to compare, and how they are opened and judged.

@@ -1,16 +1,19 @@
 //! The sub-command `slice`.
 
+use std::sync::Arc;
+
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
+use super::member::{Member, typed_alone};
 use super::messages::told;
 use super::operation::Operation;
 use super::options::members::{Stops, TakenOptions};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
-use super::sources::{FoundTensor, OperandReader, TensorOf, slices_of, typed_alone, unread};
+use super::sources::{OperandReader, slices_of};
 use crate::format::dims::dims_of;
 use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
@@ -64,7 +67,7 @@ impl Slice {
         let is_one = "--only and --exclude choose among the tensors of a whole container, which is sliced by the names of \
                       dimensions, as in --at time=2:4";
         ensure!(self.taken.is_empty(), "{}: {is_one}", operation.data.label);
-        let data = reader.sources(&[&FoundTensor::of(found)?])?.pop().expect("a source for each tensor");
+        let data = reader.source_of(Member::chosen(found)?)?;
         let call = Call::Slice(slices_of(&slices, &data)?);
         operation.of_data(data).run(TITLE, &call)
     }
@@ -73,7 +76,7 @@ impl Slice {
     fn dataset(
         &self,
         reader: &OperandReader<'_>,
-        input: &Input,
+        input: &Arc<Input>,
         slices: &SliceArgs,
         destination: Destination<'_>,
     ) -> Result<Outcome> {
@@ -86,13 +89,14 @@ impl Slice {
         let beside = input.names_beside();
         self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
         for (n, name) in names.iter().enumerate().filter(|(n, _)| input.is_taken(*n, self.taken.filter())) {
-            let data = match typed_alone(TensorOf::member(input, n), &asked, Reinterpret::Unsigned) {
+            let member = Member::new(input, n);
+            let data = match typed_alone(&member, &asked, Reinterpret::Unsigned) {
                 Err(why) if input.describe(n).is_err() => {
                     let changes = |array: &UnreadArray| {
                         let sliced = !slices.of_dims(&array.dims).is_empty();
                         if sliced { Some("--at") } else { output.changes(name, &array.dims) }
                     };
-                    match unread(TensorOf::member(input, n), why, destination.format(), changes) {
+                    match member.unread(why, destination.format(), changes) {
                         Ok(array) => copies.push(NamedCopy { name: (*name).to_owned(), array }),
                         Err(why) => stops.add(name, told(&why)),
                     }

@@ -1,20 +1,21 @@
-//! Makes sources of the operands of a command.
+//! The operands of a command, and how they are read.
 //!
 //! An operand goes the same way in every command: what was typed is located once, an [`Operand`] with the name that messages
-//! give it; [`OperandReader`] finds the file and the tensor in it, a [`FoundTensor`]; and [`typed`] makes a [`Source`] of it,
-//! together with the others, since plain JSON and CSV take their dtype from the operands beside them. Any number of
-//! operands goes through this together; each command holds its own in fields, so that none of them can be missing.
+//! give it; [`OperandReader`] finds the tensor in its file, a [`Member`]; and [`typed`] makes a [`Source`] of it. Any number
+//! of operands goes through this together; each command holds its own in fields, so that none of them can be missing.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::Io;
 use super::keeping::{ANY_MEMBER, put_back};
-use super::messages::{about_items, advised, told};
+use super::member::{Member, refusal, typed};
+use super::messages::advised;
 use super::meter::Meter;
-use super::options::{IndexList, InputOptions, OperandArg, RunOptions, SliceOptions, ThreadOptions};
+use super::options::{IndexList, InputOptions, NamedOperand, OperandArg, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
 use crate::format::dims;
@@ -22,9 +23,7 @@ use crate::format::json;
 use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
-use crate::format::values::{self, Values};
 use crate::format::{Format, Unchangeable};
-use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
 use crate::ops::machine::Machine;
@@ -32,7 +31,6 @@ use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
-use crate::storage::unread::UnreadArray;
 
 /// What an operand is to its command.
 #[derive(Clone, Copy)]
@@ -57,17 +55,24 @@ pub(super) struct Operand {
     pub located: Located,
     /// What messages call it: its role and where it comes from.
     pub label: String,
+    /// The name that it gets in a container, if one was typed.
+    pub name: Option<String>,
     role: OperandRole,
 }
 
 impl OperandRole {
     /// Returns the operand of this role.
     pub(super) fn of(self, arg: &OperandArg) -> Operand {
-        self.at(arg.located())
+        self.at(None, arg.located())
     }
 
-    /// Returns the operand of this role that is located.
-    pub(super) fn at(self, located: Located) -> Operand {
+    /// Returns the operand of this role that may have a name.
+    pub(super) fn named(self, arg: &NamedOperand) -> Operand {
+        let (name, located) = arg.located();
+        self.at(name, located)
+    }
+
+    fn at(self, name: Option<String>, located: Located) -> Operand {
         let (role, text) = (self.name, located.shown());
         let label = match (&located.place, &located.after) {
             (Place::Stdin, None) => format!("{role} (standard input)"),
@@ -77,7 +82,7 @@ impl OperandRole {
             }
             _ => format!("{role} {text}"),
         };
-        Operand { located, label, role: self }
+        Operand { located, label, name, role: self }
     }
 }
 
@@ -173,7 +178,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// There is no such file, or it is in no known format.
-    pub(super) fn open(&self, operand: &Operand) -> Result<Input> {
+    pub(super) fn open(&self, operand: &Operand) -> Result<Arc<Input>> {
         self.open_taken(operand, NameFilter::default())
     }
 
@@ -181,7 +186,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub(super) fn open_taken(&self, operand: &Operand, filter: NameFilter<'_>) -> Result<Input> {
+    pub(super) fn open_taken(&self, operand: &Operand, filter: NameFilter<'_>) -> Result<Arc<Input>> {
         let Operand { located, label, .. } = operand;
         let mut options = self.open_options(label);
         let is_json = |text: &str| json::open(text.as_bytes(), Subject::Data, self.limits.threads).is_ok();
@@ -193,7 +198,7 @@ impl<'a> OperandReader<'a> {
             _ => {}
         }
         let stdin = || Box::new(self.io.stdin.clone());
-        Ok(match (&located.place, &located.after) {
+        let input = match (&located.place, &located.after) {
             (Place::Stdin, None) => options.open_stream(stdin())?,
             (Place::Stdin, Some(view)) => options.open_stream_as(stdin(), view)?,
             (Place::Object(_), _) => {
@@ -201,7 +206,8 @@ impl<'a> OperandReader<'a> {
                 options.open(located)?
             }
             _ => collection::open(&options, located, filter)?,
-        })
+        };
+        Ok(input.into())
     }
 
     /// Returns how files are opened that messages call `label`. `--from` is not for them where standard input is read: the
@@ -218,8 +224,8 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`open`](Self::open); there is no such tensor in the file.
-    pub(super) fn find(&self, operand: &Operand) -> Result<FoundTensor> {
-        FoundTensor::of(self.open(operand)?)
+    pub(super) fn find(&self, operand: &Operand) -> Result<Member> {
+        Member::chosen(self.open(operand)?)
     }
 
     /// Finds the tensor that an operand means and locks it, to change it in place; if `together`, other processes may
@@ -227,7 +233,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`find`](Self::find); something that cannot be changed in place.
-    pub(super) fn find_locked(&self, operand: &Operand, together: bool) -> Result<FoundTensor> {
+    pub(super) fn find_locked(&self, operand: &Operand, together: bool) -> Result<Member> {
         let Operand { located, label, .. } = operand;
         match located.place {
             Place::Stdin | Place::Json(_) => bail!("{label}: --in-place changes a file"),
@@ -252,23 +258,22 @@ impl<'a> OperandReader<'a> {
             };
             bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
         }
-        let found = FoundTensor::of(input.lock_chosen(&options, together)?)?;
-        let source = found.input.source(found.n)?;
-        if !source.is_changeable() {
+        let member = Member::chosen(input.lock_chosen(&options, together)?.into())?;
+        if !member.input.source(member.n)?.is_changeable() {
             bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
         }
-        Ok(found)
+        Ok(member)
     }
 
     /// Finds and locks a `.npy` file whose header is to be changed where it lies.
     ///
     /// # Errors
     /// Those of [`find_locked`](Self::find_locked); any other format, and a view of the bytes of a file.
-    pub(super) fn find_locked_npy(&self, operand: &Operand) -> Result<FoundTensor> {
-        let found = self.find_locked(operand, false)?;
-        let format = found.input.format();
+    pub(super) fn find_locked_npy(&self, operand: &Operand) -> Result<Member> {
+        let member = self.find_locked(operand, false)?;
+        let format = member.input.format();
         if format == Format::NPY {
-            return Ok(found);
+            return Ok(member);
         }
         bail!("{}: --in-place changes the header of a .npy, and this is {}: use -o", operand.label, format.argument())
     }
@@ -291,17 +296,9 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`typed`]; a `--dtype` that none of them has a use for.
-    pub(super) fn sources(&self, found: &[&FoundTensor]) -> Result<Vec<Source>> {
-        self.typed(&found.iter().map(|found| found.tensor()).collect::<Vec<_>>())
-    }
-
-    /// Makes sources of any number of tensors of an operator, typed together.
-    ///
-    /// # Errors
-    /// Those of [`sources`](Self::sources).
-    pub(super) fn typed(&self, tensors: &[TensorOf<'_>]) -> Result<Vec<Source>> {
+    pub(super) fn sources(&self, members: &[Member]) -> Result<Vec<Source>> {
         let asked = Asked::new(self.options.dtype.as_ref());
-        let sources = typed(tensors, &asked, Reinterpret::Void)?;
+        let sources = typed(members, &asked, Reinterpret::Void)?;
         asked.finish()?;
         Ok(sources)
     }
@@ -311,7 +308,15 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`find`](Self::find) and [`sources`](Self::sources).
     pub(super) fn source(&self, operand: &Operand) -> Result<Source> {
-        Ok(self.sources(&[&self.find(operand)?])?.pop().expect("a source for each tensor"))
+        self.source_of(self.find(operand)?)
+    }
+
+    /// Makes a source of the one tensor of an operator, which was found.
+    ///
+    /// # Errors
+    /// Those of [`sources`](Self::sources).
+    pub(super) fn source_of(&self, member: Member) -> Result<Source> {
+        Ok(self.sources(&[member])?.pop().expect("a source for each tensor"))
     }
 
     /// Makes a source of integers: of an operand of any integer dtype, or of text that holds nothing else.
@@ -319,7 +324,7 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`find`](Self::find); another dtype.
     pub(super) fn integers(&self, operand: &Operand) -> Result<Source> {
-        integers(&self.find(operand)?, &operand.label)
+        self.find(operand)?.integers(&operand.label)
     }
 
     /// Returns the one integer of `--axis`.
@@ -379,7 +384,7 @@ impl<'a> OperandReader<'a> {
             }
             _ => error.into(),
         })?;
-        let tensor = integers(&FoundTensor::of(input)?, &label)?;
+        let tensor = Member::chosen(input.into())?.integers(&label)?;
         if rank.is_some_and(|rank| rank != tensor.shape().len()) {
             bail!("{}: shape {:?}, expected 1 axis", tensor.label(), tensor.shape());
         }
@@ -388,147 +393,6 @@ impl<'a> OperandReader<'a> {
             _ => error.into(),
         })
     }
-}
-
-/// An open file, and which of its tensors an operand means.
-pub(super) struct FoundTensor {
-    pub input: Input,
-    /// The number of the tensor in the file.
-    pub n: usize,
-}
-
-impl FoundTensor {
-    /// Returns the one tensor that a path means in its file.
-    ///
-    /// # Errors
-    /// There is no such tensor, or several and none is named.
-    pub(super) fn of(input: Input) -> Result<Self> {
-        Ok(Self { n: input.chosen()?, input })
-    }
-
-    /// Returns the tensor under the name that its file gives it.
-    pub(super) fn tensor(&self) -> TensorOf<'_> {
-        TensorOf::new(&self.input, self.n)
-    }
-}
-
-/// A tensor of an open file.
-#[derive(Clone)]
-pub(super) struct TensorOf<'c> {
-    pub input: &'c Input,
-    pub n: usize,
-    /// What messages call it.
-    pub label: String,
-}
-
-impl<'c> TensorOf<'c> {
-    /// Returns a tensor that messages call by its file, and by its own name if the file holds several.
-    pub(super) fn new(input: &'c Input, n: usize) -> Self {
-        let is_one_of_many = input.name(1).is_some();
-        Self { input, n, label: input.label_of(input.name(n).filter(|_| is_one_of_many)) }
-    }
-
-    /// Returns a tensor that messages call by its file and by its own name, if it has one.
-    pub(super) fn member(input: &'c Input, n: usize) -> Self {
-        Self { input, n, label: input.label_of(input.name(n)) }
-    }
-}
-
-/// Returns a tensor that is not read as it is stored, to be copied so, if the output of `format` is a store and `changes`
-/// names no option that would change it.
-///
-/// # Errors
-/// Why it cannot be read (`why`), and what stands in the way of a copy.
-pub(super) fn unread(
-    TensorOf { input, n, .. }: TensorOf<'_>,
-    why: anyhow::Error,
-    format: Option<Format>,
-    changes: impl Fn(&UnreadArray) -> Option<&'static str>,
-) -> Result<UnreadArray> {
-    if !format.is_some_and(|format| format.can().chunks) {
-        return Err(why);
-    }
-    match input.unread(n) {
-        Ok(None) => Err(why),
-        Ok(Some(array)) => match changes(&array) {
-            None => Ok(array),
-            Some(option) => {
-                bail!("{}, so it is only copied as it is stored, and {option} would change it", told(&why))
-            }
-        },
-        Err(error) => bail!("{}, and it cannot be copied as it is stored: {}", told(&why), error.message()),
-    }
-}
-
-/// A tensor with a dtype of its own, or text that may take any.
-enum OpenTensor<'c> {
-    Source(Source),
-    Plain(Values<'c>),
-}
-
-impl<'c> OpenTensor<'c> {
-    fn values(&self) -> Option<&Values<'c>> {
-        if let Self::Plain(values) = self { Some(values) } else { None }
-    }
-}
-
-/// Makes sources of tensors. Plain JSON or CSV takes the dtype that is asked for, else that of the first tensor that has
-/// one, else the one dtype that the content of all tells. A byte order of the other file is not taken over.
-///
-/// # Errors
-/// Of opening; text that cannot be read so; those of [`Asked::read`].
-pub(super) fn typed<'c>(tensors: &[TensorOf<'c>], asked: &Asked<'_>, reading: Reinterpret) -> Result<Vec<Source>> {
-    let refuse = |error: Error| match error.subject() {
-        Subject::Operand(n) => refusal(tensors[n].input.label(), &error),
-        Subject::File => error.into(),
-        option => anyhow!("--{option}: {}", advised(error.message().to_owned(), error.advice())),
-    };
-    let open = |(n, tensor): (usize, &TensorOf<'c>)| -> Result<OpenTensor<'c>> {
-        let Some(values) = tensor.input.values(Subject::Operand(n)) else {
-            return Ok(OpenTensor::Source(tensor.input.source_as(tensor.n, tensor.label.clone())?));
-        };
-        let values = values.map_err(refuse)?;
-        let Some(dtype) = values.dtype() else { return Ok(OpenTensor::Plain(values)) };
-        Ok(OpenTensor::Source(Source::memory(values.read(dtype).map_err(refuse)?, tensor.label.clone())))
-    };
-    let mut untyped = tensors.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-    let values: Vec<_> = untyped.iter().filter_map(OpenTensor::values).collect();
-    if !asked.is_asked() && values.len() == tensors.len() {
-        let inferred = values::infer(&values).map_err(refuse)?.into_iter().zip(tensors);
-        return Ok(inferred.map(|(items, tensor)| Source::memory(items, tensor.label.clone())).collect());
-    }
-    // those that have a dtype come first, since the others may take it
-    let mut known: Option<DType> = None;
-    for (one, tensor) in untyped.iter_mut().zip(tensors) {
-        if let OpenTensor::Source(source) = one {
-            let stored = asked.read(source.dtype(), source.label(), reading)?;
-            stored.give(source, tensor.input.is_edited()).map_err(|error| match error.subject() {
-                Subject::Dtype => refusal(&tensor.label, &error),
-                _ => error.into(),
-            })?;
-            known.get_or_insert_with(|| source.dtype().native());
-        }
-    }
-    let source = |(one, tensor): (OpenTensor<'c>, &TensorOf<'c>)| {
-        let values = match one {
-            OpenTensor::Source(source) => return Ok(source),
-            OpenTensor::Plain(values) => values,
-        };
-        let dtype =
-            asked.plain_dtype(known.clone(), &tensor.label).expect("a dtype that is asked for, or that of another");
-        let source = Source::memory(values.read(&dtype).map_err(refuse)?, tensor.label.clone());
-        known.get_or_insert_with(|| source.dtype().native());
-        Ok(source)
-    };
-    untyped.into_iter().zip(tensors).map(source).collect()
-}
-
-/// Makes a source of one tensor that is typed alone.
-///
-/// # Errors
-/// Those of [`typed`].
-pub(super) fn typed_alone(tensor: TensorOf<'_>, asked: &Asked<'_>, reading: Reinterpret) -> Result<Source> {
-    Ok(typed(&[tensor], asked, reading)?.pop().expect("a source for each tensor"))
 }
 
 /// Returns slices with the axes of a tensor in the place of names of its dimensions.
@@ -548,30 +412,4 @@ pub(super) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand>) -
         Some(second) => bail!("{}: standard input can stand for one operand only", second.role.name),
         None => Ok(()),
     }
-}
-
-/// Says what the library refuses in the operand that messages call `label`, with its advice.
-fn refusal(label: &str, error: &Error) -> anyhow::Error {
-    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
-}
-
-/// Makes a source of integers: of any integer dtype, or of text without a dtype that holds nothing else.
-fn integers(found: &FoundTensor, label: &str) -> Result<Source> {
-    let refuse = |error: Error| refusal(label, &error);
-    let source = match found.input.values(Subject::Indices) {
-        None => found.input.source(found.n)?,
-        Some(values) => {
-            let values = values.map_err(refuse)?;
-            let tensor = match values.dtype() {
-                Some(dtype) => values.read(dtype),
-                None => values.infer_indices(),
-            };
-            Source::memory(tensor.map_err(refuse)?, label.to_owned())
-        }
-    };
-    if !source.dtype().is_integer() {
-        let message = format!("{label}: dtype {}, expected integers", source.dtype().name());
-        return Err(anyhow!(about_items(message, source.dtype())));
-    }
-    Ok(source)
 }

@@ -9,10 +9,11 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
+use super::member::{Member, typed_alone};
 use super::messages::reason;
 use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::show::ShownItems;
-use super::sources::{FILE, OperandReader, TensorOf, typed_alone};
+use super::sources::{FILE, OperandReader};
 use crate::format::located::{Located, Place};
 use crate::format::name_order::by_numbers;
 use crate::format::text::{self, TextOptions};
@@ -64,7 +65,9 @@ impl Textconv {
             _ => None,
         };
         let opened = match &kept {
-            Some(file) => reader.open_options(&operand.label).open_bytes(Arc::clone(file)).map_err(Into::into),
+            Some(file) => {
+                reader.open_options(&operand.label).open_bytes(Arc::clone(file)).map(Arc::new).map_err(Into::into)
+            }
             None => reader.open(&operand),
         };
         // the bytes of the whole file, if there is one
@@ -97,9 +100,8 @@ impl Textconv {
             if number > 0 {
                 writeln!(out).context("standard output")?;
             }
-            let (tensor, mut text) = (TensorOf::member(&input, n), Vec::new());
-            let label = tensor.label.clone();
-            let told = typed_alone(tensor, &asked, Reinterpret::Unsigned)
+            let (member, mut text) = (Member::new(&input, n), Vec::new());
+            let told = typed_alone(&member, &asked, Reinterpret::Unsigned)
                 .and_then(|source| tell(&mut text, source, input.name(n), reader.limits));
             match told {
                 Ok(()) => out.write_all(&text).context("standard output")?,
@@ -110,7 +112,7 @@ impl Textconv {
                         return Err(error);
                     }
                     let name = input.name(n).map_or(String::new(), |name| format!("{}: ", printable(name)));
-                    write_unread(&mut out, &name, &reason(&error, &label), bytes)?;
+                    write_unread(&mut out, &name, &reason(&error, &member.label), bytes)?;
                 }
             }
         }

@@ -106,7 +106,7 @@ impl Collection {
     ///
     /// # Errors
     /// Those of [`Input::select`].
-    pub fn of_input(input: Input, path: &Path, opening: &Opening<'_>) -> Result<Self> {
+    pub fn of_input(input: Arc<Input>, path: &Path, opening: &Opening<'_>) -> Result<Self> {
         let mut tensors = HashMap::new();
         let selected = input.select()?.into_iter();
         for (n, name) in selected.filter_map(|n| Some((n, input.name(n)?))) {
@@ -119,7 +119,7 @@ impl Collection {
             label,
             stem: None,
             is_container: input.names().is_some(),
-            input: Some(input.into()),
+            input: Some(input),
             is_not_read: false,
             is_broken: false,
             refused: None,

@@ -1,5 +1,7 @@
 //! The options that choose tensors of whole containers and give them other names.
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
@@ -101,8 +103,8 @@ impl<'a> Taking<'a> {
     /// Those of `open`, and of [`Input::select`].
     pub(crate) fn open(
         &mut self,
-        open: impl FnOnce(NameFilter<'_>) -> Result<Input>,
-    ) -> Result<(Input, Option<Vec<usize>>)> {
+        open: impl FnOnce(NameFilter<'_>) -> Result<Arc<Input>>,
+    ) -> Result<(Arc<Input>, Option<Vec<usize>>)> {
         let options = self.options;
         let opened = open(options.filter()).and_then(|input| Ok((input.select()?, input)));
         let (mut selected, input) = opened.inspect_err(|_| self.has_unknown = true)?;

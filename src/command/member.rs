@@ -1,0 +1,175 @@
+//! Tensors that were found in open files, and the sources that are made of them.
+//!
+//! Text without a dtype, which is plain JSON and CSV, takes that of the tensors beside it, so the tensors of a command are
+//! typed together.
+
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::asked::{Asked, Reinterpret};
+use super::messages::{about_items, advised, told};
+use crate::error::{Error, Subject};
+use crate::format::Format;
+use crate::format::open::Input;
+use crate::format::values::{self, Values};
+use crate::item::dtype::DType;
+use crate::storage::source::Source;
+use crate::storage::unread::UnreadArray;
+
+/// A tensor of an open file.
+#[derive(Clone)]
+pub(super) struct Member {
+    pub input: Arc<Input>,
+    /// Its number in the file.
+    pub n: usize,
+    /// What messages call it.
+    pub label: String,
+}
+
+impl Member {
+    /// Returns a tensor that messages call by its file, and by its own name if it has one.
+    pub(super) fn new(input: &Arc<Input>, n: usize) -> Self {
+        Self { input: Arc::clone(input), n, label: input.label_of(input.name(n)) }
+    }
+
+    /// Returns a tensor that messages call by its file, and by its own name if the file holds several.
+    pub(super) fn of(input: Arc<Input>, n: usize) -> Self {
+        let is_one_of_many = input.name(1).is_some();
+        Self { n, label: input.label_of(input.name(n).filter(|_| is_one_of_many)), input }
+    }
+
+    /// Returns the one tensor that a path means in its file.
+    ///
+    /// # Errors
+    /// There is no such tensor, or several and none is named.
+    pub(super) fn chosen(input: Arc<Input>) -> Result<Self> {
+        Ok(Self::of(Arc::clone(&input), input.chosen()?))
+    }
+
+    /// Returns the name that its file gives it.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.input.name(self.n)
+    }
+
+    /// Makes a source of integers, which messages call `label`: of any integer dtype, or of text without a dtype that holds
+    /// nothing else.
+    ///
+    /// # Errors
+    /// Of opening; another dtype.
+    pub(super) fn integers(&self, label: &str) -> Result<Source> {
+        let refuse = |error: Error| refusal(label, &error);
+        let source = match self.input.values(Subject::Indices) {
+            None => self.input.source(self.n)?,
+            Some(values) => {
+                let values = values.map_err(refuse)?;
+                let tensor = match values.dtype() {
+                    Some(dtype) => values.read(dtype),
+                    None => values.infer_indices(),
+                };
+                Source::memory(tensor.map_err(refuse)?, label.to_owned())
+            }
+        };
+        if !source.dtype().is_integer() {
+            let message = format!("{label}: dtype {}, expected integers", source.dtype().name());
+            return Err(anyhow!(about_items(message, source.dtype())));
+        }
+        Ok(source)
+    }
+
+    /// Returns the tensor, which is not read, as it is stored, to be copied so, if the output of `format` is a store and
+    /// `changes` names no option that would change it.
+    ///
+    /// # Errors
+    /// Why it cannot be read (`why`), and what stands in the way of a copy.
+    pub(super) fn unread(
+        &self,
+        why: anyhow::Error,
+        format: Option<Format>,
+        changes: impl Fn(&UnreadArray) -> Option<&'static str>,
+    ) -> Result<UnreadArray> {
+        if !format.is_some_and(|format| format.can().chunks) {
+            return Err(why);
+        }
+        match self.input.unread(self.n) {
+            Ok(None) => Err(why),
+            Ok(Some(array)) => match changes(&array) {
+                None => Ok(array),
+                Some(option) => {
+                    bail!("{}, so it is only copied as it is stored, and {option} would change it", told(&why))
+                }
+            },
+            Err(error) => bail!("{}, and it cannot be copied as it is stored: {}", told(&why), error.message()),
+        }
+    }
+}
+
+/// Makes sources of tensors. Plain JSON or CSV takes the dtype that is asked for, else that of the first tensor that has
+/// one, else the one dtype that the content of all tells. A byte order of the other file is not taken over.
+///
+/// # Errors
+/// Of opening; text that cannot be read so; those of [`Asked::read`].
+pub(super) fn typed(members: &[Member], asked: &Asked<'_>, reading: Reinterpret) -> Result<Vec<Source>> {
+    let refuse = |error: Error| match error.subject() {
+        Subject::Operand(n) => refusal(members[n].input.label(), &error),
+        Subject::File => error.into(),
+        option => anyhow!("--{option}: {}", advised(error.message().to_owned(), error.advice())),
+    };
+    let text = |values: &Values<'_>, dtype: &DType, label: &str| -> Result<Source> {
+        Ok(Source::memory(values.read(dtype).map_err(refuse)?, label.to_owned()))
+    };
+    // the tensors that have a dtype of their own, and the others
+    let (mut sources, mut plain) = (Vec::with_capacity(members.len()), Vec::new());
+    for (n, Member { input, n: number, label }) in members.iter().enumerate() {
+        let values = input.values(Subject::Operand(n)).transpose().map_err(refuse)?;
+        sources.push(match values {
+            None => Some(input.source_as(*number, label.clone())?),
+            Some(values) => match values.dtype() {
+                Some(dtype) => Some(text(&values, dtype, label)?),
+                None => {
+                    plain.push(values);
+                    None
+                }
+            },
+        });
+    }
+    if !asked.is_asked() && plain.len() == members.len() {
+        let inferred = values::infer(&plain.iter().collect::<Vec<_>>()).map_err(refuse)?.into_iter().zip(members);
+        return Ok(inferred.map(|(items, member)| Source::memory(items, member.label.clone())).collect());
+    }
+    let mut known: Option<DType> = None;
+    for (source, Member { input, label, .. }) in sources.iter_mut().zip(members) {
+        if let Some(source) = source {
+            let stored = asked.read(source.dtype(), source.label(), reading)?;
+            stored.give(source, input.is_edited()).map_err(|error| match error.subject() {
+                Subject::Dtype => refusal(label, &error),
+                _ => error.into(),
+            })?;
+            known.get_or_insert_with(|| source.dtype().native());
+        }
+    }
+    let mut plain = plain.iter();
+    let source = |(source, Member { label, .. }): (Option<Source>, &Member)| {
+        if let Some(source) = source {
+            return Ok(source);
+        }
+        let dtype = asked.plain_dtype(known.clone(), label).expect("a dtype that is asked for, or that of another");
+        let source = text(plain.next().expect("values for each text"), &dtype, label)?;
+        known.get_or_insert_with(|| source.dtype().native());
+        Ok(source)
+    };
+    sources.into_iter().zip(members).map(source).collect()
+}
+
+/// Makes a source of one tensor that is typed alone.
+///
+/// # Errors
+/// Those of [`typed`].
+pub(super) fn typed_alone(member: &Member, asked: &Asked<'_>, reading: Reinterpret) -> Result<Source> {
+    Ok(typed(std::slice::from_ref(member), asked, reading)?.pop().expect("a source for each tensor"))
+}
+
+/// Says what the library refuses in the operand that messages call `label`, with its advice.
+pub(super) fn refusal(label: &str, error: &Error) -> anyhow::Error {
+    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
+}
