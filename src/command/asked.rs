@@ -20,20 +20,21 @@ pub(super) enum Reinterpret {
     Bits,
 }
 
-/// The dtype of `--dtype`, and whether any operand of the command had a use for it.
+/// The dtype of `--dtype`, for which items it is, and whether any operand of the command had a use for it.
 ///
 /// All operands of a command share one: an operand that has no use for the dtype is only an error if no other operand has
 /// one either, since then the user is mistaken about the file.
 pub(super) struct Asked<'a> {
     asked: Option<&'a StoredDType>,
+    reading: Reinterpret,
     taken: Cell<bool>,
     /// The message if no operand takes it, about the first one that did not.
     left: RefCell<Option<String>>,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(asked: Option<&'a StoredDType>) -> Self {
-        Self { asked, taken: Cell::new(false), left: RefCell::new(None) }
+    pub(super) fn new(asked: Option<&'a StoredDType>, reading: Reinterpret) -> Self {
+        Self { asked, reading, taken: Cell::new(false), left: RefCell::new(None) }
     }
 
     /// Returns whether a dtype was given.
@@ -65,14 +66,14 @@ impl<'a> Asked<'a> {
     ///
     /// # Errors
     /// Big-endian items that cannot be read as the dtype of `--dtype`; with [`Reinterpret::Bits`] any that cannot.
-    pub(super) fn read(&self, found: &DType, label: &str, reading: Reinterpret) -> Result<StoredDType> {
+    pub(super) fn read(&self, found: &DType, label: &str) -> Result<StoredDType> {
         let unchanged = || Ok(found.clone().into());
         let Some(asked) = self.asked else { return unchanged() };
         if agree(asked.dtype(), found) {
             self.taken.set(true);
             return unchanged();
         }
-        let may = match reading {
+        let may = match self.reading {
             // whoever says how bytes hold items means bytes
             Reinterpret::Void => match found.kind() {
                 Kind::UInt8 => asked.is_packed(),
@@ -86,7 +87,7 @@ impl<'a> Asked<'a> {
         let (found_name, asked_name) = (found.name(), asked.name());
         let refused = || about_items(format!("{label}: dtype {found_name}, but --dtype says {asked_name}"), found);
         if !may || asked.dtype().itemsize() != found.itemsize() {
-            if reading == Reinterpret::Bits {
+            if self.reading == Reinterpret::Bits {
                 return Err(anyhow!(refused()));
             }
             let cure = if found.is_ambiguous() {

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
-use super::member::{Member, typed_alone};
+use super::member::Member;
 use super::messages::told;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
@@ -153,13 +153,13 @@ impl Convert {
             let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
-        let asked = Asked::new(input.dtype.as_ref());
+        // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
+        let reading = if operands.len() == 1 && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
+        let asked = Asked::new(input.dtype.as_ref(), reading);
         let (alone, mut tensors) = (chosen.len() == 1, Vec::with_capacity(chosen.len()));
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
         for tensor in chosen {
-            // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
-            let reading = if operands.len() == 1 && !tensor.whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
-            let why = match typed_alone(&tensor.member, &asked, reading) {
+            let why = match tensor.member.source(&asked) {
                 Ok(data) => {
                     tensors.push((data, tensor));
                     continue;

@@ -13,7 +13,7 @@ use super::asked::{Asked, Reinterpret};
 use super::diff_plans::{explain_many, explain_two};
 use super::found_side::{find, is_absent};
 use super::io::{Io, Outcome};
-use super::member::{Member, typed_alone};
+use super::member::Member;
 use super::messages::{about_items, complain, counted, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
@@ -239,6 +239,11 @@ impl Diff {
         }
     }
 
+    /// Returns what `--dtype` asks for.
+    fn asked(&self) -> Asked<'_> {
+        Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned)
+    }
+
     /// Returns whether tensors of ACTUAL that do not pass are accepted.
     fn accepts(&self, io: &Io) -> bool {
         self.accept || io.environment.update_golden && !self.explain
@@ -267,8 +272,8 @@ impl Diff {
 
     /// Accepts a tensor where nothing was expected so far.
     fn new_one(&self, io: &Io, expected: &Operand, found: &Member, limits: Limits) -> Result<Outcome> {
-        let asked = Asked::new(self.input.dtype.as_ref());
-        let mut source = typed_alone(found, &asked, Reinterpret::Unsigned)?;
+        let asked = self.asked();
+        let mut source = found.source(&asked)?;
         asked.finish()?;
         let changes = Changes::of_one(&expected.located, None, &mut source, None, limits)?;
         print(io, &mut |out| match (self.json, self.summary) {
@@ -309,7 +314,7 @@ impl Diff {
 
     /// Compares two tensors.
     fn two(&self, io: &Io, operand: &Operand, found: &[Member; 2], limits: Limits) -> Result<Outcome> {
-        let asked = Asked::new(self.input.dtype.as_ref());
+        let asked = self.asked();
         let [mut expected, mut actual] = open_two(found, &asked)?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
@@ -433,7 +438,7 @@ impl Diff {
             }
         }
         self.passing.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
-        let asked = Asked::new(self.input.dtype.as_ref());
+        let asked = self.asked();
         if self.explain {
             return explain_many(io, pairs, &asked, &|name| self.options(name), limits, self.json);
         }

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
-use super::member::{Member, typed_alone};
+use super::member::Member;
 use super::messages::{complain, reason};
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
@@ -167,7 +167,7 @@ impl Info {
         let mut out = BufWriter::new(io.stdout.clone());
         let mut found = Found::default();
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
-        let asked = Asked::new(self.input.dtype.as_ref());
+        let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
         let mut outcome = Outcome::Done;
         let mut taking = Taking::new(&self.taken);
         for file in &files {
@@ -257,7 +257,7 @@ impl Info {
                 }
             };
             if self.reads_items() {
-                let source = typed_alone(&member, asked, Reinterpret::Unsigned);
+                let source = member.source(asked);
                 let read = source.and_then(|source| match self.explain {
                     true => {
                         let plan = info::explain_stats(&source, reader.limits);
@@ -309,12 +309,12 @@ impl Info {
         let Member { input, n, label } = member;
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let found = if is_text && asked.is_asked() {
-            let source = typed_alone(member, asked, Reinterpret::Unsigned)?;
+            let source = member.source(asked)?;
             Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None }
         } else {
             input.describe(*n)?
         };
-        let stored = asked.read(&found.meta.dtype, label, Reinterpret::Unsigned)?;
+        let stored = asked.read(&found.meta.dtype, label)?;
         let meta = stored.meta(&found.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
         let mut chunks = input.chunks(*n)?;
         for sides in chunks.iter_mut().flat_map(|chunks| [Some(&mut chunks.chunks), chunks.shards.as_mut()]).flatten() {

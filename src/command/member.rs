@@ -3,11 +3,12 @@
 //! Text without a dtype, which is plain JSON and CSV, takes that of the tensors beside it, so the tensors of a command are
 //! typed together.
 
+use std::slice;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::asked::{Asked, Reinterpret};
+use super::asked::Asked;
 use super::messages::{about_items, advised, told};
 use crate::error::{Error, Subject};
 use crate::format::Format;
@@ -50,6 +51,14 @@ impl Member {
     /// Returns the name that its file gives it.
     pub(super) fn name(&self) -> Option<&str> {
         self.input.name(self.n)
+    }
+
+    /// Makes a source of the tensor, which is typed alone.
+    ///
+    /// # Errors
+    /// Those of [`typed`].
+    pub(super) fn source(&self, asked: &Asked<'_>) -> Result<Source> {
+        Ok(typed(slice::from_ref(self), asked)?.pop().expect("a source for each tensor"))
     }
 
     /// Makes a source of integers, which messages call `label`: of any integer dtype, or of text without a dtype that holds
@@ -109,7 +118,7 @@ impl Member {
 ///
 /// # Errors
 /// Of opening; text that cannot be read so; those of [`Asked::read`].
-pub(super) fn typed(members: &[Member], asked: &Asked<'_>, reading: Reinterpret) -> Result<Vec<Source>> {
+pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
         Subject::Operand(n) => refusal(members[n].input.label(), &error),
         Subject::File => error.into(),
@@ -140,7 +149,7 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>, reading: Reinterpret)
     let mut known: Option<DType> = None;
     for (source, Member { input, label, .. }) in sources.iter_mut().zip(members) {
         if let Some(source) = source {
-            let stored = asked.read(source.dtype(), source.label(), reading)?;
+            let stored = asked.read(source.dtype(), source.label())?;
             stored.give(source, input.is_edited()).map_err(|error| match error.subject() {
                 Subject::Dtype => refusal(label, &error),
                 _ => error.into(),
@@ -159,14 +168,6 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>, reading: Reinterpret)
         Ok(source)
     };
     sources.into_iter().zip(members).map(source).collect()
-}
-
-/// Makes a source of one tensor that is typed alone.
-///
-/// # Errors
-/// Those of [`typed`].
-pub(super) fn typed_alone(member: &Member, asked: &Asked<'_>, reading: Reinterpret) -> Result<Source> {
-    Ok(typed(std::slice::from_ref(member), asked, reading)?.pop().expect("a source for each tensor"))
 }
 
 /// Says what the library refuses in the operand that messages call `label`, with its advice.

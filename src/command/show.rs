@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome, TerminalSize};
-use super::member::{Member, typed_alone};
+use super::member::Member;
 use super::messages::{about_items, complain};
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
@@ -155,7 +155,7 @@ impl Show {
         let files: Vec<_> = self.files.iter().map(|file| FILE.of(file)).collect();
         check_stdin(&files)?;
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
-        let asked = Asked::new(self.input.dtype.as_ref());
+        let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
         if self.image {
             return self.draw(&reader, &files, &asked).map(|()| Outcome::Done);
         }
@@ -209,7 +209,7 @@ impl Show {
 
     /// Opens a member of a file, and resolves the part of it that is shown.
     fn part(&self, file: &Operand, input: &Arc<Input>, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
-        let source = typed_alone(&Member::new(input, n), asked, Reinterpret::Unsigned)?;
+        let source = Member::new(input, n).source(asked)?;
         let places = match &self.at {
             None => ResolvedIndex::whole(source.shape()),
             Some(at) => at.args.resolve(source.shape(), &dims_of(&source)).map_err(|error| match error.subject() {

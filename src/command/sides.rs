@@ -8,9 +8,9 @@ use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
-use super::asked::{Asked, Reinterpret};
+use super::asked::Asked;
 use super::found_side::FoundSide;
-use super::member::{Member, typed, typed_alone};
+use super::member::{Member, typed};
 use super::messages::told;
 use super::options::MemberOptions;
 use super::renames::Renames;
@@ -212,7 +212,7 @@ impl NamedPairs {
     pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: &Asked<'_>) -> Result<Source> {
         let input = self.sides[side].open(place.file)?;
         let n = place.number_in(&input)?;
-        typed_alone(&Member::of(input, n), asked, Reinterpret::Unsigned)
+        Member::of(input, n).source(asked)
     }
 }
 
@@ -226,7 +226,7 @@ fn names<'a>(tensors: &[(&'a str, TensorPlace)]) -> Vec<&'a str> {
 /// # Errors
 /// Of opening, and of reading text that has no dtype of its own.
 pub(super) fn open_two(members: &[Member; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
-    Ok(typed(members, asked, Reinterpret::Unsigned)?.try_into().expect("a source for each tensor"))
+    Ok(typed(members, asked)?.try_into().expect("a source for each tensor"))
 }
 
 /// The pairs to compare, and how they are opened and judged.

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use super::asked::{Asked, Reinterpret};
 use super::destination::{Destination, Origin};
 use super::io::{Io, Outcome};
-use super::member::{Member, typed_alone};
+use super::member::Member;
 use super::messages::told;
 use super::operation::Operation;
 use super::options::members::{Stops, TakenOptions};
@@ -81,7 +81,7 @@ impl Slice {
         destination: Destination<'_>,
     ) -> Result<Outcome> {
         let OperatorOptions { input: options, output, .. } = &self.options;
-        let asked = Asked::new(options.dtype.as_ref());
+        let asked = Asked::new(options.dtype.as_ref(), Reinterpret::Unsigned);
         let mut report = destination.report(TITLE);
         let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
@@ -90,7 +90,7 @@ impl Slice {
         self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
         for (n, name) in names.iter().enumerate().filter(|(n, _)| input.is_taken(*n, self.taken.filter())) {
             let member = Member::new(input, n);
-            let data = match typed_alone(&member, &asked, Reinterpret::Unsigned) {
+            let data = match member.source(&asked) {
                 Err(why) if input.describe(n).is_err() => {
                     let changes = |array: &UnreadArray| {
                         let sliced = !slices.of_dims(&array.dims).is_empty();

@@ -297,8 +297,8 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`typed`]; a `--dtype` that none of them has a use for.
     pub(super) fn sources(&self, members: &[Member]) -> Result<Vec<Source>> {
-        let asked = Asked::new(self.options.dtype.as_ref());
-        let sources = typed(members, &asked, Reinterpret::Void)?;
+        let asked = Asked::new(self.options.dtype.as_ref(), Reinterpret::Void);
+        let sources = typed(members, &asked)?;
         asked.finish()?;
         Ok(sources)
     }

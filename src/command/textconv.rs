@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
-use super::member::{Member, typed_alone};
+use super::member::Member;
 use super::messages::reason;
 use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
 use super::show::ShownItems;
@@ -77,7 +77,7 @@ impl Textconv {
                 None => Box::new(File::open(operand.located.file()?).ok()?),
             })
         };
-        let asked = Asked::new(self.input.dtype.as_ref());
+        let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
         let input = match opened {
             Ok(input) => input,
             // an error would end git diff; only what is not there, or cannot be read at all, is one
@@ -101,8 +101,7 @@ impl Textconv {
                 writeln!(out).context("standard output")?;
             }
             let (member, mut text) = (Member::new(&input, n), Vec::new());
-            let told = typed_alone(&member, &asked, Reinterpret::Unsigned)
-                .and_then(|source| tell(&mut text, source, input.name(n), reader.limits));
+            let told = member.source(&asked).and_then(|source| tell(&mut text, source, input.name(n), reader.limits));
             match told {
                 Ok(()) => out.write_all(&text).context("standard output")?,
                 Err(error) => {
