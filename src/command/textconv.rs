@@ -105,7 +105,7 @@ impl Textconv {
             match told {
                 Ok(()) => out.write_all(&text).context("standard output")?,
                 Err(error) => {
-                    let bytes = input.raw(n).or_else(bytes);
+                    let bytes = input.reader().raw(n).or_else(bytes);
                     // what came as an argument, or as a stream that is not kept, is no file whose change is to be shown
                     if bytes.is_none() && input.name(n).is_none() {
                         return Err(error);

@@ -61,7 +61,7 @@ pub struct Collection {
 }
 
 /// A file of a collection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Listed {
     pub path: PathBuf,
     pub label: String,
@@ -113,17 +113,9 @@ impl Collection {
             let bytes = if opening.filter.takes(name) { bytes_of(&input, n) } else { 0 };
             tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
         }
-        let label = input.label().to_owned();
-        let file = Listed {
-            path: path.to_owned(),
-            label,
-            stem: None,
-            is_container: input.names().is_some(),
-            input: Some(input),
-            is_not_read: false,
-            is_broken: false,
-            refused: None,
-        };
+        let (path, label) = (path.to_owned(), input.label().to_owned());
+        let is_container = input.names().is_some();
+        let file = Listed { path, label, is_container, input: Some(input), ..Listed::default() };
         Ok(Self { files: vec![file], tensors, options: opening.options.clone(), open: 1, ..Self::default() })
     }
 
@@ -181,9 +173,7 @@ impl Collection {
         let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
         self.tensors.insert(name.clone(), TensorPlace { file: self.files.len(), member: None, bytes: 0 });
         let refused = Some(malformed!("{what}").within(label.clone()));
-        let (stem, input) = (Some(name), None);
-        let [is_container, is_broken, is_not_read] = [false, false, true];
-        self.files.push(Listed { path, label, stem, input, is_container, is_not_read, is_broken, refused });
+        self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
     }
 
     /// Lists the tensors of files of a folder that are no texts. Returns the pointers of Git LFS among them that lie beside one
@@ -272,7 +262,7 @@ impl Collection {
         let is_opened = format.names_files() || (format.is_container() || !format.is_binary()) && may_hold_wanted;
         let options = OpenOptions { label: label.clone(), ..opening.options.clone() };
         let input = if is_opened { options.open(&Located::of(&path)).ok() } else { None };
-        if input.as_ref().is_some_and(Input::is_other) {
+        if input.as_ref().is_some_and(|input| input.reader().is_other()) {
             self.left_alone.push(path);
             return Ok(Vec::new());
         }
@@ -283,7 +273,7 @@ impl Collection {
             let error = malformed!("two files of one name: {one} and {two}");
             self.tensors.retain(|_, place| place.file != other);
             self.refuse(path, stem, error);
-            return Ok(container.as_ref().map_or_else(Vec::new, Input::files));
+            return Ok(container.as_ref().map_or_else(Vec::new, |input| input.reader().files()));
         }
         self.stems.insert(stem.clone(), file);
         match &container {
@@ -303,12 +293,12 @@ impl Collection {
         if self.tensors.len() > MOST {
             bail!("{label}: more than {MOST} tensors");
         }
-        let shards = container.as_ref().map_or_else(Vec::new, Input::files);
+        let shards = container.as_ref().map_or_else(Vec::new, |input| input.reader().files());
         let is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
         let input = container.filter(|_| self.open < OPEN).map(Arc::new);
         self.open += usize::from(input.is_some());
-        let (stem, is_not_read, refused) = (Some(stem), false, None);
-        self.files.push(Listed { path, label, stem, input, is_container, is_not_read, is_broken, refused });
+        let stem = Some(stem);
+        self.files.push(Listed { path, label, stem, input, is_container, is_broken, ..Listed::default() });
         Ok(shards)
     }
 
@@ -317,9 +307,8 @@ impl Collection {
         let file = self.files.len();
         self.stems.insert(stem.clone(), file);
         self.tensors.insert(stem.clone(), TensorPlace { file, member: None, bytes: 0 });
-        let (label, stem, refused) = (String::new(), Some(stem), Some(error));
-        let (input, [is_container, is_not_read, is_broken]) = (None, [false, false, true]);
-        self.files.push(Listed { path, label, stem, input, is_container, is_not_read, is_broken, refused });
+        let (stem, refused) = (Some(stem), Some(error));
+        self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
 
     /// Returns the names in natural order, and where the tensors are.
@@ -450,6 +439,12 @@ impl FolderReader {
         let number = self.places[n].number_in(&input)?;
         Ok((input, number))
     }
+
+    /// Asks the reader of the file that tensor `n` lies in, with its number there.
+    fn ask<T>(&self, n: usize, ask: impl FnOnce(&dyn Reader, usize) -> Result<T>) -> Result<T> {
+        let (input, number) = self.find(n)?;
+        ask(input.reader(), number).with_context(|| input.label())
+    }
 }
 
 impl Reader for FolderReader {
@@ -458,27 +453,23 @@ impl Reader for FolderReader {
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let (input, number) = self.find(n)?;
-        input.reader().describe(number).with_context(|| input.label())
+        self.ask(n, |reader, n| reader.describe(n))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let (input, number) = self.find(n)?;
-        input.reader().source(number, label).with_context(|| input.label())
+        self.ask(n, |reader, n| reader.source(n, label))
     }
 
     fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
-        let (input, number) = self.find(n)?;
-        input.reader().notes(number).with_context(|| input.label())
+        self.ask(n, |reader, n| reader.notes(n))
     }
 
     fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
-        let (input, number) = self.find(n)?;
-        input.reader().chunks(number).with_context(|| input.label())
+        self.ask(n, |reader, n| reader.chunks(n))
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let member = self.find(n).ok().and_then(|(input, number)| input.raw(number));
+        let member = self.find(n).ok().and_then(|(input, number)| input.reader().raw(number));
         member.or_else(|| bytes_at(self.collection.path(self.places[n].file)))
     }
 

@@ -16,8 +16,7 @@ use super::json::JsonReader;
 use super::located::{Located, Place};
 use super::raw::{self, View};
 use super::table::{Format, Named, containers};
-use super::values::Values;
-use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::InFolder;
 use crate::format::name_order::{alike, list};
@@ -320,17 +319,6 @@ impl Input {
         self.reader.file_format(n).and_then(Format::named).unwrap_or(self.format)
     }
 
-    /// Returns the bytes of member `n` as they lie in the file, whether it can be read or not, if they have a place of their
-    /// own.
-    pub fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        self.reader.raw(n)
-    }
-
-    /// Returns the other files that an index stands for, whether they can be read or not.
-    pub fn files(&self) -> Vec<PathBuf> {
-        self.reader.files()
-    }
-
     /// Returns the name of a member that the path gave behind a colon.
     pub fn member(&self) -> Option<&str> {
         self.member.as_deref()
@@ -344,32 +332,6 @@ impl Input {
     /// Returns the name of member `n` without making a list of all; `None` if there is no such member, or it has no name.
     pub fn name(&self, n: usize) -> Option<&str> {
         self.reader.names()?.get(n).map(String::as_str)
-    }
-
-    /// Returns the name that an ONNX tensor carries itself.
-    pub fn own_name(&self) -> Option<&str> {
-        self.reader.own_name()
-    }
-
-    /// Returns the values in a text whose dtype may depend on other operands; `None` for any other content. Errors are
-    /// about `subject`.
-    pub fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
-        self.reader.values(subject)
-    }
-
-    /// Returns whether the content is valid but holds no tensor, such as the configuration of a model in JSON.
-    pub fn is_other(&self) -> bool {
-        self.reader.is_other()
-    }
-
-    /// Returns why no writer can write such a file anew, so that its items can only be changed in place; `None` if one can.
-    pub fn unwritten(&self) -> Option<Error> {
-        self.reader.unwritten()
-    }
-
-    /// Returns whether items are compressed although the format does not demand it.
-    pub fn is_compressed(&self) -> bool {
-        self.reader.is_compressed()
     }
 
     /// Returns the metadata of the file that member `n` lies in; `None` if the format has no place for any.
@@ -517,8 +479,8 @@ impl Input {
         Ok(found)
     }
 
-    /// Returns what reads it, whose errors do not name it.
-    pub(super) fn reader(&self) -> &dyn Reader {
+    /// Returns what reads it, whose errors do not name it: for all that needs no label.
+    pub fn reader(&self) -> &dyn Reader {
         &*self.reader
     }
 }

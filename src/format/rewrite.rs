@@ -71,7 +71,7 @@ impl Rewrite {
         limits: Limits,
     ) -> Result<Self> {
         let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
-        if !format.is_written() || old.is_some_and(|old| old.unwritten().is_some()) {
+        if !format.is_written() || old.is_some_and(|old| old.reader().unwritten().is_some()) {
             let message = format!("{} cannot be written again: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
@@ -89,7 +89,7 @@ impl Rewrite {
                 }
             }
         }
-        let own_name = old.and_then(Input::own_name);
+        let own_name = old.and_then(|old| old.reader().own_name());
         let is_group = old.map_or(tensors.iter().any(|tensor| tensor.name.is_some()), |old| old.names().is_some());
         for NamedSource { name, source } in tensors {
             let name = name.or_else(|| own_name.map(str::to_owned));
@@ -98,7 +98,7 @@ impl Rewrite {
             works.push(Work { name, style, ..Work::copy(source, limits) });
         }
         let works = checked(works, format, label)?;
-        let compress = old.is_some_and(Input::is_compressed);
+        let compress = old.is_some_and(|old| old.reader().is_compressed());
         let extras = Extras { notes: merged(&notes), compress, is_group, ..Extras::default() };
         Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target, more_bytes })
     }
@@ -149,7 +149,7 @@ pub fn new_format(path: &Path) -> Result<Format> {
     Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", listed(&endings, "or"))))
 }
 
-/// Checks whether tensor `n` of a file that no writer can write anew ([`Input::unwritten`]) can become `new` in place.
+/// Checks whether tensor `n` of a file that no writer can write anew ([`Reader::unwritten`](super::interface::Reader::unwritten)) can become `new` in place.
 /// Messages call the old tensor `label` and the new one `role`.
 ///
 /// # Errors
@@ -163,7 +163,10 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
         true => Error::of(ErrorKind::Unsupported, "a tensor without axes cannot be changed in place"),
         false => {
             let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
-            let why = input.unwritten().unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));
+            let why = input
+                .reader()
+                .unwritten()
+                .unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));
             let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
             let refused = Error::of(ErrorKind::Unsupported, message);
             why.advice().map_or(refused.clone(), |advice| refused.advising(advice))
