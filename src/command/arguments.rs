@@ -72,7 +72,7 @@ enum ArgumentValue {
 impl Arguments {
     /// Returns the arguments of a parsed command line that asks for a part, or for all to be put in place, or says which
     /// format it reads; of any other, how servers are asked and whether that is told. An operand is known by the type that it was parsed into.
-    pub(super) fn of(matches: &ArgMatches) -> Self {
+    pub(super) fn of(matches: &ArgMatches, sub_command: fn(&str) -> Option<Command>) -> Self {
         let Some((name, matches)) = matches.subcommand() else { return Self::default() };
         let asking = AddressOptions {
             timeout: matches.try_get_one("timeout").ok().flatten().copied(),
@@ -84,7 +84,7 @@ impl Arguments {
             return Self { asking, is_quiet, ..Self::default() };
         }
         let mut found = Self { command: name.to_owned(), asking, is_quiet, ..Self::default() };
-        let grammar = super::sub_command(name);
+        let grammar = sub_command(name);
         for arg in grammar.iter().flat_map(Command::get_arguments) {
             let id = arg.get_id().as_str();
             if IRRELEVANT.contains(&id) || matches.value_source(id) != Some(ValueSource::CommandLine) {
@@ -253,12 +253,12 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::command::grammar;
+    use crate::command::{grammar, sub_command};
 
     /// Returns the arguments of a command line, whose words are parted by blanks.
     fn arguments(line: &str) -> Arguments {
         let words = std::iter::once("tensorop").chain(line.split(' '));
-        Arguments::of(&grammar().try_get_matches_from(words).expect("a command line"))
+        Arguments::of(&grammar().try_get_matches_from(words).expect("a command line"), sub_command)
     }
 
     /// Returns what was typed, as a command line of long names.

@@ -8,8 +8,8 @@ use anyhow::{Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-use super::io::{Io, Outcome};
-use super::messages::{complain, unless_closed};
+use super::io::{Io, Outcome, complain};
+use super::messages::unless_closed;
 use super::options::{Word, parse_number, parse_path, parse_words, word};
 use crate::conformance::case::Class;
 use crate::conformance::export::{Layout, export};

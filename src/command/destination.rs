@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::dry_run::Report;
-use super::io::{Io, Outcome};
+use super::io::{Io, Outcome, complain};
 use super::keeping::keeping_others;
-use super::messages::{complain, counted, unless_closed};
+use super::messages::{counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use crate::engine::job::Progress;

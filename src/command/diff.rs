@@ -12,9 +12,9 @@ use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
 use super::diff_plans::{explain_many, explain_two};
 use super::found_side::{find, is_absent};
-use super::io::{Io, Outcome};
+use super::io::{Io, Outcome, complain};
 use super::member::Member;
-use super::messages::{about_items, complain, counted, told, unless_closed};
+use super::messages::{about_items, counted, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
     InputOptions, MemberOptions, OperandArg, PassOptions, ThreadOptions, Word, data_help, parse_number, parse_words,
@@ -450,7 +450,7 @@ impl Diff {
             asked: &asked,
             options: &|name| self.options(name),
             effort: self.effort(limits),
-            renames: &renames,
+            partner: &|side, name| renames.partner(side, name).map(str::to_owned),
         };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         asked.finish()?;

@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::asked::Asked;
 use super::dry_run::Report;
-use super::io::{Io, Outcome};
-use super::messages::{complain, counted, told};
+use super::io::{Io, Outcome, complain};
+use super::messages::{counted, told};
 use super::sides::{NamedPairs, SMALL};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::engine::explain::Explanation;

@@ -6,7 +6,6 @@
 
 use clap::{Arg, Command};
 
-use super::GROUPS;
 use crate::format::Format;
 
 /// The character that replaces a blank at which no line may be broken. No help has it otherwise.
@@ -35,24 +34,31 @@ const NEEDED_MOST: &[&str] = &[
 /// What the short help says of operands, which the long help explains beside the first of them.
 const OPERANDS: &str = "Operands: a file, FILE:NAME in a container, - (standard input), or JSON '[1, 2]'\n";
 
-/// Returns the grammar with help that is laid out for a terminal of `width` columns.
-pub(super) fn laid_out(grammar: Command, width: usize) -> Command {
+/// Sub-commands that the help lists below a heading of their own.
+pub(super) struct Group {
+    pub heading: &'static str,
+    /// Their names, in the order of the help.
+    pub names: &'static [&'static str],
+}
+
+/// Returns the grammar with help that is laid out for a terminal of `width` columns, with sub-commands in their `groups`.
+pub(super) fn laid_out(grammar: Command, groups: &[Group], width: usize) -> Command {
     let lines_kept = |command| shortened(unbroken(command));
-    grouped(lines_kept(grammar).mut_subcommands(lines_kept).term_width(width))
+    grouped(lines_kept(grammar).mut_subcommands(lines_kept).term_width(width), groups)
 }
 
 /// Returns the whole grammar with help that lists sub-commands below the headings of their groups.
 ///
 /// clap knows one heading for all of them. So it lays out its own list, and the headings are put between the lines of that.
-fn grouped(grammar: Command) -> Command {
+fn grouped(grammar: Command, groups: &[Group]) -> Command {
     let list = grammar.clone().help_template("{subcommands}").render_help();
     let heading = *grammar.get_styles().get_header();
     let heading = |text: &str| format!("{heading}{text}:{heading:#}\n");
     let mut template = "{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
     for (plain, styled) in list.to_string().lines().zip(list.ansi().to_string().lines()) {
         let name = plain.split_whitespace().next();
-        if let Some(group) = GROUPS.iter().find(|group| group.names.first().copied() == name) {
-            let gap = if group.names == GROUPS[0].names { "" } else { "\n" };
+        if let Some(group) = groups.iter().find(|group| group.names.first().copied() == name) {
+            let gap = if group.names == groups[0].names { "" } else { "\n" };
             template += &format!("{gap}{}", heading(group.heading));
         }
         template += &format!("{styled}\n");
@@ -113,12 +119,12 @@ pub(super) fn formats() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{NAMES, grammar};
+    use crate::command::{GROUPS, NAMES, grammar};
 
     /// Returns the lines of the help that a command line asks for, on a terminal of that width.
     fn shown(args: &[&str], width: usize) -> Vec<String> {
         let args = std::iter::once("tensorop").chain(args.iter().copied());
-        let help = laid_out(grammar(), width).try_get_matches_from(args).expect_err("a help");
+        let help = laid_out(grammar(), GROUPS, width).try_get_matches_from(args).expect_err("a help");
         plain(&help.render().to_string()).lines().map(str::to_owned).collect()
     }
 

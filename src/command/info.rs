@@ -7,9 +7,9 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::dry_run::Report;
-use super::io::{Io, Outcome};
+use super::io::{Io, Outcome, complain};
 use super::member::Member;
-use super::messages::{complain, reason};
+use super::messages::reason;
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{InputOptions, OperandArg, ThreadOptions, Word, data_help, parse_words, word};

@@ -5,10 +5,12 @@
 //! sub-command looks at `std::env` or at the standard streams itself.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 
 use anyhow::{Result, anyhow};
 
 use super::arguments::Arguments;
+use super::messages::error_line;
 use super::options::{AddressOptions, ThreadOptions, parse_threads, parse_timeout};
 use crate::diff::Style;
 use crate::format::rewrite::UPDATE_GOLDEN;
@@ -44,6 +46,12 @@ pub(super) enum Outcome {
     Different = 1,
     /// Something could not be done, and a message has said so. The rest was done.
     Incomplete = 2,
+}
+
+/// Prints an error as a line on standard error. Returns the outcome of a command that goes on after it.
+pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
+    let _ = writeln!(stderr.clone(), "{}", error_line(error));
+    Outcome::Incomplete
 }
 
 /// The size of a terminal in characters.

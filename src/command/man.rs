@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, Command, ValueHint};
 
-use super::GROUPS;
+use super::help::Group;
 use super::io::{Io, Outcome};
 use super::options::parse_path;
 
@@ -30,24 +30,25 @@ Examples:
 
 impl Man {
     /// Writes a page for the program and for each of its sub-commands into a folder, or the program's to standard output.
-    pub(super) fn run(&self, io: &Io, grammar: Command) -> Result<Outcome> {
+    pub(super) fn run(&self, io: &Io, grammar: Command, groups: &[Group]) -> Result<Outcome> {
         let mut grammar = grammar.disable_help_subcommand(true);
         grammar.build();
         let Some(folder) = self.folder.as_deref().filter(|folder| *folder != Path::new("-")) else {
-            io.stdout.clone().write_all(&page(&grammar)?).context("standard output")?;
+            io.stdout.clone().write_all(&page(&grammar, groups)?).context("standard output")?;
             return Ok(Outcome::Done);
         };
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
         for command in std::iter::once(&grammar).chain(grammar.get_subcommands()) {
             let path = folder.join(clap_mangen::Man::new(command.clone()).get_filename());
-            fs::write(&path, page(command)?).with_context(|| format!("{}: cannot be written", path.display()))?;
+            fs::write(&path, page(command, groups)?)
+                .with_context(|| format!("{}: cannot be written", path.display()))?;
         }
         Ok(Outcome::Done)
     }
 }
 
 /// Returns a manual page in roff.
-fn page(command: &Command) -> Result<Vec<u8>> {
+fn page(command: &Command, groups: &[Group]) -> Result<Vec<u8>> {
     let man = clap_mangen::Man::new(command.clone())
         .source(concat!("tensorop ", env!("CARGO_PKG_VERSION")))
         .manual("tensorop");
@@ -60,7 +61,7 @@ fn page(command: &Command) -> Result<Vec<u8>> {
     if command.has_subcommands() {
         writeln!(out, ".SH SUBCOMMANDS")?;
     }
-    for group in GROUPS.iter().filter(|_| command.has_subcommands()) {
+    for group in groups.iter().filter(|_| command.has_subcommands()) {
         let names = group.names.iter().filter_map(|name| command.find_subcommand(name).cloned());
         let of_group = Command::new("tensorop").disable_help_subcommand(true);
         let of_group = of_group.subcommand_help_heading(group.heading).subcommands(names);

@@ -2,25 +2,12 @@
 
 use std::error::Error as StdError;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 
-use super::io::Outcome;
 use crate::DType;
 use crate::error::Advice;
 pub(super) use crate::error::counted;
 use crate::format::stored_dtype::StoredDType;
-use crate::storage::stream::OutputStream;
-
-/// Prints an error as a line on standard error. Returns the outcome of a command that goes on after it.
-pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
-    let told = told(error);
-    let told = match error.is::<WholeMessage>() {
-        true => escaped(told.chars(), ""),
-        false => printable(&told, ""),
-    };
-    let _ = writeln!(stderr.clone(), "error: {told}");
-    Outcome::Incomplete
-}
 
 /// The message of an error that is told to its end, because it lists what somebody is to type.
 #[derive(Debug)]
@@ -58,6 +45,13 @@ fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String 
         if c.is_control() && !allowed.contains(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
+}
+
+/// Returns the line on standard error that tells an error.
+pub(super) fn error_line(error: &anyhow::Error) -> String {
+    let told = told(error);
+    let told = if error.is::<WholeMessage>() { escaped(told.chars(), "") } else { printable(&told, "") };
+    format!("error: {told}")
 }
 
 /// Returns an error in one line: where it happened, outermost first, what is wrong, and what would help.

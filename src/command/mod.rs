@@ -48,9 +48,10 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 
 use self::arguments::Arguments;
-use self::io::Outcome;
+use self::help::Group;
 pub use self::io::{Environment, Io, TerminalSize};
-use self::messages::{complain, is_closed_pipe, printable};
+use self::io::{Outcome, complain};
+use self::messages::{is_closed_pipe, printable};
 use self::meter::Meter;
 use crate::format::located::Located;
 
@@ -84,20 +85,13 @@ standard error. After an error no file is written or replaced, but standard outp
 pipe ends the program quietly: diff, check and --finish end with the status of their verdict, all other commands with 0. NO_COLOR \
 is honoured.";
 
-/// Sub-commands that the help lists below a heading of their own.
-struct Group {
-    heading: &'static str,
-    /// Their names, in the order of the help.
-    names: &'static [&'static str],
-}
-
 /// Makes all that depends on the list of sub-commands, which are in groups with a heading each. What is in brackets after
 /// a sub-command is passed to `run`.
 ///
 /// clap's derive for an enum of sub-commands would do, but it also generates functions that update parsed arguments, and it
 /// copies all that was parsed.
 macro_rules! sub_commands {
-    ($($heading:literal { $($name:literal $module:ident::$Command:ident $(($more:expr))?)+ })+) => {
+    ($($heading:literal { $($name:literal $module:ident::$Command:ident $(($($more:expr),+))?)+ })+) => {
         enum Command {
             $($($Command($module::$Command),)+)+
         }
@@ -114,7 +108,7 @@ macro_rules! sub_commands {
 
             fn run(&self, io: &Io) -> Result<Outcome> {
                 match self {
-                    $($(Self::$Command(args) => args.run(io $(, $more)?),)+)+
+                    $($(Self::$Command(args) => args.run(io $($(, $more)+)?),)+)+
                 }
             }
         }
@@ -164,7 +158,7 @@ sub_commands! {
     }
     "Shells and help" {
         "completions" completions::Completions(grammar())
-        "man" man::Man(grammar())
+        "man" man::Man(grammar(), GROUPS)
     }
 }
 
@@ -217,12 +211,14 @@ fn parse_with(
 ) -> Result<(Command, Arguments), Ended> {
     let parsed = |grammar: clap::Command| -> Result<_, clap::Error> {
         let mut matches = grammar.try_get_matches_from(args)?;
-        let arguments = Arguments::of(&matches);
+        let arguments = Arguments::of(&matches, sub_command);
         Ok((Command::of(&mut matches)?, arguments))
     };
     parsed(grammar()).map_err(|error| match error.kind() {
         // To lay out help takes half as long as all the rest of a small run, so it is done only if help is shown.
-        ErrorKind::DisplayHelp => Ended::Help(parsed(help::laid_out(grammar(), help_width)).err().unwrap_or(error)),
+        ErrorKind::DisplayHelp => {
+            Ended::Help(parsed(help::laid_out(grammar(), GROUPS, help_width)).err().unwrap_or(error))
+        }
         _ if !error.use_stderr() => Ended::Help(error),
         // clap would print all of the help
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

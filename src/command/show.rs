@@ -8,9 +8,9 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
-use super::io::{Io, Outcome, TerminalSize};
+use super::io::{Io, Outcome, TerminalSize, complain};
 use super::member::Member;
-use super::messages::{about_items, complain};
+use super::messages::about_items;
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};

@@ -13,7 +13,6 @@ use super::found_side::FoundSide;
 use super::member::{Member, typed};
 use super::messages::told;
 use super::options::MemberOptions;
-use super::renames::Renames;
 use super::sources::{Operand, OperandReader, OperandRole};
 use crate::diff::metadata::FilePairs;
 use crate::diff::models::{LoneTensor, Models, NamedResult, Verdict};
@@ -236,8 +235,8 @@ pub(super) struct Comparing<'a> {
     /// Returns the tolerances and limits for the tensor of a name.
     pub options: &'a dyn Fn(&str) -> Options,
     pub effort: Effort,
-    /// What is known of tensors that only one side has.
-    pub renames: &'a Renames,
+    /// Returns the name of the same tensor on the other side, for a name that only that side has.
+    pub partner: &'a dyn Fn(usize, &str) -> Option<String>,
 }
 
 /// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
@@ -333,8 +332,8 @@ impl Comparing<'_> {
         let side = usize::from(places[0].is_none());
         let place = places[side].expect("a name comes from a tensor of one of the sides");
         let source = self.pairs.open_one(side, place, self.asked)?;
-        let renamed = self.renames.partner(side, name).map(str::to_owned);
-        let lone = LoneTensor { outline: Outline::new(source.dtype(), source.shape()), renamed };
+        let outline = Outline::new(source.dtype(), source.shape());
+        let lone = LoneTensor { outline, renamed: (self.partner)(side, name) };
         Ok(if side == 0 { NamedResult::Missing(lone) } else { NamedResult::Extra(lone) })
     }
 }

@@ -175,6 +175,60 @@ fn rows_name_rows_before_them() {
     }
 }
 
+/// Returns what a file names right below its own row, such as `open` of `use super::open::Input`. `file` is its path in `src`.
+fn neighbours(file: &Path, text: &str) -> Vec<String> {
+    let row = row_of(file);
+    let supers = "super::".repeat(file.iter().count() - 1 - usize::from(file.ends_with("mod.rs")));
+    let mut found = Vec::new();
+    for (_, statement) in statements(text) {
+        for prefix in [&*supers, &format!("crate::{row}::")] {
+            let is_path = |at: usize| !statement[..at].ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c));
+            let paths = statement.match_indices(prefix).filter(|(at, _)| is_path(*at));
+            found.extend(paths.flat_map(|(at, _)| first_names(&statement[at + prefix.len()..])));
+        }
+    }
+    found.retain(|name| name != "super");
+    found
+}
+
+/// In a row, too, the files and folders import each other in one direction alone: none is above itself. `mod.rs` of the row is
+/// above all of them. The folders of `storage` are divided by what they reach, and go through each other.
+#[test]
+fn files_of_a_row_import_no_circle() {
+    let mut below: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for (file, text) in sources() {
+        let Some(name) = file.iter().nth(1).filter(|name| *name != "mod.rs") else { continue };
+        let name = Path::new(name).with_extension("").to_string_lossy().into_owned();
+        let row = below.entry(row_of(&file)).or_default();
+        row.entry(name).or_default().extend(neighbours(&file, &text));
+    }
+    below.remove("storage");
+    for (row, mut below) in below {
+        let names: BTreeSet<String> = below.keys().cloned().collect();
+        below.iter_mut().for_each(|(name, others)| others.retain(|other| other != name && names.contains(other)));
+        // what imports nothing that is left is in no circle
+        while let Some(name) = below.iter().find(|(_, others)| others.is_empty()).map(|(name, _)| name.clone()) {
+            below.remove(&name);
+            below.values_mut().for_each(|others| others.retain(|other| *other != name));
+        }
+        assert!(below.is_empty(), "src/{row}: circles of imports among {below:?}");
+    }
+}
+
+#[test]
+fn neighbours_of_small_texts() {
+    let rows: [(&str, &str, &str); 5] = [
+        ("ops/slice.rs", "use super::{a::b, c};\nuse super::super::d;", "a, c"),
+        ("ops/indexed/mod.rs", "use super::a;\nuse self::b;\nuse crate::ops::c::d;", "a, c"),
+        ("ops/indexed/targets.rs", "use super::b;\nuse super::super::a;\nfn f() -> crate::ops::c::C {}", "a, c"),
+        ("ops/slice.rs", "pub use super::a;\n// super::b\nlet c = super::d::e();", "a, d"),
+        ("ops/slice.rs", "use crate::item::a;\n#[cfg(test)]\nmod tests {\n    use super::b;\n}", ""),
+    ];
+    for (file, text, expected) in rows {
+        assert_eq!(neighbours(Path::new(file), text).join(", "), expected, "{file}: {text}");
+    }
+}
+
 #[test]
 fn imports_of_small_texts() {
     let rows: [(&str, &str, &str); 17] = [
