@@ -1,7 +1,14 @@
 //! NumPy's `.npy`: reads and writes its header. The items follow the header as they are in memory.
 //!
-//! The bytes of a header that is written are those of `numpy.save`. `npy_literal` has the grammar of one that is read, which
-//! takes a time that grows as its length.
+//! The bytes of a header that is written are those of `numpy.save`. `npy_literal` has the grammar of headers that are read.
+//!
+//! The package ndarray-npy reads and writes these files, too, and `tests/library/ndarray_npy.rs` compares with it. The program
+//! does not use it, for these reasons:
+//!
+//! - ndarray-npy reads a whole array. The program reads windows, from files larger than memory.
+//! - The item type of its arrays is a type of Rust. It has none for bfloat16, float8, strings, dates and structs.
+//! - Its parser of headers takes exponential time for nested brackets. The parser here takes linear time, and limits the nesting.
+//! - Of two equal keys it takes the last. The parser here refuses them.
 
 use std::io::{self, Read};
 

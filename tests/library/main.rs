@@ -5,6 +5,7 @@ mod common;
 
 #[cfg(feature = "predicates")]
 mod golden;
+mod ndarray_npy;
 mod opened;
 mod options;
 mod remote;
