@@ -62,6 +62,7 @@ fn told(folder: &Folder, file: &str) -> Result<(Vec<String>, String), String> {
 }
 
 /// What a conversion makes: its members with their dtypes, and its metadata as JSON ("null" for none).
+#[track_caller]
 fn makes(rows: &[(&str, &[&str], &str)]) {
     each(
         rows,

@@ -165,6 +165,7 @@ fn every_format_from_every_format() {
 }
 
 /// Rows of arguments and the file that they give, from any window and any number of threads, and through a pipe.
+#[track_caller]
 fn gives(folder: &Folder, to: &str, rows: &[(&str, Vec<u8>)]) {
     each(
         rows,

@@ -30,6 +30,7 @@ fn folder() -> Folder {
 }
 
 /// Rows of arguments, exit status and the first line, or the whole output if that is one line; at every window size.
+#[track_caller]
 fn verdicts(folder: &Folder, rows: &[(&str, i32, &str)]) {
     each(
         rows,

@@ -39,6 +39,7 @@ fn members<'a>(items: Vec<u8>) -> Vec<Member<'a>> {
 }
 
 /// Runs of `info`, and all that they print, whatever the windows and threads.
+#[track_caller]
 fn printed(folder: &Folder, rows: &[(&str, &str)]) {
     each(
         rows,

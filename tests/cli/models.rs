@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::common::{Folder, each, member, npz, safetensors, skip, tensor, words};
 
 /// Rows of arguments, exit status and what is printed, of which each line is looked for.
+#[track_caller]
 fn prints(folder: &Folder, rows: &[(&str, i32, &[&str])]) {
     each(
         rows,

@@ -7,6 +7,7 @@ fn line(dtype: &str, shape: &str, data: &str) -> String {
 }
 
 /// Arguments without blanks in them, and dtype, shape and data of what is printed.
+#[track_caller]
 fn results(folder: &Folder, rows: &[(&str, &str, &str, &str)]) {
     let rows: Vec<_> = rows.iter().map(|(args, dtype, shape, data)| (*args, line(dtype, shape, data))).collect();
     let rows: Vec<_> = rows.iter().map(|(args, expected)| (*args, expected.as_str())).collect();

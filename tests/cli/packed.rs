@@ -41,6 +41,7 @@ fn folder(bytes: [u8; 6]) -> Folder {
     folder
 }
 
+#[track_caller]
 fn refuses(folder: &Folder, rows: &[Refusal]) {
     each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
 }

@@ -20,8 +20,27 @@ pub(crate) use machine::*;
 pub(crate) use program::*;
 pub(crate) use tensors::*;
 
-/// Where two files part.
+use std::panic::Location;
+
+use tensorop::diff;
+
+/// Returns how two files differ: as `tensorop diff` lists items, if both are tensors that it tells apart, otherwise by their
+/// bytes.
 pub(crate) fn difference(found: &[u8], expected: &[u8]) -> String {
+    difference_of_tensors(found, expected).unwrap_or_else(|| difference_of_bytes(found, expected))
+}
+
+/// Returns the verdict of the library on two tensors, and the first items that differ. `None` if either is no tensor, or
+/// if they are equal.
+fn difference_of_tensors(found: &[u8], expected: &[u8]) -> Option<String> {
+    let (found, expected) = (tensorop::read_bytes(found).ok()?, tensorop::read_bytes(expected).ok()?);
+    let difference = diff::compare(&expected, &found, &diff::Options::default()).ok()?;
+    let item = |it: &diff::Mismatch| format!("{:?}: {}, expected {}", it.index, it.actual, it.expected);
+    let lines = std::iter::once(difference.verdict()).chain(difference.first().iter().map(item));
+    (!difference.equal()).then(|| lines.collect::<Vec<_>>().join("\n    "))
+}
+
+fn difference_of_bytes(found: &[u8], expected: &[u8]) -> String {
     let at = found.iter().zip(expected).position(|(a, b)| a != b).unwrap_or(found.len().min(expected.len()));
     let show = |bytes: &[u8]| bytes[at.min(bytes.len())..].iter().take(24).copied().collect::<Vec<u8>>();
     format!(
@@ -33,20 +52,44 @@ pub(crate) fn difference(found: &[u8], expected: &[u8]) -> String {
     )
 }
 
-/// Runs `check` on all rows, then names those that failed.
+/// Runs `check` on all rows, then names those that failed, with the file and the line of each.
+#[track_caller]
 pub(crate) fn each<T>(
     rows: impl IntoIterator<Item = T>,
     name: impl Fn(&T) -> String,
     check: impl Fn(&T) -> Result<(), String>,
 ) {
+    let table = Location::caller();
     let mut count = 0;
     let failures: Vec<String> = rows
         .into_iter()
         .inspect(|_| count += 1)
-        .filter_map(|row| check(&row).err().map(|why| format!("  {}: {why}", name(&row))))
+        .enumerate()
+        .filter_map(|(at, row)| {
+            let why = check(&row).err()?;
+            let name = name(&row);
+            let place = match line_of(table, &name) {
+                Some(line) => format!("{}:{line}", table.file()),
+                None => format!("{}:{}, row {}", table.file(), table.line(), at + 1),
+            };
+            Some(format!("  {place}: {name}: {why}"))
+        })
         .collect();
     assert!(failures.is_empty(), "{} of {count} rows failed:\n{}", failures.len(), failures.join("\n"));
     assert!(count > 0, "no rows");
+}
+
+/// Returns the line of a row, counted from 1, if the function that has the table has the row's name as a text.
+fn line_of(table: &Location, name: &str) -> Option<u32> {
+    let source = std::fs::read_to_string(table.file()).ok()?;
+    let texts = [name.to_owned(), name.trim_matches('`').to_owned()].map(|text| format!("\"{}\"", text.escape_debug()));
+    let lines: Vec<(u32, &str)> = (1..).zip(source.lines()).collect();
+    let is_named = |line: &str| texts.iter().any(|text| line.contains(text));
+    // a function ends in a line with nothing but a bracket
+    let function =
+        lines.split(|(_, line)| *line == "}").find(|lines| lines.iter().any(|(at, _)| *at == table.line()))?;
+    let named = function.iter().filter(|(_, line)| is_named(line)).map(|(at, _)| *at);
+    named.min_by_key(|at| table.line().abs_diff(*at))
 }
 
 /// Arguments from a text: a space between two of them, `''` an empty one.

@@ -338,6 +338,7 @@ pub(crate) fn sub_commands() -> Vec<String> {
 pub(crate) type Refusal<'a> = (&'a str, &'a [&'a str]);
 
 /// Checks refusals of commands that would write `out.npy`, which is already there. An argument `''` is empty.
+#[track_caller]
 pub(crate) fn refusals(folder: &Folder, rows: &[Refusal]) {
     folder.put("out.npy", b"what was there before");
     each(
@@ -351,6 +352,7 @@ pub(crate) fn refusals(folder: &Folder, rows: &[Refusal]) {
 }
 
 /// One row of a table of results: arguments, and what `--to json` prints.
+#[track_caller]
 pub(crate) fn prints(folder: &Folder, rows: &[(&str, &str)]) {
     each(
         rows,
@@ -434,6 +436,7 @@ impl<T: Item> Example<T> {
 }
 
 /// Checks all examples, then names those that failed.
+#[track_caller]
 pub(crate) fn examples<T: Item>(rows: Vec<Example<T>>) {
     each(rows, |example| example.name.clone(), Example::check);
 }

@@ -9,6 +9,7 @@ mod ndarray_npy;
 mod opened;
 mod options;
 mod remote;
+mod rows;
 
 use std::fs;
 use std::io;
