@@ -63,6 +63,7 @@ mod zarr;
 
 // what is delivered beside the program, and what it is built from
 mod guide;
+mod help;
 mod map;
 #[cfg(feature = "zarr")]
 mod parts_guide;
