@@ -9,11 +9,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::error::Result;
-use crate::item::dtype::DType;
-use crate::item::tensor::Tensor;
+use super::kernel::Rows;
+use super::reading::Comparability;
 use crate::report::printable;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::conversion::Conversion;
 use crate::storage::source::{Notes, Source};
 
 /// The name of the item that chunks hold which are not stored.
@@ -22,29 +22,21 @@ const FILL_VALUE: &str = "fill_value";
 /// The name of the names of the axes.
 const DIMENSION_NAMES: &str = "dimension_names";
 
-/// Returns the names of what describes two tensors and differs, in alphabetical order. `are_equal` tells whether two items are
-/// the same, whatever their dtypes.
-///
-/// # Errors
-/// There is not enough memory.
-pub(super) fn differing_of_tensors(
-    expected: &Source,
-    actual: &Source,
-    are_equal: impl FnOnce(&Tensor, &Tensor) -> Result<bool>,
-) -> Result<BTreeSet<String>> {
+/// Returns the names of what describes two tensors and differs, in alphabetical order.
+pub(super) fn differing_of_tensors(expected: &Source, actual: &Source) -> BTreeSet<String> {
     let [Some(one), Some(other)] = [expected, actual].map(|source| source.as_chunks().map(|chunks| chunks.style()))
     else {
-        return Ok(BTreeSet::new());
+        return BTreeSet::new();
     };
     let attributes = [one, other].map(|style| style.attributes.as_deref().unwrap_or("{}"));
     let mut names = differing_keys(attributes);
     if axes_of(one) != axes_of(other) {
         names.insert(DIMENSION_NAMES.to_owned());
     }
-    if !have_one_fill([expected, actual], [&one.fill, &other.fill], are_equal)? {
+    if !have_one_fill([expected, actual], [&one.fill, &other.fill]) {
         names.insert(FILL_VALUE.to_owned());
     }
-    Ok(names)
+    names
 }
 
 /// Returns the names of the axes; `None` if no axis has one.
@@ -54,21 +46,20 @@ fn axes_of(style: &ChunkStyle) -> Option<Vec<Option<String>>> {
 }
 
 /// Returns whether the fill values of two tensors are the same item, which those of two dtypes can be.
-fn have_one_fill(
-    sources: [&Source; 2],
-    fills: [&[u8]; 2],
-    are_equal: impl FnOnce(&Tensor, &Tensor) -> Result<bool>,
-) -> Result<bool> {
-    let [one, other] = sources.map(Source::dtype);
-    if one == other && fills[0] == fills[1] {
-        return Ok(true);
+fn have_one_fill(sources: [&Source; 2], fills: [&[u8]; 2]) -> bool {
+    let dtypes = sources.map(Source::dtype);
+    // not where `--dtype` has made other items of the bytes
+    let are_items = dtypes.iter().zip(fills).all(|(dtype, fill)| dtype.itemsize() == fill.len());
+    if !are_items || dtypes[0] == dtypes[1] && fills[0] == fills[1] {
+        return fills[0] == fills[1];
     }
-    let item = |dtype: &DType, fill: &[u8]| Tensor::new(dtype.clone(), Vec::new(), fill.to_vec());
-    match (item(one, fills[0]), item(other, fills[1])) {
-        (Ok(one), Ok(other)) => are_equal(&one, &other),
-        // where `--dtype` has made other items of the bytes
-        (Err(_), _) | (_, Err(_)) => Ok(fills[0] == fills[1]),
-    }
+    let native = |side: usize| {
+        let mut item = fills[side].to_vec();
+        Conversion::to_native(dtypes[side]).swap(&mut item);
+        item
+    };
+    let how = Comparability::new(&dtypes[0].native(), &dtypes[1].native());
+    how.is_some_and(|how| how.is_same(Rows { expected: &native(0), actual: &native(1) }))
 }
 
 /// Returns the keys whose values differ in two objects of JSON, or that only one of them has.

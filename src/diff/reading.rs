@@ -10,6 +10,8 @@ use num_complex::Complex;
 
 use super::item::ItemClass;
 use super::kernel::{ComparedAs, PairKernel, Rows};
+use super::options::Options;
+use super::rule::Rule;
 use super::steps::{Ordinals, Steps, ordinal16, ordinal32, ordinal64};
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{self, Element, inlined, match_kind, not_numbers};
@@ -63,14 +65,19 @@ impl Comparability {
         Some(Self::Text { is_wide: [is_wide(expected)?, is_wide(actual)?] })
     }
 
-    /// Returns whether two items that are no numbers are the same.
+    /// Returns whether two items are the same: no tolerance is given, and two NaN are.
     pub(super) fn is_same(&self, pair: Rows<'_>) -> bool {
         match self {
             Self::Bytes => pair.expected == pair.actual,
             Self::Text { is_wide: [expected, actual] } => {
                 text_of(pair.expected, *expected).eq(text_of(pair.actual, *actual))
             }
-            Self::Numbers(_) => unreachable!("numbers are compared by a kernel"),
+            Self::Numbers(reading) => {
+                let (mut converted, mut facts) = (Default::default(), Vec::new());
+                let rows = reading.read(pair, &mut converted);
+                reading.kernel().facts(&Rule::new(&Options::default()), rows, &[], &mut facts);
+                facts.iter().all(|facts| !facts.fails)
+            }
         }
     }
 }
