@@ -11,7 +11,7 @@ use super::metrics::Metrics;
 use super::most::Most;
 use super::options::{Effort, Options};
 use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns};
-use super::reading::{Comparability, NumberReading};
+use super::reading::{Comparability, ConvertedItems, NumberReading};
 use super::rule::Rule;
 use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlocks};
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks};
@@ -165,7 +165,7 @@ struct ThreadFindings {
     /// Equal windows that were not summed.
     skipped: Vec<usize>,
     /// Memory that is used again for each part of a window.
-    converted: [Vec<u8>; 2],
+    converted: [ConvertedItems; 2],
     scratch: TallyScratch,
 }
 

@@ -3,7 +3,7 @@
 use super::compare::CHUNK;
 use super::kernel::Rows;
 use super::options::Options;
-use super::reading::Comparability;
+use super::reading::{Comparability, ConvertedItems};
 use super::rule::Rule;
 use super::tally::{NumberPairs, NumberRule, StoredItems, for_each_opaque, mark_failures};
 use crate::engine::job::Progress;
@@ -32,7 +32,7 @@ struct ComparedPairs {
 /// Memory that is used again for each window.
 #[derive(Default)]
 struct PairScratch {
-    converted: [Vec<u8>; 2],
+    converted: [ConvertedItems; 2],
     steps: Vec<u64>,
     bits: Vec<u64>,
 }

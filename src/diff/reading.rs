@@ -1,21 +1,16 @@
 //! How the items of two tensors become items of one of the types that are compared.
 //!
-//! The items of most dtypes are converted first ([`ConvertItems`]), and no two that differ become the same: float64 holds
+//! The items of most dtypes are converted first ([`ItemConversion`]), and no two that differ become the same: float64 holds
 //! every float of fewer bits and every integer of up to 32, and NaN keeps its bits.
-
-use std::array;
-
-use half::{bf16, f16};
-use num_complex::Complex;
 
 use super::item::ItemClass;
 use super::kernel::{ComparedAs, PairKernel, Rows};
 use super::options::Options;
 use super::rule::Rule;
-use super::steps::{Ordinals, Steps, ordinal16, ordinal32, ordinal64};
+use super::steps::Steps;
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{self, Element, inlined, match_kind, not_numbers};
 use crate::item::encoding::{code_points, unpadded};
+use crate::item::load::{Load, integers, reals};
 
 /// How the items of two tensors can be compared.
 pub(super) enum Comparability {
@@ -31,16 +26,13 @@ pub(super) enum Comparability {
 pub(super) struct NumberReading {
     pub compared: ComparedAs,
     /// Converts the items of either side to that type; `None` if they are of that type.
-    pub convert: Option<[ConvertItems; 2]>,
+    pub convert: Option<[ItemConversion; 2]>,
     pub steps: Steps,
     /// Whether differences are whole numbers.
     pub integers: bool,
     /// Whether both tensors have one dtype: then items of the same bytes are the same.
     pub is_one_dtype: bool,
 }
-
-/// Converts a row of items to another type, both as little-endian bytes.
-pub(super) type ConvertItems = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;
 
 impl Comparability {
     /// Returns `None` if two dtypes have no common meaning.
@@ -93,10 +85,10 @@ impl NumberReading {
     fn of_one(kind: &Kind) -> Option<Self> {
         let (class, compared) = compared_as(kind)?;
         let is_so_stored = DType::from(kind.clone()).itemsize() == compared.kernel().size();
-        let convert = || conversion(kind, compared, NanBits::Kept);
+        let convert = || ItemConversion::new(kind, compared, NanBits::Kept);
         let convert = if is_so_stored { None } else { Some([convert(), convert()]) };
         let integers = matches!(class, ItemClass::Integer | ItemClass::Date);
-        Some(Self { compared, convert, steps: steps_of(kind), integers, is_one_dtype: true })
+        Some(Self { compared, convert, steps: Steps::of(kind), integers, is_one_dtype: true })
     }
 
     /// Returns how tensors of two dtypes are read as numbers of a class.
@@ -108,7 +100,7 @@ impl NumberReading {
         };
         // NaN of two dtypes have nothing in common, so they get bits that differ
         let nans = [NanBits::All(f64::NAN.to_bits()), NanBits::All(f64::NAN.to_bits() | 1)];
-        let convert = [conversion(kinds[0], compared, nans[0]), conversion(kinds[1], compared, nans[1])];
+        let convert = [0, 1].map(|side| ItemConversion::new(kinds[side], compared, nans[side]));
         let integers = class == ItemClass::Integer;
         Self { compared, convert: Some(convert), steps: Steps::None, integers, is_one_dtype: false }
     }
@@ -119,13 +111,15 @@ impl NumberReading {
     }
 
     /// Returns the items of both sides as they are compared, in `converted` if they had to be converted.
-    pub(super) fn read<'a>(&self, stored: Rows<'a>, converted: &'a mut [Vec<u8>; 2]) -> Rows<'a> {
+    pub(super) fn read<'a>(&self, stored: Rows<'a>, converted: &'a mut [ConvertedItems; 2]) -> Rows<'a> {
         match &self.convert {
             None => stored,
             Some([expected, actual]) => {
-                expected(stored.expected, &mut converted[0]);
-                actual(stored.actual, &mut converted[1]);
-                Rows { expected: &converted[0], actual: &converted[1] }
+                let [of_expected, of_actual] = converted;
+                Rows {
+                    expected: expected.convert(stored.expected, of_expected),
+                    actual: actual.convert(stored.actual, of_actual),
+                }
             }
         }
     }
@@ -134,36 +128,21 @@ impl NumberReading {
 /// Returns the class of a dtype's items, and as what two tensors of it are compared; `None` if they are no numbers and no
 /// dates.
 fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
-    Some(match_kind!(*kind, {
-        bool T => (ItemClass::Integer, T::COMPARED),
-        integer T => (ItemClass::Integer, T::COMPARED),
-        float T => (ItemClass::Float, ComparedAs::Float64),
-        complex T => (ItemClass::Complex, ComparedAs::Complex),
+    Some(match kind {
+        // two that are true may differ in bits
+        Kind::Bool => (ItemClass::Integer, ComparedAs::Bool),
+        Kind::Int64 => (ItemClass::Integer, ComparedAs::Int64),
+        Kind::UInt64 => (ItemClass::Integer, ComparedAs::UInt64),
+        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 => {
+            (ItemClass::Integer, ComparedAs::Float64)
+        }
+        Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64 => (ItemClass::Float, ComparedAs::Float64),
+        Kind::Complex64 | Kind::Complex128 => (ItemClass::Complex, ComparedAs::Complex),
         Kind::Datetime(_) | Kind::Timedelta(_) => (ItemClass::Date, ComparedAs::Ticks),
         Kind::Narrow(narrow) if narrow.is_integer() => (ItemClass::Integer, ComparedAs::Float64),
         Kind::Narrow(_) => (ItemClass::Float, ComparedAs::Float64),
         Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => return None,
         Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => return None,
-    }))
-}
-
-/// Returns how the steps between items of a dtype are found.
-fn steps_of(kind: &Kind) -> Steps {
-    match_kind!(*kind, {
-        bool T => Steps::Distance,
-        integer T => Steps::Distance,
-        float T => T::steps(false),
-        complex T => <T as Element>::Part::steps(true),
-        Kind::Narrow(narrow) if narrow.is_integer() => Steps::Distance,
-        Kind::Narrow(narrow) => {
-            // the steps to NaN, which has no ordinal, are of no use
-            let table: [i32; 256] = array::from_fn(|item| narrow.ordinal(item as u8).unwrap_or(0) as i32);
-            let read = move |[byte]: [u8; 1]| table[usize::from(byte)];
-            Steps::Floats(Box::new(Ordinals { read, is_complex: false }))
-        }
-        Kind::Datetime(_) | Kind::Timedelta(_) => Steps::Distance,
-        Kind::LongDouble(_) | Kind::ComplexLongDouble(_) => Steps::None,
-        Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => Steps::None,
     })
 }
 
@@ -176,185 +155,90 @@ enum NanBits {
     All(u64),
 }
 
-/// An integer or a bool.
-trait StoredInteger: Copy + Into<i128> {
-    /// The type that two tensors of it are compared as.
-    const COMPARED: ComparedAs;
-
-    /// Returns the nearest float64.
-    fn near(self) -> f64;
+/// Items of one side as they are compared.
+#[derive(Default)]
+pub(super) struct ConvertedItems {
+    /// Float64s, or both parts of complex numbers.
+    floats: Vec<[u8; 8]>,
+    /// Integers, or complex numbers that were real.
+    wide: Vec<[u8; 16]>,
 }
 
-macro_rules! stored_integers {
-    ($($type:ty: $compared:ident),+) => {
-        $(impl StoredInteger for $type {
-            const COMPARED: ComparedAs = ComparedAs::$compared;
+/// How little-endian items of a dtype become numbers of another type.
+pub(super) enum ItemConversion {
+    /// They become integers of 128 bits.
+    Integers(Load<[u8; 16]>),
+    /// They become float64s, or complex numbers of these.
+    Floats(FloatConversion),
+}
 
-            inlined! {
-                fn near(self) -> f64 { self as f64 }
+pub(super) struct FloatConversion {
+    load: Load<[u8; 8]>,
+    nan: NanBits,
+    /// The bytes of an item, or of a part of a complex one, and the bits of them that count.
+    width: usize,
+    mask: u64,
+    /// Whether items that are not complex become so.
+    is_widened: bool,
+}
+
+impl ItemConversion {
+    fn new(kind: &Kind, to: ComparedAs, nan: NanBits) -> Self {
+        let dtype = DType::from(kind.clone());
+        let loaded = match to {
+            ComparedAs::Int128 => integers(kind, i128::to_le_bytes).map(Self::Integers),
+            ComparedAs::Float64 | ComparedAs::Complex => reals(&dtype, f64::to_le_bytes).map(|load| {
+                let is_complex = matches!(kind, Kind::Complex64 | Kind::Complex128);
+                let width = if is_complex { dtype.itemsize() / 2 } else { dtype.itemsize() };
+                let mask = if let Kind::Narrow(narrow) = kind { (1 << narrow.bits()) - 1 } else { u64::MAX };
+                let is_widened = to == ComparedAs::Complex && !is_complex;
+                Self::Floats(FloatConversion { load, nan, width, mask, is_widened })
+            }),
+            ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Bool => None,
+        };
+        loaded.unwrap_or_else(|| unreachable!("items of {kind:?} are not converted to {to:?}"))
+    }
+
+    /// Returns the little-endian bytes of the numbers that items become.
+    fn convert<'a>(&self, bytes: &[u8], out: &'a mut ConvertedItems) -> &'a [u8] {
+        let ConvertedItems { floats, wide } = out;
+        match self {
+            Self::Integers(load) => {
+                load(bytes, wide);
+                wide.as_flattened()
             }
-        })+
-    };
-}
-
-stored_integers!(i8: Float64, i16: Float64, i32: Float64, i64: Int64, u8: Float64, u16: Float64, u32: Float64, u64: UInt64);
-
-impl StoredInteger for bool {
-    // two that are true may differ in bits
-    const COMPARED: ComparedAs = ComparedAs::Bool;
-
-    inlined! {
-        fn near(self) -> f64 { u8::from(self).into() }
-    }
-}
-
-/// A float as a float64, and the bits that it is stored as.
-#[derive(Clone, Copy)]
-struct WideFloat {
-    value: f64,
-    bits: u64,
-}
-
-impl WideFloat {
-    /// Returns the little-endian bytes of the float64.
-    #[inline]
-    fn to_bytes(self, nan: NanBits) -> [u8; 8] {
-        match nan {
-            _ if !self.value.is_nan() => self.value.to_le_bytes(),
-            NanBits::Kept => (self.bits | f64::NAN.to_bits()).to_le_bytes(),
-            NanBits::All(bits) => bits.to_le_bytes(),
-        }
-    }
-}
-
-/// A float, or a part of a complex number.
-trait StoredFloat: Copy {
-    fn widened(self) -> WideFloat;
-
-    /// Returns how the steps between such floats, or complex numbers of them, are found.
-    fn steps(is_complex: bool) -> Steps;
-}
-
-macro_rules! stored_floats {
-    ($($type:ty: $ordinal:ident),+) => {
-        $(impl StoredFloat for $type {
-            inlined! {
-                fn widened(self) -> WideFloat {
-                    WideFloat { value: element::Float::wide(self), bits: self.to_bits().into() }
+            Self::Floats(FloatConversion { load, nan, width, mask, is_widened }) => {
+                // NaN is rare, and to choose its bits at each item would take longer than all else
+                if load(bytes, floats) {
+                    set_nan_bits(floats, bytes.chunks_exact(*width), *nan, *mask);
                 }
+                if !is_widened {
+                    return floats.as_flattened();
+                }
+                wide.clear();
+                wide.extend(floats.iter().map(|&re| {
+                    let mut both = [0; 16];
+                    both[..8].copy_from_slice(&re);
+                    both
+                }));
+                wide.as_flattened()
             }
-
-            fn steps(is_complex: bool) -> Steps {
-                let read = |bytes| $ordinal(<$type>::from_le_bytes(bytes).to_bits());
-                Steps::Floats(Box::new(Ordinals { read, is_complex }))
-            }
-        })+
-    };
-}
-
-stored_floats!(f16: ordinal16, bf16: ordinal16, f32: ordinal32, f64: ordinal64);
-
-/// Returns what converts numbers of a dtype to a type.
-fn conversion(kind: &Kind, to: ComparedAs, nan: NanBits) -> ConvertItems {
-    match_kind!(*kind, {
-        bool T => convert_integers(to, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
-        integer T => convert_integers(to, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
-        float T => convert_floats(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes).widened()),
-        complex T => convert_complex(to, nan, |bytes: &[u8; size_of::<T>()]| T::read_le(bytes)),
-        Kind::Narrow(narrow) if narrow.is_integer() => {
-            let table: [i8; 256] = array::from_fn(|item| narrow.value(item as u8) as i8);
-            convert_integers(to, move |[item]: &[u8; 1]| table[usize::from(*item)])
-        }
-        Kind::Narrow(narrow) => {
-            let mask = ((1_u32 << narrow.bits()) - 1) as u8;
-            let small = |item: u8| WideFloat { value: narrow.value(item), bits: (item & mask).into() };
-            let table: [WideFloat; 256] = array::from_fn(|item| small(item as u8));
-            convert_floats(to, nan, move |[item]: &[u8; 1]| table[usize::from(*item)])
-        }
-        not_numbers!() => unreachable!("items of {kind:?} are not converted"),
-    })
-}
-
-fn convert_integers<S: StoredInteger, const SIZE: usize>(
-    to: ComparedAs,
-    read: impl Fn(&[u8; SIZE]) -> S + Send + Sync + 'static,
-) -> ConvertItems {
-    match to {
-        ComparedAs::Int128 => Box::new(move |bytes, out| each(bytes, out, |item| read(item).into().to_le_bytes())),
-        ComparedAs::Float64 | ComparedAs::Complex => {
-            let near = move |bytes: &[u8], out: &mut Vec<u8>| each(bytes, out, |item| read(item).near().to_le_bytes());
-            real_or_complex(to, Box::new(near))
-        }
-        ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Bool => {
-            unreachable!("items that are compared as {to:?} are stored so")
         }
     }
 }
 
-fn convert_floats<const SIZE: usize>(
-    to: ComparedAs,
-    nan: NanBits,
-    read: impl Fn(&[u8; SIZE]) -> WideFloat + Send + Sync + 'static,
-) -> ConvertItems {
-    let convert = move |bytes: &[u8], out: &mut Vec<u8>| {
-        let mut has_nan = false;
-        each(bytes, out, |item| {
-            let WideFloat { value, .. } = read(item);
-            has_nan |= value.is_nan();
-            value.to_le_bytes()
-        });
-        // NaN is rare, and to choose its bits at each item would take longer than all else
-        if has_nan {
-            each(bytes, out, |item| read(item).to_bytes(nan));
-        }
-    };
-    real_or_complex(to, Box::new(convert))
-}
-
-fn convert_complex<P: StoredFloat, const SIZE: usize>(
-    to: ComparedAs,
-    nan: NanBits,
-    read: impl Fn(&[u8; SIZE]) -> Complex<P> + Send + Sync + 'static,
-) -> ConvertItems {
-    assert_eq!(to, ComparedAs::Complex, "complex numbers are compared as nothing else");
-    Box::new(move |bytes, out| {
-        each(bytes, out, |item| {
-            let Complex { re, im } = read(item);
-            let mut both = [0; 16];
-            both[..8].copy_from_slice(&re.widened().to_bytes(nan));
-            both[8..].copy_from_slice(&im.widened().to_bytes(nan));
-            both
-        });
-    })
-}
-
-/// Returns what makes complex numbers of the float64s that `convert` makes, if these are wanted, else `convert`.
-fn real_or_complex(to: ComparedAs, convert: ConvertItems) -> ConvertItems {
-    if to == ComparedAs::Float64 {
-        return convert;
-    }
-    assert_eq!(to, ComparedAs::Complex, "floats are not compared as integers");
-    Box::new(move |bytes, out| {
-        convert(bytes, out);
-        let mut parts = vec![0; 2 * out.len()];
-        for (both, re) in parts.as_chunks_mut::<16>().0.iter_mut().zip(out.as_chunks::<8>().0) {
-            both[..8].copy_from_slice(re);
-        }
-        *out = parts;
-    })
-}
-
-/// Makes `out` an item of `N` bytes for each item of `SIZE`. Each is written in its place; to append them would check for
-/// room at each.
-#[inline(always)]
-fn each<const SIZE: usize, const N: usize>(
-    bytes: &[u8],
-    out: &mut Vec<u8>,
-    mut item: impl FnMut(&[u8; SIZE]) -> [u8; N],
-) {
-    let items = bytes.as_chunks::<SIZE>().0;
-    out.resize(items.len() * N, 0);
-    for (slot, bytes) in out.as_chunks_mut::<N>().0.iter_mut().zip(items) {
-        *slot = item(bytes);
+/// Sets the bits of each NaN among floats that were made from some items, of which the bits of `mask` count.
+fn set_nan_bits<'a>(floats: &mut [[u8; 8]], items: impl Iterator<Item = &'a [u8]>, nan: NanBits, mask: u64) {
+    let are_nan = floats.iter_mut().zip(items).filter(|(float, _)| f64::from_le_bytes(**float).is_nan());
+    for (float, item) in are_nan {
+        let bits = match nan {
+            NanBits::Kept => {
+                let mut word = [0; 8];
+                word[..item.len()].copy_from_slice(item);
+                u64::from_le_bytes(word) & mask | f64::NAN.to_bits()
+            }
+            NanBits::All(bits) => bits,
+        };
+        *float = bits.to_le_bytes();
     }
 }

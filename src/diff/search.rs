@@ -2,7 +2,7 @@
 
 use super::compare::{CHUNK, Comparison};
 use super::distance::Number;
-use super::reading::NumberReading;
+use super::reading::{ConvertedItems, NumberReading};
 use super::tally::StoredItems;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
 use crate::engine::scan::{ScannedBox, scan, settled};
@@ -109,8 +109,8 @@ impl Comparison<'_> {
         each: &(dyn Fn(&mut S, &[u64]) + Sync),
     ) -> Result<Vec<S>> {
         let widths = self.widths;
-        let begin = || (begin(), Vec::new(), [Vec::new(), Vec::new()]);
-        type State<S> = (S, Vec<u64>, [Vec<u8>; 2]);
+        let begin = || (begin(), Vec::new(), <[ConvertedItems; 2]>::default());
+        type State<S> = (S, Vec<u64>, [ConvertedItems; 2]);
         let look = |(state, keys, converted): &mut State<S>, window: &ScannedBox<'_, 2>| {
             for part in StoredItems::new(window.start(), widths, window.items).chunks(CHUNK) {
                 reading.kernel().keys(reading.read(part.rows, converted), keys);

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::firsts::{Numbered, first_of, improve, least};
-use super::items::{ByteItem, CountedItem};
+use super::items::{ByteItems, CountedItem};
 use super::part::ItemPasses;
 use crate::engine::quantiles::Key;
 use crate::error::Result;
@@ -30,7 +30,7 @@ impl ByteCounts {
 
     /// Counts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
     /// of its own: where one byte occurs again and again, a single counter would wait for its own last store each time.
-    fn add(&mut self, values: &[f64; 256], numbers: &ItemNumbers, start: usize, block: &[u8]) {
+    fn add(&mut self, items: &ByteItems, numbers: &ItemNumbers, start: usize, block: &[u8]) {
         let (fours, rest) = block.as_chunks::<4>();
         let [a, b, c, d] = &mut self.block;
         for &[w, x, y, z] in fours {
@@ -42,7 +42,7 @@ impl ByteCounts {
         rest.iter().for_each(|&x| a[usize::from(x)] += 1);
         let counts = a.iter().zip(b.iter()).zip(c.iter()).zip(d.iter());
         let (mut low, mut high, mut nan) = (f64::INFINITY, f64::NEG_INFINITY, false);
-        for ((value, (((a, b), c), d)), seen) in values.iter().zip(counts).zip(&mut self.seen) {
+        for ((value, (((a, b), c), d)), seen) in items.values.iter().zip(counts).zip(&mut self.seen) {
             let new = a + b + c + d;
             *seen += u64::from(new);
             if new > 0 {
@@ -52,7 +52,7 @@ impl ByteCounts {
             }
         }
         self.block = [[0; 256]; 4];
-        let value = |byte: u8| values[usize::from(byte)];
+        let value = |byte: u8| items.value(byte);
         let ascend = numbers.ascend();
         let find =
             |below, wanted: &dyn Fn(f64) -> bool| least(numbers, start, block, below, |byte| wanted(value(byte)));
@@ -72,17 +72,16 @@ impl ByteCounts {
     }
 
     /// Counts all bytes of a part of a tensor.
-    pub(super) fn of(passes: ItemPasses<'_>, byte: ByteItem) -> Result<Self> {
-        let values: [f64; 256] = std::array::from_fn(|item| byte.value(item as u8));
+    pub(super) fn of(passes: ItemPasses<'_>, items: &ByteItems) -> Result<Self> {
         let threads = passes.scan(Self::new, |counts, start, bytes| {
             // the first item of a value is looked for in the block where it first occurs, which is still in the cache
             const BLOCK: usize = 1 << 17;
             for (i, block) in bytes.chunks(BLOCK).enumerate() {
-                counts.add(&values, &passes.part.numbers, start + i * BLOCK, block);
+                counts.add(items, &passes.part.numbers, start + i * BLOCK, block);
             }
         })?;
         let mut all = Self::new();
-        let value = |byte: u8| values[usize::from(byte)];
+        let value = |byte: u8| items.value(byte);
         for counted in &threads {
             all.seen.iter_mut().zip(&counted.seen).for_each(|(count, more)| *count += more);
             all.min = first_of(all.min, counted.min, |byte| value(byte).rank());
@@ -93,9 +92,9 @@ impl ByteCounts {
     }
 
     /// Returns the finite item of a rank, from 1 to the number of finite items, in ascending order.
-    pub(super) fn of_rank(&self, byte: ByteItem, rank: u64) -> u8 {
-        let mut finite: Vec<u8> = (0..=255).filter(|&item| byte.value(item).is_finite()).collect();
-        finite.sort_by_key(|&a| byte.value(a).to_key());
+    pub(super) fn of_rank(&self, items: &ByteItems, rank: u64) -> u8 {
+        let mut finite: Vec<u8> = (0..=255).filter(|&item| items.value(item).is_finite()).collect();
+        finite.sort_by_key(|&a| items.value(a).to_key());
         let mut before = 0;
         let found = finite.into_iter().find(|&item| {
             before += self.seen[usize::from(item)];

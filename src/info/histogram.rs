@@ -1,7 +1,7 @@
 //! Histograms: how the finite items of a tensor are distributed between the smallest and the largest.
 
 use super::bytes::ByteCounts;
-use super::items::{BLOCK, ByteItem, CountedAs, ItemCodec};
+use super::items::{BLOCK, ByteItems, CountedAs, ItemCodec};
 use super::part::{ItemPasses, StoredPart};
 use super::stats::Stats;
 use crate::engine::job::Progress;
@@ -50,7 +50,7 @@ pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progr
     let ends = [min.bytes(), max.bytes()];
     let passes = ItemPasses { source, part: &StoredPart::whole(source.meta()), held: None, limits, progress };
     match CountedAs::new(source.dtype().kind()) {
-        CountedAs::Bytes(byte) => bytes(passes, ends, byte).map(Some),
+        CountedAs::Bytes(items) => bytes(passes, ends, &items).map(Some),
         CountedAs::Int32(codec) => real(passes, ends, &codec).map(Some),
         CountedAs::Int64(codec) => real(passes, ends, &codec).map(Some),
         CountedAs::UInt64(codec) => real(passes, ends, &codec).map(Some),
@@ -156,16 +156,16 @@ impl Histogram {
     }
 }
 
-fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], byte: ByteItem) -> Result<Histogram> {
-    let (min, max) = (byte.value(ends[0][0]), byte.value(ends[1][0]));
-    let whole = byte.is_integer();
+fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], items: &ByteItems) -> Result<Histogram> {
+    let (min, max) = (items.value(ends[0][0]), items.value(ends[1][0]));
+    let whole = items.are_integers;
     // float64 holds integers of a byte exactly
     let bound = |edge: f64| if whole { BinEdge::Integer(edge as i128) } else { BinEdge::Float(edge) };
     let bounds = edges_between(bound(min), bound(max));
     let edges: Vec<f64> = bounds.iter().map(|&edge| Edge::of(edge)).collect();
     let mut counts = vec![0; edges.len()];
-    for (item, count) in (0..=255_u8).zip(ByteCounts::of(passes, byte)?.seen) {
-        let value = byte.value(item);
+    for (item, count) in (0..=255_u8).zip(ByteCounts::of(passes, items)?.seen) {
+        let value = items.value(item);
         let bin = edges.iter().rposition(|&edge| edge <= value).filter(|_| value <= max);
         if let Some(bin) = bin {
             counts[bin] += count;

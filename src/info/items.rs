@@ -8,45 +8,45 @@ use half::{bf16, f16};
 use super::close::{self, CloseSums, close_sums};
 use crate::engine::quantiles::Key;
 use crate::item::datetime::NAT;
-use crate::item::dtype::{Kind, Narrow};
+use crate::item::dtype::Kind;
 use crate::item::element::{Element, inlined};
 use crate::item::exact::SumOfSquares;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
+use crate::item::load::{load, reals};
 
 /// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them, one
 /// for each question, are each vectorised and read no memory again.
 pub(super) const BLOCK: usize = 2048;
 const _: () = assert!(BLOCK <= close::MOST, "sums of a block are exact");
 
-/// The dtypes of one byte.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ByteItem {
-    Bool,
-    Signed,
-    Unsigned,
-    Narrow(Narrow),
+/// The numbers that the bytes of a dtype of one byte stand for.
+pub(super) struct ByteItems {
+    /// The number of each byte, which float64 holds exactly.
+    pub values: [f64; 256],
+    /// Whether all items are integers.
+    pub are_integers: bool,
+    /// Whether any byte but 0 is true.
+    pub are_bools: bool,
 }
 
-impl ByteItem {
-    /// Returns the number that a byte stands for, which float64 holds exactly.
-    pub(super) fn value(self, byte: u8) -> f64 {
-        match self {
-            Self::Bool => f64::from(u8::from(byte != 0)),
-            Self::Signed => f64::from(byte as i8),
-            Self::Unsigned => f64::from(byte),
-            Self::Narrow(narrow) => narrow.value(byte),
-        }
+impl ByteItems {
+    fn new(kind: &Kind) -> Self {
+        let all: Vec<u8> = (0..=255).collect();
+        let mut values = Vec::new();
+        reals(&kind.clone().into(), |value| value).expect("items of a byte are numbers")(&all, &mut values);
+        let are_integers = !matches!(kind, Kind::Narrow(narrow) if !narrow.is_integer());
+        Self { values: values.try_into().expect("256 bytes"), are_integers, are_bools: *kind == Kind::Bool }
     }
 
-    /// Returns whether all items are integers.
-    pub(super) fn is_integer(self) -> bool {
-        !matches!(self, Self::Narrow(narrow) if !narrow.is_integer())
+    /// Returns the number that a byte stands for.
+    pub(super) fn value(&self, byte: u8) -> f64 {
+        self.values[usize::from(byte)]
     }
 }
 
 /// How the items of a dtype are counted.
 pub(super) enum CountedAs {
-    Bytes(ByteItem),
+    Bytes(Box<ByteItems>),
     Int32(ItemCodec<i32>),
     Int64(ItemCodec<i64>),
     UInt64(ItemCodec<u64>),
@@ -65,10 +65,7 @@ pub(super) enum CountedAs {
 impl CountedAs {
     pub(super) fn new(kind: &Kind) -> Self {
         match kind {
-            Kind::Bool => Self::Bytes(ByteItem::Bool),
-            Kind::Int8 => Self::Bytes(ByteItem::Signed),
-            Kind::UInt8 => Self::Bytes(ByteItem::Unsigned),
-            Kind::Narrow(narrow) => Self::Bytes(ByteItem::Narrow(*narrow)),
+            Kind::Bool | Kind::Int8 | Kind::UInt8 | Kind::Narrow(_) => Self::Bytes(Box::new(ByteItems::new(kind))),
             Kind::Int16 => Self::Int32(ItemCodec::of::<i16>()),
             Kind::UInt16 => Self::Int32(ItemCodec::of::<u16>()),
             Kind::Int32 => Self::Int32(ItemCodec::of::<i32>()),
@@ -79,7 +76,7 @@ impl CountedAs {
             Kind::BFloat16 => Self::Float32(ItemCodec::of::<bf16>()),
             Kind::Float32 => Self::Float32(ItemCodec::of::<f32>()),
             Kind::Float64 => Self::Float64(ItemCodec::of::<f64>()),
-            Kind::Datetime(_) | Kind::Timedelta(_) => Self::Dates(ItemCodec::of::<CountedTicks>()),
+            Kind::Datetime(_) | Kind::Timedelta(_) => Self::Dates(ItemCodec::of::<i64>()),
             Kind::Complex64 => Self::Complex64(ItemCodec::of::<f32>()),
             Kind::Complex128 => Self::Complex128(ItemCodec::of::<f64>()),
             Kind::Bytes(_) | Kind::Str(_) => Self::Text,
@@ -113,46 +110,36 @@ pub(super) struct KeyCodec {
 
 impl<T: CountedItem> ItemCodec<T> {
     fn of<S: StoredItem<T>>() -> Self {
-        let store_key: fn(u64) -> Vec<u8> = |key| S::from_key(key).to_bytes();
+        let store_key: fn(u64) -> Vec<u8> = |key| S::from_key(key).to_little().as_ref().into();
         Self {
             keys: KeyCodec { size: size_of::<S>(), bits: S::BITS, load: load_keys::<T, S>, store: store_key },
-            load: |bytes, out| {
-                out.clear();
-                out.extend(S::stored(bytes).map(S::counted));
-            },
-            store: |item| S::of_counted(item).to_bytes(),
+            load: |bytes, out| load::<S, T>(bytes, out, |item| S::from_little(item).counted()),
+            store: |item| S::of_counted(item).to_little().as_ref().into(),
         }
     }
 }
 
 fn load_keys<T, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
-    out.extend(S::stored(bytes).map(|item| if item.is_finite() { item.to_key() } else { S::LEFT_OUT }));
+    let items = S::chunks(bytes).iter().map(|&item| S::from_little(item));
+    out.extend(items.map(|item| if item.is_finite() { item.to_key() } else { S::LEFT_OUT }));
 }
 
 /// An item as a dtype stores it, which is counted as a `T`.
-trait StoredItem<T>: Key {
-    fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self>;
+trait StoredItem<T>: Element + Key {
     fn counted(self) -> T;
     /// Returns whether the item is neither NaN, NaT nor infinite, without a conversion.
     fn is_finite(self) -> bool;
     /// Converts back what [`counted`](Self::counted) returned.
     fn of_counted(item: T) -> Self;
-    fn to_bytes(self) -> Vec<u8>;
 }
 
 macro_rules! stored {
     ($($stored:ty => $counted:ty: $to:expr, $from:expr, $is_finite:expr;)*) => {$(
         impl StoredItem<$counted> for $stored {
-            #[inline(always)]
-            fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> {
-                <$stored>::chunks(bytes).iter().map(|&item| <$stored>::from_little(item))
-            }
-
             inlined! {
                 fn counted(self) -> $counted { $to(self) }
                 fn is_finite(self) -> bool { $is_finite(self) }
                 fn of_counted(item: $counted) -> Self { $from(item) }
-                fn to_bytes(self) -> Vec<u8> { self.to_le_bytes().into() }
             }
         }
     )*};
@@ -164,6 +151,7 @@ stored! {
     i32 => i32: |item| item, |item| item, |_| true;
     u32 => i64: i64::from, |item| item as u32, |_| true;
     i64 => i64: |item| item, |item| item, |_| true;
+    i64 => CountedTicks: CountedTicks, |ticks: CountedTicks| ticks.0, |item| item != NAT;
     u64 => u64: |item| item, |item| item, |_| true;
     f16 => f32: f16_to_f32, f16::from_f32, f16::is_finite;
     bf16 => f32: bf16_to_f32, bf16::from_f32, bf16::is_finite;
@@ -172,7 +160,7 @@ stored! {
 }
 
 /// A real number (or a date), as the loops have it.
-pub(super) trait CountedItem: Copy + Send + Sync + 'static {
+pub(super) trait CountedItem: Copy + Default + Send + Sync + 'static {
     /// Orders finite items as their values do; equal values, such as +0 and -0, have equal ranks.
     type Rank: Copy + Ord + Send + Into<i128>;
     /// The least and the greatest rank.
@@ -195,7 +183,7 @@ pub(super) trait ItemSums<T>: Default + Send {
 }
 
 /// The ticks of a date or a time difference.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CountedTicks(i64);
 
 /// Dates have no sum.
@@ -203,29 +191,6 @@ impl ItemSums<CountedTicks> for () {
     fn add(&mut self, _: &[CountedTicks]) {}
     fn total(self) -> Option<SumOfSquares> {
         None
-    }
-}
-
-impl Key for CountedTicks {
-    const BITS: u32 = i64::BITS;
-
-    inlined! {
-        fn to_key(self) -> u64 { self.0.to_key() }
-        fn from_key(key: u64) -> Self { Self(i64::from_key(key)) }
-    }
-}
-
-impl StoredItem<CountedTicks> for CountedTicks {
-    #[inline(always)]
-    fn stored(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> {
-        i64::stored(bytes).map(Self)
-    }
-
-    inlined! {
-        fn counted(self) -> Self { self }
-        fn is_finite(self) -> bool { self.0 != NAT }
-        fn of_counted(item: Self) -> Self { item }
-        fn to_bytes(self) -> Vec<u8> { self.0.to_bytes() }
     }
 }
 

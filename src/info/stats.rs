@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::bytes::ByteCounts;
 use super::firsts::{Numbered, first_of, improve, least};
-use super::items::{BLOCK, ByteItem, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
+use super::items::{BLOCK, ByteItems, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
 use super::part::{ItemPasses, StoredPart};
 use crate::engine::explain::{Explanation, explain_scan};
 use crate::engine::job::Progress;
@@ -168,7 +168,7 @@ fn needs_passes(dtype: &DType) -> bool {
 pub(super) fn stats_of(passes: ItemPasses<'_>) -> Result<Option<Stats>> {
     let dtype = passes.source.dtype();
     let stats = match CountedAs::new(dtype.kind()) {
-        CountedAs::Bytes(byte) => passes.bytes(byte)?,
+        CountedAs::Bytes(items) => passes.bytes(&items)?,
         CountedAs::Int32(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
         CountedAs::Int64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
         CountedAs::UInt64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
@@ -336,14 +336,14 @@ struct ComplexTally<T: CountedItem> {
     blocks: [Vec<T>; 2],
 }
 
-impl<T: CountedItem + Default> ComplexTally<T> {
+impl<T: CountedItem> ComplexTally<T> {
     fn boxed(codec: ItemCodec<T>) -> Box<dyn ItemTally> {
         let (counts, sums, blocks) = (ItemCounts::default(), Default::default(), Default::default());
         Box::new(Self { codec, counts, sums, parts: Vec::new(), blocks })
     }
 }
 
-impl<T: CountedItem + Default> ItemTally for ComplexTally<T> {
+impl<T: CountedItem> ItemTally for ComplexTally<T> {
     fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]) {
         (self.codec.load)(bytes, &mut self.parts);
         self.blocks.iter_mut().for_each(Vec::clear);
@@ -465,12 +465,12 @@ impl ItemPasses<'_> {
         }
     }
 
-    fn bytes(&self, byte: ByteItem) -> Result<Stats> {
-        let seen = ByteCounts::of(*self, byte)?;
+    fn bytes(&self, items: &ByteItems) -> Result<Stats> {
+        let seen = ByteCounts::of(*self, items)?;
         let mut counts = ItemCounts { first_nan: seen.first_nan, ..ItemCounts::default() };
         let mut sums = SumOfSquares::default();
         for (item, &count) in (0..=255_u8).zip(&seen.seen).filter(|(_, count)| **count > 0) {
-            let value = byte.value(item);
+            let value = items.value(item);
             if value.is_nan() {
                 counts.nan += count;
                 continue;
@@ -485,13 +485,13 @@ impl ItemPasses<'_> {
             sums.squares.add_product_times(value, value, count);
         }
         // any byte but 0 is true
-        let shown = |item: u8| self.value(vec![if matches!(byte, ByteItem::Bool) { item.min(1) } else { item }]);
+        let shown = |item: u8| self.value(vec![if items.are_bools { item.min(1) } else { item }]);
         let value = |(item, number)| (shown(item), self.index(number));
         let ranks = FRACTIONS.iter().filter(|_| counts.finite > 0).map(|fraction| fraction.rank(counts.finite));
         Ok(Stats {
             min: seen.min.map(value),
             max: seen.max.map(value),
-            quantiles: ranks.map(|rank| shown(seen.of_rank(byte, rank))).collect(),
+            quantiles: ranks.map(|rank| shown(seen.of_rank(items, rank))).collect(),
             ..self.stats(&counts, &[sums])
         })
     }

@@ -10,6 +10,8 @@ pub(crate) mod encoding;
 #[cfg(feature = "files")]
 pub(crate) mod exact;
 pub(crate) mod float16;
+#[cfg(feature = "files")]
+pub(crate) mod load;
 pub mod meta;
 mod names;
 pub mod narrow;

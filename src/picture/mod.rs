@@ -18,6 +18,7 @@ pub(crate) use self::scale::{Scale, Seen};
 use crate::engine::job::{Job, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
+use crate::item::load::Load;
 use crate::ops::basic_index::ResolvedIndex;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
@@ -36,7 +37,7 @@ pub(crate) struct Picture {
 /// How an item becomes a pixel.
 enum Paint {
     /// The item is a number, for which a colour stands.
-    Heat(numbers::Read),
+    Heat(Load<f64>),
     /// The item is one channel of a colour.
     Channel(Channels),
 }
@@ -46,7 +47,7 @@ struct Channels {
     /// How many there are: 3, or 4 with opacity.
     count: usize,
     /// Reads floats, of which 1 is the most of a channel; `None` for bytes.
-    unit: Option<numbers::Read>,
+    unit: Option<Load<f64>>,
 }
 
 /// How the items of a tensor are drawn.
@@ -182,10 +183,9 @@ impl Picture {
     }
 
     /// Checks that all items are from 0 to 1. Nothing has been drawn yet.
-    fn check_unit(&self, read: &numbers::Read, channels: usize, progress: Progress<'_>) -> Result<()> {
+    fn check_unit(&self, read: &Load<f64>, channels: usize, progress: Progress<'_>) -> Result<()> {
         let (mut numbers, mut first) = (Vec::new(), 0);
         self.job.stream(progress, &mut |items| {
-            numbers.clear();
             read(items, &mut numbers);
             if let Some(at) = numbers.iter().position(|number| !(0.0..=1.0).contains(number)) {
                 let (pixel, channel) = ((first + at) / channels, (first + at) % channels);
@@ -221,10 +221,14 @@ impl Picture {
         let mut raster = raster::Raster::new(self.size, to, channels, scale, take);
         let mut numbers = Vec::new();
         self.job.stream(progress, &mut |items| {
-            numbers.clear();
             match read {
-                Some(read) => read(items, &mut numbers),
-                None => numbers.extend(items.iter().map(|&item| f64::from(item))),
+                Some(read) => {
+                    read(items, &mut numbers);
+                }
+                None => {
+                    numbers.clear();
+                    numbers.extend(items.iter().map(|&item| f64::from(item)));
+                }
             }
             if is_unit {
                 numbers.iter_mut().for_each(|number| *number *= 255.0);

@@ -1,33 +1,23 @@
 //! Reads items of any numeric dtype as the numbers that a picture shows.
 
 use crate::item::dtype::{DType, Kind};
-use crate::item::element::{Element, Float, match_kind, not_numbers};
+use crate::item::load::{Load, reals};
 
-/// A function that reads items from their bytes and appends them as float64, complex numbers by their modulus.
-pub(super) type Read = Box<dyn Fn(&[u8], &mut Vec<f64>) + Send + Sync>;
-
-/// Returns the function that reads items of a dtype; `None` if they are no numbers, or long doubles.
-pub(super) fn reader(dtype: &DType) -> Option<Read> {
-    let big = dtype.is_big_endian();
-    match_kind!(dtype.kind(), {
-        bool T => Some(each::<T>(big, |item| f64::from(u8::from(item)))),
-        integer T => Some(each::<T>(big, |item| item as f64)),
-        float T => Some(each::<T>(big, Float::wide)),
-        complex T => Some(each::<T>(big, |item| modulus(item.re.wide(), item.im.wide()))),
-        Kind::Narrow(narrow) => {
-            let values: [f64; 256] = std::array::from_fn(|item| narrow.value(item as u8));
-            Some(Box::new(move |bytes, out| out.extend(bytes.iter().map(|&item| values[usize::from(item)]))))
+/// Returns the function that reads items of a dtype as float64, complex numbers by their modulus; `None` if they are no
+/// numbers, or long doubles.
+pub(super) fn reader(dtype: &DType) -> Option<Load<f64>> {
+    let load = reals(dtype, |value| value)?;
+    if !matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128) {
+        return Some(load);
+    }
+    Some(Box::new(move |bytes, out| {
+        let has_nan = load(bytes, out);
+        for item in 0..out.len() / 2 {
+            out[item] = modulus(out[2 * item], out[2 * item + 1]);
         }
-        not_numbers!() => None,
-    })
-}
-
-fn each<T: Element>(big: bool, number: impl Fn(T) -> f64 + Send + Sync + 'static) -> Read {
-    Box::new(move |bytes, out| {
-        for &item in T::chunks(bytes) {
-            out.push(number(if big { T::from_big(item) } else { T::from_little(item) }));
-        }
-    })
+        out.truncate(out.len() / 2);
+        has_nan
+    }))
 }
 
 /// Returns the modulus of a complex number. It is NaN if either part is, whereas `hypot` of NaN and infinity is infinity.

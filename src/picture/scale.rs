@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 use std::sync::Mutex;
 
-use super::numbers::{Read, long_integer};
+use super::numbers::long_integer;
 use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, viridis};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::WindowSink;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
+use crate::item::load::Load;
 use crate::item::print::{float, write_item};
 use crate::ops::fill::Region;
 use crate::parallel::{locked, unlocked};
@@ -104,7 +105,7 @@ impl End {
 ///
 /// # Errors
 /// Of reading.
-pub(super) fn find(job: &Job, dtype: &DType, read: &Read, progress: Progress<'_>) -> Result<Scale> {
+pub(super) fn find(job: &Job, dtype: &DType, read: &Load<f64>, progress: Progress<'_>) -> Result<Scale> {
     let sink = Extremes { dtype, read, found: Mutex::new(None) };
     let windows = job.planner().windows();
     job.run(&windows, 0..windows.count(), &sink, progress)?;
@@ -118,7 +119,7 @@ pub(super) fn find(job: &Job, dtype: &DType, read: &Read, progress: Progress<'_>
 /// A sink that takes windows in any order and keeps the smallest and the largest number.
 struct Extremes<'a> {
     dtype: &'a DType,
-    read: &'a Read,
+    read: &'a Load<f64>,
     found: Mutex<ScaleEnds>,
 }
 
