@@ -10,11 +10,11 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use super::io::{Io, Outcome, complain};
 use super::messages::unless_closed;
-use super::options::{Word, parse_number, parse_path, parse_words, word};
+use super::options::{OptionWord, parse_number, parse_path, parse_words, word};
 use crate::conformance::case::Class;
-use crate::conformance::export::{Layout, export};
+use crate::conformance::export::{CaseLayout, export};
 use crate::conformance::find::{Loaded, Task, Tests, check_id};
-use crate::conformance::judge::{Outputs, VERDICTS, Verdict, judge};
+use crate::conformance::judge::{Outputs, TestVerdict, VERDICTS, judge};
 use crate::diff::{Difference, Options};
 use crate::error::{Context, malformed};
 use crate::format::glob::Glob;
@@ -79,7 +79,7 @@ pub(super) struct Check {
     pub export: Option<PathBuf>,
     /// The layout of the tests of --export
     #[arg(long, value_name = "LAYOUT", value_parser = parse_words(layouts()), default_value = "npy", requires = "export")]
-    pub layout: Layout,
+    pub layout: CaseLayout,
     /// Print the ids of the tests, one on each line, and run nothing
     #[arg(long, conflicts_with_all = ["json", "instead"])]
     pub list: bool,
@@ -114,7 +114,7 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "expected a number, 0 or more".to_owned())
 }
 
-fn classes() -> Vec<Word<Class>> {
+fn classes() -> Vec<OptionWord<Class>> {
     let help = |class| match class {
         Class::Must => "The specification defines the output",
         Class::Choice => "The specification is silent, and the output was decided here",
@@ -123,10 +123,10 @@ fn classes() -> Vec<Word<Class>> {
     Class::ALL.into_iter().map(|class| word(class.name(), help(class), class)).collect()
 }
 
-fn layouts() -> Vec<Word<Layout>> {
+fn layouts() -> Vec<OptionWord<CaseLayout>> {
     vec![
-        word("npy", "case.json and .npy files", Layout::Npy),
-        word("onnx", "model.onnx and test_data_set_0, only for ONNX's operators", Layout::Onnx),
+        word("npy", "case.json and .npy files", CaseLayout::Npy),
+        word("onnx", "model.onnx and test_data_set_0, only for ONNX's operators", CaseLayout::Onnx),
     ]
 }
 
@@ -134,12 +134,12 @@ fn layouts() -> Vec<Word<Layout>> {
 struct Judged<'a> {
     id: &'a str,
     /// What is known of the test, if it could be read.
-    about: Option<About>,
-    verdict: Verdict,
+    about: Option<KnownTest>,
+    verdict: TestVerdict,
 }
 
 /// What is known of a test that could be read.
-struct About {
+struct KnownTest {
     operator: String,
     version: u64,
     class: Class,
@@ -147,7 +147,7 @@ struct About {
 
 /// What has been found of all tests so far, and how it is told. The verdict is the status, whatever becomes of the reader:
 /// once standard output is closed, nothing more is printed, and the tests go on.
-struct Report<'a> {
+struct CheckReport<'a> {
     out: BufWriter<Box<dyn Write + 'a>>,
     is_closed: bool,
     style: Style,
@@ -177,7 +177,7 @@ impl Check {
             (None, folder) => Outputs::Made(folder.as_deref()),
         };
         let options = Options { atol: self.atol, rtol: self.rtol, ulp: self.ulp, ..Options::default() };
-        let mut report = Report {
+        let mut report = CheckReport {
             out: BufWriter::new(Box::new(io.stdout.clone())),
             is_closed: false,
             style: io.style(),
@@ -193,10 +193,10 @@ impl Check {
             let (about, verdict) = match loaded {
                 Ok(loaded) => {
                     let about =
-                        About { operator: loaded.operator.clone(), version: loaded.version, class: loaded.class };
+                        KnownTest { operator: loaded.operator.clone(), version: loaded.version, class: loaded.class };
                     (Some(about), judge(id, loaded, outputs, &options)?)
                 }
-                Err(error) => (None, Verdict::Broken(error.to_string())),
+                Err(error) => (None, TestVerdict::Broken(error.to_string())),
             };
             report.add(&Judged { id, about, verdict })
         })?;
@@ -304,7 +304,7 @@ impl Check {
 /// Takes a test by its id, as it was read.
 type TakeLoaded<'a> = dyn FnMut(&str, crate::error::Result<Loaded>) -> crate::error::Result<()> + 'a;
 
-impl Report<'_> {
+impl CheckReport<'_> {
     /// Adds a test.
     fn add(&mut self, judged: &Judged<'_>) -> crate::error::Result<()> {
         let Judged { id, about, verdict } = judged;
@@ -317,13 +317,13 @@ impl Report<'_> {
             return Ok(());
         }
         match verdict {
-            Verdict::Passed => Ok(()),
-            Verdict::Unsupported(what) => {
+            TestVerdict::Passed => Ok(()),
+            TestVerdict::Unsupported(what) => {
                 *self.unsupported.entry(what.clone()).or_default() += 1;
                 Ok(())
             }
-            Verdict::Failed { .. } | Verdict::Broken(_) if self.is_quiet => Ok(()),
-            Verdict::Failed { reason, .. } | Verdict::Broken(reason) => {
+            TestVerdict::Failed { .. } | TestVerdict::Broken(_) if self.is_quiet => Ok(()),
+            TestVerdict::Failed { reason, .. } | TestVerdict::Broken(reason) => {
                 let word = self.style.paint(Colour::Red, name);
                 self.print(&format!("{word}  {}: {}\n", printable(id), printable(reason)))
             }
@@ -378,11 +378,11 @@ impl Report<'_> {
 }
 
 /// Returns the JSON object of a test.
-fn object(id: &str, about: Option<&About>, verdict: &Verdict) -> String {
+fn object(id: &str, about: Option<&KnownTest>, verdict: &TestVerdict) -> String {
     let text = |text: &str| json::string(text, Escapes::Short);
     let difference = match verdict {
-        Verdict::Failed { difference, .. } => difference.as_deref(),
-        Verdict::Passed | Verdict::Unsupported(_) | Verdict::Broken(_) => None,
+        TestVerdict::Failed { difference, .. } => difference.as_deref(),
+        TestVerdict::Passed | TestVerdict::Unsupported(_) | TestVerdict::Broken(_) => None,
     };
     let of_difference = |found: &Difference| {
         let mut out = Vec::new();

@@ -14,7 +14,7 @@ use super::member::Member;
 use super::messages::told;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
-use super::options::{DTypeParser, MemberOptions, NamedOperand, OperatorOptions, Word};
+use super::options::{DTypeParser, MemberOptions, NamedOperand, OperatorOptions, OptionWord};
 use super::options::{data_help, dtype_help, parse_size, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, check_stdin};
 use crate::format::interface::NamedCopy;
@@ -100,7 +100,7 @@ Examples:
 --dtype gives the dtype of void and unsigned items of the same size, and leaves tensors of another dtype as they are. For a single \
 tensor it gives the meaning of any bits, and for plain JSON it is the dtype.";
 
-fn orders() -> Vec<Word<Order>> {
+fn orders() -> Vec<OptionWord<Order>> {
     vec![word("C", "The last axis runs fastest", Order::C), word("F", "The first axis runs fastest", Order::Fortran)]
 }
 

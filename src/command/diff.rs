@@ -17,8 +17,8 @@ use super::member::Member;
 use super::messages::{about_items, counted, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
-    InputOptions, MemberOptions, OperandArg, PassOptions, ThreadOptions, Word, data_help, parse_number, parse_words,
-    word,
+    InputOptions, MemberOptions, OperandArg, OptionWord, PassOptions, ThreadOptions, data_help, parse_number,
+    parse_words, word,
 };
 use super::renames::Renames;
 use super::show::{png_target, write_png};
@@ -180,7 +180,7 @@ the first rule that matches a name changes it. --only, --exclude and GLOB= are m
 /// The lines of a report on several tensors that a terminal gets.
 const TERMINAL_LINES: usize = 40;
 
-fn sort_keys() -> Vec<Word<SortKey>> {
+fn sort_keys() -> Vec<OptionWord<SortKey>> {
     vec![
         word("snr", "Items that differ by NaN or infinity, then the lowest signal to noise ratio", SortKey::Snr),
         word("cosine", "Items that differ by NaN or infinity, then the lowest cosine", SortKey::Cosine),

@@ -1,6 +1,6 @@
 //! What `--explain` prints: the plan of a run, for people or as JSON.
 
-use crate::engine::cost::{Cost, OperandReads, Reading};
+use crate::engine::cost::{Cost, OperandReading, OperandReads};
 use crate::engine::cut::Cut;
 use crate::engine::explain::{Explanation, Purpose};
 use crate::engine::plan::Plan;
@@ -51,12 +51,12 @@ fn told(operand: &OperandReads, of: &Explanation) -> String {
         format!(" in {what} {}", size(piece))
     });
     let times = match reading {
-        Reading::InMemory => String::new(),
-        Reading::ByIndices => ", as often as the indices name it".to_owned(),
+        OperandReading::InMemory => String::new(),
+        OperandReading::ByIndices => ", as often as the indices name it".to_owned(),
         _ if *times <= 1.0 => ", read once".to_owned(),
         _ => format!(", read {times:.1} times"),
     };
-    let from = if of.is_remote && !matches!(reading, Reading::InMemory) { ", by requests" } else { "" };
+    let from = if of.is_remote && !matches!(reading, OperandReading::InMemory) { ", by requests" } else { "" };
     format!("{label}: {}, {}{piece}{times}{from}", reading.told(of.purpose), size(*bytes))
 }
 

@@ -10,7 +10,7 @@ use crate::format::collection::{Collection, Opening};
 use crate::format::folder::Folder;
 use crate::format::located::{Located, Place};
 use crate::format::open::{Input, OpenOptions};
-use crate::format::raw::View;
+use crate::format::raw::RawView;
 
 /// What was found at an operand.
 pub(super) enum FoundSide {
@@ -30,7 +30,7 @@ pub(super) fn is_absent(located: &Located) -> bool {
     match (&located.place, &located.after) {
         (Place::Absent(_), _) => true,
         (Place::File(file) | Place::Store(file, _), Some(name))
-            if !name.contains(['*', '?']) && !View::is_meant(name) =>
+            if !name.contains(['*', '?']) && !RawView::is_meant(name) =>
         {
             let has = |input: Input| input.names().is_none_or(|names| names.contains(&&**name));
             OpenOptions::default().open(&Located::of(file)).is_ok_and(|input| !has(input))

@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
 use super::operation::Operation;
-use super::options::{IndexList, OperandArg, OperatorOptions, Word, data_help, parse_number, parse_words, word};
+use super::options::{IndexList, OperandArg, OperatorOptions, OptionWord, data_help, parse_number, parse_words, word};
 use crate::ops::call::Call;
 use crate::ops::indexed::OutOfRange;
 
@@ -39,7 +39,7 @@ pub(super) struct Gather {
     pub options: OperatorOptions,
 }
 
-fn meanings() -> Vec<Word<OutOfRange>> {
+fn meanings() -> Vec<OptionWord<OutOfRange>> {
     vec![
         word("error", "An error that names the first one, as in ONNX", OutOfRange::Error),
         word("zero", "Zeros: bytes of zero in any dtype, as in OpenVINO's Gather-8", OutOfRange::Zero),

@@ -12,13 +12,13 @@ use super::member::Member;
 use super::messages::reason;
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
-use super::options::{InputOptions, OperandArg, ThreadOptions, Word, data_help, parse_words, word};
+use super::options::{InputOptions, OperandArg, OptionWord, ThreadOptions, data_help, parse_words, word};
 use super::sources::{FILE, Operand, OperandReader, check_stdin};
 use crate::engine::explain::Explanation;
 use crate::format::content::Description;
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
-use crate::info::{self, AxisStats, ListOrder, Stats, Unread};
+use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
 use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::report::{full_name, printable};
@@ -116,7 +116,7 @@ dimension_names, attributes and zarr_format, and a file with metadata adds metad
 struct Found {
     infos: Vec<info::Info>,
     /// Tensors of containers that are listed with the reason why they cannot be read.
-    unread: Vec<Unread>,
+    unread: Vec<UnreadTensor>,
     /// With `--explain` the name of each tensor, and how its items are read; `None` where these have no statistics.
     plans: Vec<(String, Option<Explanation>)>,
     /// With `--members` the names of all members, else what is said of files without tensors: lines.
@@ -284,7 +284,7 @@ impl Info {
             match listed(n) {
                 Some(member) => {
                     let (member, reason) = (member.to_owned(), reason(&error, &label));
-                    found.unread.push(Unread { file: file.clone(), member, reason });
+                    found.unread.push(UnreadTensor { file: file.clone(), member, reason });
                 }
                 None => outcome = complain(&reader.io.stderr, &error),
             }
@@ -340,7 +340,7 @@ impl Info {
     }
 }
 
-fn orders() -> Vec<Word<ListOrder>> {
+fn orders() -> Vec<OptionWord<ListOrder>> {
     vec![
         word("name", "The name: layers.2 before layers.10", ListOrder::Name),
         word("size", "The size, the largest first", ListOrder::Size),

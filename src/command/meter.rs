@@ -39,12 +39,12 @@ struct Pace {
 /// How the line of a terminal is divided between a bar and words. One character stays free, since some terminals begin
 /// another line after the last one.
 #[derive(Clone, Copy)]
-struct Line {
+struct LineParts {
     bar: usize,
     words: usize,
 }
 
-impl Line {
+impl LineParts {
     /// Divides a line of `columns` characters. There is no bar where the longest words leave no room for one.
     fn of(columns: usize) -> Self {
         const WORDS: usize = 52;
@@ -139,8 +139,11 @@ impl Meter {
             let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
             // the bar begins late, so its own rate would count what was done before as done in no time
             let (begun, columns) = (self.begun, self.columns);
-            let line =
-                if total.is_some() { Line::of(columns) } else { Line { bar: 0, words: columns.saturating_sub(1) } };
+            let line = if total.is_some() {
+                LineParts::of(columns)
+            } else {
+                LineParts { bar: 0, words: columns.saturating_sub(1) }
+            };
             let style = ProgressStyle::with_template(&line.template()).unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.with_style(style.with_key("words", move |state: &ProgressState, out: &mut dyn Write| {
                 let rate = state.pos() as f64 / begun.elapsed().as_secs_f64();
@@ -174,7 +177,7 @@ mod tests {
         let longest_left = Pace { done: 0, total: Some(1_099_000_000), rate: 1_072_000.0 };
         for columns in 0..200 {
             for pace in [longest, longest_left, Pace { total: None, ..longest }] {
-                let line = Line::of(columns);
+                let line = LineParts::of(columns);
                 let bar = if line.bar > 0 { line.bar + 1 } else { 0 };
                 let words = line.words(pace);
                 assert!(bar + words.len() <= columns.saturating_sub(1), "{columns}: {words:?} beside {bar}");
@@ -194,10 +197,10 @@ mod tests {
             (10, 0, ""),
         ];
         for (columns, bar, words) in rows {
-            let line = Line::of(columns);
+            let line = LineParts::of(columns);
             assert_eq!((line.bar, line.words(pace).as_str()), (bar, words), "{columns}");
         }
         let unknown = Pace { total: None, ..pace };
-        assert_eq!(Line::of(80).words(unknown), "512.00 MiB 100.00 MiB/s");
+        assert_eq!(LineParts::of(80).words(unknown), "512.00 MiB 100.00 MiB/s");
     }
 }

@@ -27,13 +27,13 @@ impl From<Error> for NoOutput {
 pub(super) type Made<T> = Result<T, NoOutput>;
 
 /// What a case gives its operator, as far as the operator has not taken it.
-pub(super) struct Arguments<'c> {
+pub(super) struct CaseInputs<'c> {
     attributes: Attributes,
     inputs: Vec<Option<&'c CaseInput>>,
     taken: usize,
 }
 
-impl<'c> Arguments<'c> {
+impl<'c> CaseInputs<'c> {
     pub(super) fn of(case: &'c Case) -> Self {
         let inputs = case.inputs.iter().map(|input| match input {
             CaseInput::Absent => None,

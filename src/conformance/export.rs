@@ -19,7 +19,7 @@ const DATA_SET: &str = "test_data_set_0";
 
 /// How the folder of a case looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum CaseLayout {
     /// `model.onnx` and `test_data_set_0`, as ONNX's own tests.
     Onnx,
     /// `case.json` and the `.npy` files that it names.
@@ -31,13 +31,13 @@ pub(crate) enum Layout {
 ///
 /// # Errors
 /// Of writing.
-pub(crate) fn export(case: &Case, folder: &Path, layout: Layout) -> Result<bool> {
+pub(crate) fn export(case: &Case, folder: &Path, layout: CaseLayout) -> Result<bool> {
     let files = match layout {
-        Layout::Npy => Some(npy(case)?),
-        Layout::Onnx => onnx(case)?,
+        CaseLayout::Npy => Some(npy(case)?),
+        CaseLayout::Onnx => onnx(case)?,
     };
     let Some(files) = files else { return Ok(false) };
-    let of_files = if layout == Layout::Onnx { folder.join(DATA_SET) } else { folder.to_owned() };
+    let of_files = if layout == CaseLayout::Onnx { folder.join(DATA_SET) } else { folder.to_owned() };
     fs::create_dir_all(&of_files).with_context(|| of_files.display().to_string())?;
     for (name, bytes) in files {
         let path = folder.join(name);

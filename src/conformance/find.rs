@@ -68,7 +68,7 @@ impl Stored {
 }
 
 /// Is told of a test: its id, and how it is read.
-pub(crate) type Take<'a> = dyn FnMut(&str, &dyn Fn() -> Result<Loaded>) -> Result<()> + 'a;
+pub(crate) type TakeTest<'a> = dyn FnMut(&str, &dyn Fn() -> Result<Loaded>) -> Result<()> + 'a;
 
 /// Tests that have been found, and not been read.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl Tests {
     ///
     /// # Errors
     /// Those of `take`.
-    pub(crate) fn each(&self, take: &mut Take<'_>) -> Result<()> {
+    pub(crate) fn each(&self, take: &mut TakeTest<'_>) -> Result<()> {
         match self {
             Self::Folder { path, id } => folder(path, id.clone(), 0, take),
             Self::Texts { texts, id, folder } => texts.iter().try_for_each(|text| entries(text, id, folder, take)),
@@ -133,7 +133,7 @@ fn without_ending(name: &str) -> &str {
 }
 
 /// Hands the tests of a folder to `take`, which is one if it holds a model or a case.
-fn folder(path: &Path, id: String, nested: usize, take: &mut Take<'_>) -> Result<()> {
+fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Result<()> {
     if path.join("model.onnx").is_file() {
         return data_sets(path, &id, take);
     }
@@ -201,7 +201,7 @@ struct CaseName {
 }
 
 /// Hands the cases of a text to `take`; names of files in them are those in `folder`.
-fn entries(text: &str, file: &str, folder: &Path, take: &mut Take<'_>) -> Result<()> {
+fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Result<()> {
     let list: Vec<&RawValue> = match serde_json::from_str(text) {
         Ok(list) => list,
         Err(error) => return take(file, &|| Err(malformed!("no list of cases: {error}"))),
@@ -223,7 +223,7 @@ fn loaded(case: Case) -> Result<Loaded> {
 }
 
 /// Hands the data sets of an ONNX backend test to `take`.
-fn data_sets(path: &Path, id: &str, take: &mut Take<'_>) -> Result<()> {
+fn data_sets(path: &Path, id: &str, take: &mut TakeTest<'_>) -> Result<()> {
     let mut sets = BTreeMap::new();
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let name = entry.file_name();

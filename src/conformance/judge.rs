@@ -14,7 +14,7 @@ use crate::item::tensor::Tensor;
 
 /// What became of a test.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum TestVerdict {
     /// What came out is what must.
     Passed,
     /// Something else came out. The difference is known where a tensor came and a tensor was expected.
@@ -28,7 +28,7 @@ pub(crate) enum Verdict {
 /// The names of the verdicts, in the order of the counts.
 pub(crate) const VERDICTS: [&str; 4] = ["passed", "failed", "unsupported", "broken"];
 
-impl Verdict {
+impl TestVerdict {
     /// Returns its place among [`VERDICTS`].
     pub(crate) fn number(&self) -> usize {
         match self {
@@ -65,16 +65,16 @@ pub(crate) enum Outputs<'a> {
 ///
 /// # Errors
 /// An output cannot be written.
-pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) -> Result<Verdict> {
+pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) -> Result<TestVerdict> {
     match (loaded.task, outputs) {
         (Task::Run(case), Outputs::Made(folder)) => run(id, &case, folder, options),
         (Task::Run(case), Outputs::Written(folder)) => Ok(match &case.expected {
             Expected::Output(expected) => judge_written(&folder.join(id), &[Ok(expected)], options),
             Expected::Refusal(wrong) => judge_refusal(&folder.join(id), wrong),
         }),
-        (Task::Only { unsupported, .. }, Outputs::Made(_)) => Ok(Verdict::Unsupported(unsupported)),
+        (Task::Only { unsupported, .. }, Outputs::Made(_)) => Ok(TestVerdict::Unsupported(unsupported)),
         (Task::Only { unsupported, stored }, Outputs::Written(_)) if stored.is_empty() => {
-            Ok(Verdict::Unsupported(unsupported))
+            Ok(TestVerdict::Unsupported(unsupported))
         }
         // a test of an operator that is not known here can be judged all the same
         (Task::Only { stored, .. }, Outputs::Written(folder)) => {
@@ -86,19 +86,19 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
 }
 
 /// Runs a case.
-fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<Verdict> {
+fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<TestVerdict> {
     let saved = save.map(|folder| folder.join(id).join("output.npy"));
     let actual = match output(case) {
         Ok(actual) => actual,
-        Err(NoOutput::Unsupported(what)) => return Ok(Verdict::Unsupported(what)),
+        Err(NoOutput::Unsupported(what)) => return Ok(TestVerdict::Unsupported(what)),
         Err(NoOutput::Refused(error)) => {
             // that of an earlier run would be taken for this one's
             if let Some(path) = saved.filter(|path| path.exists()) {
                 std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
             }
             return Ok(match &case.expected {
-                Expected::Refusal(_) => Verdict::Passed,
-                Expected::Output(_) => Verdict::failed(format!("refused: {error}")),
+                Expected::Refusal(_) => TestVerdict::Passed,
+                Expected::Output(_) => TestVerdict::failed(format!("refused: {error}")),
             });
         }
     };
@@ -114,23 +114,23 @@ fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<
 }
 
 /// Returns the verdict on an output that should not be there.
-fn accepted(actual: &Tensor, wrong: &str) -> Verdict {
+fn accepted(actual: &Tensor, wrong: &str) -> TestVerdict {
     let (dtype, shape) = (actual.dtype().name(), actual.shape());
-    Verdict::failed(format!("gave {dtype} {shape:?}, expected an error: {wrong}"))
+    TestVerdict::failed(format!("gave {dtype} {shape:?}, expected an error: {wrong}"))
 }
 
 /// Returns the verdict on an output.
-fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Verdict {
+fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict {
     // the same bits pass whatever is asked, and nearly all outputs have them
     if expected == actual {
-        return Verdict::Passed;
+        return TestVerdict::Passed;
     }
     let found = match diff::compare(expected, actual, options) {
         Ok(found) => found,
-        Err(error) => return Verdict::failed(error.to_string()),
+        Err(error) => return TestVerdict::failed(error.to_string()),
     };
     let reason = match found.reason() {
-        None => return Verdict::Passed,
+        None => return TestVerdict::Passed,
         Some(Reason::Dtype) => format!("dtype {}, expected {}", found.actual().dtype, found.expected().dtype),
         Some(Reason::Shape) => format!("shape {:?}, expected {:?}", found.actual().shape, found.expected().shape),
         Some(Reason::Metadata) => format!("metadata {}", found.metadata().join(", ")),
@@ -143,7 +143,7 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Verdict {
             format!("{mismatches} of {items} {verb}{first}")
         }
     };
-    Verdict::Failed { reason, difference: Some(Box::new(found)) }
+    TestVerdict::Failed { reason, difference: Some(Box::new(found)) }
 }
 
 /// Returns the names under which a runtime may write output number `n` of a test that has `count` outputs.
@@ -153,27 +153,27 @@ fn names(n: usize, count: usize) -> impl Iterator<Item = String> {
 }
 
 /// Judges what a runtime has written for a test to a folder.
-fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options) -> Verdict {
+fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options) -> TestVerdict {
     for (n, wanted) in expected.iter().enumerate() {
         let wanted = match wanted {
             Ok(wanted) => wanted,
-            Err(error) => return Verdict::Broken(error.to_string()),
+            Err(error) => return TestVerdict::Broken(error.to_string()),
         };
         let Some(path) = names(n, expected.len()).map(|name| folder.join(name)).find(|path| path.exists()) else {
-            return Verdict::failed(match expected.len() {
+            return TestVerdict::failed(match expected.len() {
                 1 => "no output was written".to_owned(),
                 _ => format!("no output {n} was written"),
             });
         };
         let verdict = match read(&path).and_then(|actual| as_named(actual, wanted)) {
             Ok(actual) => compare(wanted, &actual, options),
-            Err(error) => Verdict::failed(error.to_string()),
+            Err(error) => TestVerdict::failed(error.to_string()),
         };
-        if !matches!(verdict, Verdict::Passed) {
+        if !matches!(verdict, TestVerdict::Passed) {
             return verdict;
         }
     }
-    Verdict::Passed
+    TestVerdict::Passed
 }
 
 /// Returns a tensor that was written without the name of its dtype, which NumPy's files do not have for most types of
@@ -184,12 +184,12 @@ fn as_named(actual: Tensor, expected: &Tensor) -> Result<Tensor, Error> {
 }
 
 /// Judges what a runtime has written for a test that it must refuse.
-fn judge_refusal(folder: &Path, wrong: &str) -> Verdict {
+fn judge_refusal(folder: &Path, wrong: &str) -> TestVerdict {
     let Some(path) = names(0, 1).map(|name| folder.join(name)).find(|path| path.exists()) else {
-        return Verdict::Passed;
+        return TestVerdict::Passed;
     };
     match read(&path) {
         Ok(actual) => accepted(&actual, wrong),
-        Err(_) => Verdict::failed(format!("wrote {}, expected an error: {wrong}", path.display())),
+        Err(_) => TestVerdict::failed(format!("wrote {}, expected an error: {wrong}", path.display())),
     }
 }

@@ -4,7 +4,7 @@
 //! Attributes and inputs are taken one by one, and what is left over in the end is something that this version of the
 //! operator does not have here: such a case is unsupported, and never half understood.
 
-use super::arguments::{Arguments, Made, list_of, missing, unsupported};
+use super::arguments::{CaseInputs, Made, list_of, missing, unsupported};
 use super::case::{Case, Specification};
 use crate::engine::job::Job;
 use crate::error::{Context, Error, Result, Subject};
@@ -24,7 +24,7 @@ use crate::storage::source::Source;
 type CaseCall = (Operands, Call);
 
 /// Takes what an operator of a version needs.
-type TakeCall = fn(&mut Arguments<'_>, u64) -> Made<CaseCall>;
+type TakeCall = fn(&mut CaseInputs<'_>, u64) -> Made<CaseCall>;
 
 /// An operator of a specification.
 struct Row {
@@ -127,7 +127,7 @@ pub(crate) fn output(case: &Case) -> Made<Tensor> {
     let Some((row, version)) = find(case.specification, &case.operator, case.version) else {
         return unsupported(format_args!("{} {}-{}", case.specification.name(), case.operator, case.version));
     };
-    let mut arguments = Arguments::of(case);
+    let mut arguments = CaseInputs::of(case);
     let (operands, call) = (row.take)(&mut arguments, version)?;
     let fill = call.link(operands, Limits::default())?;
     arguments.finish()?;
@@ -159,7 +159,7 @@ fn openvino_name(reduction: Reduction) -> &'static str {
     }
 }
 
-impl Arguments<'_> {
+impl CaseInputs<'_> {
     /// Takes the first input of most operators.
     fn data(&mut self) -> Made<Operands> {
         Ok(self.tensor("data")?.into())

@@ -3,7 +3,7 @@
 use super::cut::Cut;
 use super::plan::{HeldCut, Plan, Planner, Takes};
 use super::slabs::readings;
-use crate::layout::gather::{Reads, calls};
+use crate::layout::gather::{GatherRule, calls};
 use crate::layout::shape::product;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::storage::source::READ_AT_ONCE;
@@ -44,7 +44,7 @@ impl Cost {
 
 /// How the items of an operand are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum OperandReading {
     /// In the order of the output, or of the windows of a scan.
     Along,
     /// Across that order.
@@ -63,7 +63,7 @@ pub struct OperandReads {
     /// What messages call the operand.
     pub label: String,
     /// How its items are read.
-    pub reading: Reading,
+    pub reading: OperandReading,
     /// Whether it lies in chunks, each of which is read as a whole.
     pub in_chunks: bool,
     /// The bytes of a piece that is read at once, about; `None` if an index tensor decides.
@@ -77,7 +77,7 @@ pub struct OperandReads {
 impl OperandReads {
     /// Returns whether it is known what is read, and whether that is read from a file, a server or a pipe.
     fn is_counted(&self) -> bool {
-        self.piece.is_some() && !matches!(self.reading, Reading::ByIndices | Reading::InMemory)
+        self.piece.is_some() && !matches!(self.reading, OperandReading::ByIndices | OperandReading::InMemory)
     }
 
     /// Returns how many bytes are read, about.
@@ -197,15 +197,15 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
         (_, None) => source.bytes() as u64,
     };
     let reading = match access.view() {
-        _ if source.is_stream() => Reading::AsItComes,
-        _ if !source.is_read_by_position() && source.as_chunks().is_none() => Reading::InMemory,
-        None if matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. }) => Reading::ByIndices,
-        Some(view) if view.crossing().is_some() => Reading::Across,
-        Some(_) | None => Reading::Along,
+        _ if source.is_stream() => OperandReading::AsItComes,
+        _ if !source.is_read_by_position() && source.as_chunks().is_none() => OperandReading::InMemory,
+        None if matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. }) => OperandReading::ByIndices,
+        Some(view) if view.crossing().is_some() => OperandReading::Across,
+        Some(_) | None => OperandReading::Along,
     };
     let (label, in_chunks) = (source.label().to_owned(), source.as_chunks().is_some());
     let known = OperandReads { label, reading, in_chunks, piece: None, bytes, times: 1.0 };
-    let (Some(view), Reading::Along | Reading::Across) = (access.view(), reading) else { return known };
+    let (Some(view), OperandReading::Along | OperandReading::Across) = (access.view(), reading) else { return known };
     if let Some(chunks) = source.as_chunks() {
         let chunk = (product(chunks.grid()) as u64).saturating_mul(itemsize);
         return OperandReads { piece: Some(chunk), times: of_chunks, ..known };
@@ -216,7 +216,7 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
         return OperandReads { piece: Some(run.saturating_mul(itemsize)), ..known };
     };
     let part = view.part(&sides.iter().map(|&side| 0..side).collect::<Vec<_>>());
-    let [calls, read] = calls(&part, source.dtype().itemsize(), Reads::of(READ_AT_ONCE)).map(|it| it as u64);
+    let [calls, read] = calls(&part, source.dtype().itemsize(), GatherRule::of(READ_AT_ONCE)).map(|it| it as u64);
     let times = read as f64 / (part.items() as u64 * itemsize).max(1) as f64;
     OperandReads { piece: Some(read.div_ceil(calls.max(1))), times, ..known }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::cost::{Cost, OperandReads, Reading, reads_of};
+use super::cost::{Cost, OperandReading, OperandReads, reads_of};
 use super::cut::Cut;
 use super::plan::{Plan, Planner, Takes};
 use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
@@ -28,7 +28,7 @@ impl fmt::Display for Purpose {
     }
 }
 
-impl Reading {
+impl OperandReading {
     /// Tells how items are read for a purpose.
     pub fn told(self, purpose: Purpose) -> String {
         match self {
@@ -91,7 +91,7 @@ pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, p
         let of_chunks = grid.map_or(1.0, |grid| readings(&shape, sides, &grid));
         let once = match part.is_kept {
             // what is copied is read as it comes, and scanned where the copy lies
-            true => OperandReads { reading: Reading::AsItComes, piece: None, ..reads_of(&access, sides, 1.0) },
+            true => OperandReads { reading: OperandReading::AsItComes, piece: None, ..reads_of(&access, sides, 1.0) },
             false => reads_of(&access, sides, of_chunks),
         };
         OperandReads { times: if part.is_kept { 1.0 } else { once.times * passes as f64 }, ..once }

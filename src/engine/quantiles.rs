@@ -30,7 +30,7 @@ use std::sync::Mutex;
 
 use half::{bf16, f16};
 
-use super::select::{Buckets, locate, select, select_within};
+use super::select::{KeyBuckets, locate, select, select_within};
 use crate::item::element::inlined;
 use crate::parallel::locked;
 
@@ -153,7 +153,7 @@ enum Pass {
     /// The pass keeps all keys.
     KeepAll,
     /// The pass counts all keys in buckets.
-    CountAll(Buckets),
+    CountAll(KeyBuckets),
     /// The pass counts all keys, and keeps those in some buckets.
     Guess(Guess),
     /// The pass keeps the keys in some ranges.
@@ -174,7 +174,7 @@ struct Guess {
 /// Buckets of which the first has all keys below its own, too, and the one of `most` all keys above.
 #[derive(Clone, Copy, Debug)]
 struct EndedBuckets {
-    buckets: Buckets,
+    buckets: KeyBuckets,
     most: u64,
 }
 
@@ -183,8 +183,8 @@ impl Guess {
     fn new(ranges: &[[u64; 2]]) -> Option<Self> {
         let ranges = &ranges[ranges.partition_point(|range| range[1] == 0)..];
         let (least, most) = (ranges.first()?[0], ranges.last()?[1]);
-        let shift = Buckets::between(least, most, GUESS_BITS).shift;
-        let buckets = Buckets { least: least.saturating_sub(1 << shift), shift };
+        let shift = KeyBuckets::between(least, most, GUESS_BITS).shift;
+        let buckets = KeyBuckets { least: least.saturating_sub(1 << shift), shift };
         let buckets = EndedBuckets { buckets, most: most.saturating_add(1 << shift) };
         let mut is_kept = Box::new([false; BUCKETS]);
         // the first bucket may have any number of keys
@@ -239,9 +239,9 @@ struct Ranges {
     /// What is known of each wanted key, ascending.
     wanted: Vec<WantedKey>,
     /// The ranges of those that are not known, ascending and apart from one another, each divided into buckets.
-    ranges: Vec<(WantedKey, Buckets)>,
+    ranges: Vec<(WantedKey, KeyBuckets)>,
     /// All ranges divided into buckets, and whether a bucket has keys of a range. A key beyond all ranges is in some bucket, too.
-    outline: Buckets,
+    outline: KeyBuckets,
     is_near: Box<[bool; BUCKETS]>,
 }
 
@@ -282,7 +282,7 @@ impl Search {
     pub fn new(bits: u32, fractions: &[Fraction], items: usize) -> Self {
         let (pass, kept) = match items <= FEW {
             true => (Pass::KeepAll, Vec::with_capacity(items)),
-            false => (Pass::CountAll(Buckets::between(0, largest_key(bits), BUCKETS.ilog2())), Vec::new()),
+            false => (Pass::CountAll(KeyBuckets::between(0, largest_key(bits), BUCKETS.ilog2())), Vec::new()),
         };
         Self { bits, fractions: fractions.to_vec(), most_kept: KEPT, kept: Mutex::new(kept), pass }
     }
@@ -455,7 +455,7 @@ impl Search {
         let (Some(first), Some(last)) = (unknown.first(), unknown.last()) else {
             return Pass::Found(found(&wanted, &[]));
         };
-        let divided = |least, most| Buckets::between(least, most, BUCKETS.ilog2());
+        let divided = |least, most| KeyBuckets::between(least, most, BUCKETS.ilog2());
         let outline = divided(first.least, last.most);
         let mut is_near = Box::new([false; BUCKETS]);
         unknown.iter().for_each(|range| mark(&mut is_near, outline.of(range.least)..=outline.of(range.most)));

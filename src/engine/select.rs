@@ -22,7 +22,7 @@ fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
         return None;
     }
     let (least, most) = keys.iter().fold((u64::MAX, 0), |(least, most), &key| (key.min(least), key.max(most)));
-    let buckets = Buckets::between(least, most, BUCKETS.ilog2().min(keys.len().ilog2() - 1));
+    let buckets = KeyBuckets::between(least, most, BUCKETS.ilog2().min(keys.len().ilog2() - 1));
     let mut counts = [0_u32; BUCKETS];
     for &key in keys {
         // there are fewer keys than overflow a counter
@@ -92,13 +92,13 @@ pub(super) fn locate<C: Copy + Into<u64>>(counts: &[C], ranks: &[u64]) -> Vec<(u
 
 /// Ranges of keys of equal width, from the least one on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Buckets {
+pub(super) struct KeyBuckets {
     pub least: u64,
     /// The bits of a place within a bucket.
     pub shift: u32,
 }
 
-impl Buckets {
+impl KeyBuckets {
     /// Divides the keys from `least` to `most` into at most `2^bits` buckets.
     pub(super) fn between(least: u64, most: u64, bits: u32) -> Self {
         let range = u64::BITS - most.saturating_sub(least).leading_zeros();
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn buckets_have_all_keys_once() {
         for (least, most, bits) in [(0, u64::MAX, 6), (0, 255, 16), (1, 1, 3), (100, 1000, 4), (7, 1 << 40, 5)] {
-            let buckets = Buckets::between(least, most, bits);
+            let buckets = KeyBuckets::between(least, most, bits);
             let (mut next, last) = (least, buckets.of(most));
             assert!(last < 1 << bits, "{least} to {most}");
             for bucket in 0..=last {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::de::IgnoredAny;
 
 use super::folder::Folder;
-use super::raw::View;
+use super::raw::RawView;
 use super::table::Format;
 use crate::storage::requests::as_address;
 
@@ -166,7 +166,7 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
         match Place::of(part, &found) {
             place @ (Place::File(_) | Place::Store(..)) => return (place, Some(after)),
             place @ Place::Folder(_) if is_longest => return (place, Some(after)),
-            place @ Place::Pipe(_) if View::parse(&after).is_ok() || View::is_meant(&after) => {
+            place @ Place::Pipe(_) if RawView::parse(&after).is_ok() || RawView::is_meant(&after) => {
                 pipe.get_or_insert((place, Some(after)));
             }
             _ => {}

@@ -14,7 +14,7 @@ use std::io::{self, Read};
 
 use super::content::{Content, ContentSource};
 use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Writer};
-use super::npy_literal::{self, Entry, Literal};
+use super::npy_literal::{self, Literal, LiteralEntry};
 use super::plain::{PlainItems, PlainReader};
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
@@ -84,7 +84,7 @@ fn meta(text: &str) -> Result<Meta> {
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
     let entries = npy_literal::dictionary(text)?;
     ensure!(entries.len() <= 3, "the header has more than its three keys");
-    for Entry { key, value } in entries {
+    for LiteralEntry { key, value } in entries {
         let Literal::Text(key) = key else { bail!("the header has a key that is no string") };
         let refused = || malformed!("the header's {key:?} is not a value it can have");
         match (&key[..], value) {

@@ -22,7 +22,7 @@ pub(super) enum Literal {
 
 /// A key of the dictionary with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct LiteralEntry {
     pub(super) key: Literal,
     pub(super) value: Literal,
 }
@@ -31,14 +31,14 @@ pub(super) struct Entry {
 ///
 /// # Errors
 /// The text is anything else, or brackets nest too deeply.
-pub(super) fn dictionary(text: &str) -> Result<Vec<Entry>> {
+pub(super) fn dictionary(text: &str) -> Result<Vec<LiteralEntry>> {
     let mut parser = Parser { rest: text };
     let mut entries = Vec::new();
     parser.expect('{')?;
     while !parser.takes('}') {
         let key = parser.value(0)?;
         parser.expect(':')?;
-        entries.push(Entry { key, value: parser.value(0)? });
+        entries.push(LiteralEntry { key, value: parser.value(0)? });
         if !parser.takes(',') {
             parser.expect('}')?;
             break;
@@ -173,7 +173,7 @@ mod tests {
 
     /// Returns the value of `{'k': TEXT}`.
     fn value(text: &str) -> Option<Literal> {
-        let [entry] = <[Entry; 1]>::try_from(dictionary(&format!("{{'k': {text}}}")).ok()?).ok()?;
+        let [entry] = <[LiteralEntry; 1]>::try_from(dictionary(&format!("{{'k': {text}}}")).ok()?).ok()?;
         assert_eq!(entry.key, Literal::Text("k".to_owned()));
         Some(entry.value)
     }

@@ -14,7 +14,7 @@ use super::content::{BEGIN, ChunkDescription, Content, ContentSource, Descriptio
 use super::interface::Reader;
 use super::json::JsonReader;
 use super::located::{Located, Place};
-use super::raw::{self, View};
+use super::raw::{self, RawView};
 use super::table::{Format, Named, containers};
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::glob::Glob;
@@ -115,7 +115,7 @@ impl OpenOptions {
     /// The text is no view; the bytes are not what it says; of reading the stream.
     pub fn open_stream_as(&self, stream: Box<dyn Read + Send>, view: &str) -> Result<Input> {
         let context = || self.label.clone();
-        let view = View::parse(view).with_context(context)?;
+        let view = RawView::parse(view).with_context(context)?;
         self.viewed(Content::of_stream(stream, self.threads).with_context(context)?, &view)
     }
 
@@ -190,9 +190,9 @@ impl OpenOptions {
         let Some(after) = after else {
             return self.content(content(bytes).with_context(context)?, by_name);
         };
-        let view = View::parse(&after);
+        let view = RawView::parse(&after);
         // a member of that name is preferred to a view, and text that is no view names a member
-        if view.is_ok() || View::is_meant(&after) {
+        if view.is_ok() || RawView::is_meant(&after) {
             let container = container(&mut bytes);
             let has = |container: &Input| container.names().is_some_and(|names| names.contains(&&*after));
             if let Some(container) = container.filter(|container| view.is_err() || has(container)) {
@@ -227,7 +227,7 @@ impl OpenOptions {
     }
 
     /// Opens bytes as what a view says that they are.
-    fn viewed(&self, content: Content, view: &View) -> Result<Input> {
+    fn viewed(&self, content: Content, view: &RawView) -> Result<Input> {
         let reader = raw::open(content, view, self.locked).with_context(|| self.label.clone())?;
         Ok(self.input(Format::RAW, reader))
     }

@@ -17,7 +17,7 @@ use crate::storage::source::wrong_length;
 
 /// What the bytes of a file are: `DTYPE`, `DTYPE[DIMS]`, either with `@OFFSET` after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View {
+pub struct RawView {
     stored: StoredDType,
     /// The dims, of which one may be told by the length of the file (`None`). No dims are one axis of all there is.
     dims: Vec<Option<usize>>,
@@ -25,7 +25,7 @@ pub struct View {
     offset: Option<u64>,
 }
 
-impl View {
+impl RawView {
     /// Reads a view.
     ///
     /// ```
@@ -174,7 +174,7 @@ fn offset(text: &str) -> Result<u64> {
 ///
 /// # Errors
 /// Fewer bytes than the view needs, or more where it needs to be the whole file; failure to read.
-pub(super) fn open(content: Content, view: &View, is_edited: bool) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<Box<dyn Reader>> {
     let is_packed = view.stored.is_packed();
     // what is not changed keeps all bits of its byte
     if let Some(narrow) = view.stored.narrow().filter(|_| is_packed || !is_edited) {

@@ -68,7 +68,7 @@ mod reaching {
     use crate::format::table::Format;
     use crate::storage::key_store::KeyStore;
     use crate::storage::read_at::{Part, ReadAt};
-    use crate::storage::remote::{Address, BucketTarget, Client, Listed, RemoteObject, RemoteStore};
+    use crate::storage::remote::{Address, BucketTarget, Client, ListedNames, RemoteObject, RemoteStore};
     use crate::storage::requests::RequestOptions;
     use crate::storage::target::Target;
 
@@ -187,7 +187,7 @@ mod reaching {
     /// longer names in the bucket.
     fn absent(client: &Client, address: &Address, error: Error) -> Error {
         let is_bucket = matches!(address, Address::Bucket { .. });
-        let listed = if is_bucket { client.list(address, Listed::Some).ok() } else { None };
+        let listed = if is_bucket { client.list(address, ListedNames::Some).ok() } else { None };
         let Some(first) = listed.and_then(|listing| listing.objects.into_iter().next()) else { return error };
         let message = format!(
             "is no object and no Zarr store, but a prefix of objects such as {:?}: of a bucket objects and stores are read, \

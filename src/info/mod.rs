@@ -86,7 +86,7 @@ pub struct Info {
 
 /// A tensor of a container that cannot be read, beside others that can.
 #[derive(Debug)]
-pub struct Unread {
+pub struct UnreadTensor {
     /// The file, as the user named it.
     pub file: String,
     /// The name in the container.
@@ -95,7 +95,7 @@ pub struct Unread {
     pub reason: String,
 }
 
-impl Unread {
+impl UnreadTensor {
     /// Returns what stands in the row of the tensor instead of a description.
     fn note(&self) -> String {
         format!("not read: {}", printable(&self.reason))
@@ -112,7 +112,7 @@ pub enum ListOrder {
 }
 
 /// Sorts tensors of several files. Of those of one size the names decide.
-pub fn sort(infos: &mut [Info], unread: &mut [Unread], order: ListOrder) {
+pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
     let by_names = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
         by_numbers(a.0, b.0).then_with(|| by_numbers(a.1.unwrap_or_default(), b.1.unwrap_or_default()))
     };
@@ -135,16 +135,16 @@ pub fn sort(infos: &mut [Info], unread: &mut [Unread], order: ListOrder) {
 /// What is known of the tensors of a container, or of a file that is one tensor.
 struct OfFile<'a> {
     infos: &'a [Info],
-    unread: &'a [Unread],
+    unread: &'a [UnreadTensor],
 }
 
 /// Divides what was found by files. Files of which nothing could be read come last.
-fn of_files<'a>(infos: &'a [Info], unread: &'a [Unread]) -> Vec<OfFile<'a>> {
-    let mut others: Vec<&[Unread]> = unread.chunk_by(|a, b| a.file == b.file).collect();
+fn of_files<'a>(infos: &'a [Info], unread: &'a [UnreadTensor]) -> Vec<OfFile<'a>> {
+    let mut others: Vec<&[UnreadTensor]> = unread.chunk_by(|a, b| a.file == b.file).collect();
     let chunks = infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file);
     let mut found: Vec<_> = chunks
         .map(|infos| {
-            let of_file = |unread: &&[Unread]| infos[0].member.is_some() && unread[0].file == infos[0].file;
+            let of_file = |unread: &&[UnreadTensor]| infos[0].member.is_some() && unread[0].file == infos[0].file;
             let at = others.iter().position(of_file);
             OfFile { infos, unread: at.map_or(&[], |at| others.remove(at)) }
         })
@@ -272,7 +272,7 @@ const BAR: u64 = 40;
 ///
 /// # Errors
 /// `out` fails.
-pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[Unread], style: Style) -> io::Result<()> {
+pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTensor], style: Style) -> io::Result<()> {
     let columns = vec![
         Column::left("name"),
         Column::left("dtype"),
@@ -286,7 +286,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[Unread], s
         let (tensors, items) = (counted(tensors as u128, "tensor"), counted(items, "item"));
         vec!["  total".into(), tensors.into(), items.into(), size(bytes).into(), note.into()]
     };
-    let none = |name: String, unread: &Unread| {
+    let none = |name: String, unread: &UnreadTensor| {
         let note = unread.note();
         Some(vec![name.into(), "".into(), "".into(), "".into(), note.into()])
     };
@@ -323,9 +323,9 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[Unread], s
 /// name and the row of `total`, if that has cells.
 fn rows(
     infos: &[Info],
-    unread: &[Unread],
+    unread: &[UnreadTensor],
     row: impl Fn(String, &Info) -> Option<Vec<Cow<'static, str>>>,
-    row_of_unread: impl Fn(String, &Unread) -> Option<Vec<Cow<'static, str>>>,
+    row_of_unread: impl Fn(String, &UnreadTensor) -> Option<Vec<Cow<'static, str>>>,
     total: impl Fn(&OfFile<'_>) -> Vec<Cow<'static, str>>,
 ) -> Vec<Vec<Cow<'static, str>>> {
     let mut rows = Vec::new();

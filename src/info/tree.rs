@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::{Info, OfFile, Totals, Unread, WIDEST, of_files, size};
+use super::{Info, OfFile, Totals, UnreadTensor, WIDEST, of_files, size};
 use crate::format::name_order::by_numbers;
 use crate::report::json::list;
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
@@ -18,13 +18,13 @@ use crate::report::{Colour, Column, Heading, Style, Table, printable};
 const SEGMENTS: usize = 32;
 
 /// A tensor, and the segments of its name: each but the first begins with the dot or slash before it.
-struct Entry<'a> {
+struct TreeEntry<'a> {
     segments: Vec<&'a str>,
     info: &'a Info,
 }
 
 /// Slices of tensors that have the same names from some segment on, and the same dtypes and shapes.
-type Copies<'a> = Vec<&'a [Entry<'a>]>;
+type Copies<'a> = Vec<&'a [TreeEntry<'a>]>;
 
 /// A segment below a group, or several numbers in a row whose tensors are alike.
 struct Branch<'a> {
@@ -37,7 +37,7 @@ struct Branch<'a> {
 ///
 /// # Errors
 /// `out` fails.
-pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[Unread], style: Style) -> io::Result<()> {
+pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], style: Style) -> io::Result<()> {
     let columns = vec![
         Column::left("name"),
         Column::right("tensors"),
@@ -49,8 +49,8 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[Unread], style:
     ];
     let mut rows = Vec::new();
     for OfFile { infos, unread } in of_files(infos, unread) {
-        let mut entries: Vec<_> = infos.iter().map(Entry::new).collect();
-        entries.sort_by(Entry::cmp);
+        let mut entries: Vec<_> = infos.iter().map(TreeEntry::new).collect();
+        entries.sort_by(TreeEntry::cmp);
         let (file, all) = (infos.first().map(|info| &info.file), [&entries[..]]);
         let name = printable(file.or(unread.first().map(|unread| &unread.file)).map_or("", |file| file));
         match &entries[..] {
@@ -61,13 +61,14 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[Unread], style:
             }
         }
         let blank = || std::iter::repeat_n(Cow::Borrowed(""), 5);
-        let row = |unread: &Unread| vec![format!("  {}", printable(&unread.member)).into()].into_iter().chain(blank());
+        let row =
+            |unread: &UnreadTensor| vec![format!("  {}", printable(&unread.member)).into()].into_iter().chain(blank());
         rows.extend(unread.iter().map(|unread| row(unread).chain([unread.note().into()]).collect()));
     }
     Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)
 }
 
-impl<'a> Entry<'a> {
+impl<'a> TreeEntry<'a> {
     fn new(info: &'a Info) -> Self {
         let name = info.member.as_deref().unwrap_or_default();
         let mut ends: Vec<_> = name.match_indices(['.', '/']).map(|(at, _)| at).filter(|at| *at > 0).collect();
@@ -104,7 +105,7 @@ fn number(segment: &str) -> Option<u64> {
 }
 
 /// Divides the tensors whose names go on by their segment `depth`.
-fn branches<'a>(copies: &[&'a [Entry<'a>]], depth: usize) -> Vec<Branch<'a>> {
+fn branches<'a>(copies: &[&'a [TreeEntry<'a>]], depth: usize) -> Vec<Branch<'a>> {
     let first = copies[0];
     let ended = first.iter().take_while(|entry| entry.segments.len() == depth).count();
     let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -147,7 +148,7 @@ struct Level<'a> {
 
 /// Adds the rows of tensors and of all groups among them. Numbers are called by what they count, the last segment of the
 /// group that they lie in.
-fn add(rows: &mut Vec<Vec<Cow<'static, str>>>, copies: &[&[Entry<'_>]], level: Level<'_>) {
+fn add(rows: &mut Vec<Vec<Cow<'static, str>>>, copies: &[&[TreeEntry<'_>]], level: Level<'_>) {
     let Level { depth, parent, indent } = level;
     for Branch { mut label, is_number, mut copies } in branches(copies, depth) {
         let mut depth = depth + 1;
@@ -180,7 +181,7 @@ fn add(rows: &mut Vec<Vec<Cow<'static, str>>>, copies: &[&[Entry<'_>]], level: L
 }
 
 /// Returns the row of a tensor, or of several that are alike.
-fn leaf(name: String, copies: &[&[Entry<'_>]]) -> Vec<Cow<'static, str>> {
+fn leaf(name: String, copies: &[&[TreeEntry<'_>]]) -> Vec<Cow<'static, str>> {
     let mut cells = group(name, copies);
     let info = copies[0][0].info;
     cells[2] = printable(&info.dtype.native().name()).into_owned().into();
@@ -189,7 +190,7 @@ fn leaf(name: String, copies: &[&[Entry<'_>]]) -> Vec<Cow<'static, str>> {
 }
 
 /// Returns the row of several tensors: how many they are, and the sums of their items and bytes.
-fn group(name: String, copies: &[&[Entry<'_>]]) -> Vec<Cow<'static, str>> {
+fn group(name: String, copies: &[&[TreeEntry<'_>]]) -> Vec<Cow<'static, str>> {
     let infos = || copies.iter().copied().flatten().map(|entry| entry.info);
     let totals = Totals::of(infos());
     let (count, items) = (totals.tensors.to_string(), totals.items.to_string());

@@ -19,7 +19,7 @@ const SHORT_GAP: usize = 1024;
 
 /// How storage is read when items are gathered from it.
 #[derive(Clone, Copy)]
-pub struct Reads<'a> {
+pub struct GatherRule<'a> {
     /// The most bytes that are read at once, unless one item has more.
     pub most: usize,
     /// What it costs to read the gap between two pieces, so that they are read together.
@@ -56,7 +56,7 @@ impl GapRun {
     }
 }
 
-impl Reads<'_> {
+impl GatherRule<'_> {
     /// Reads of at most `most` bytes, through gaps whose bytes may be wanted for other windows.
     pub const fn of(most: usize) -> Self {
         Self { most, gaps: Gaps::Wanted }
@@ -112,7 +112,7 @@ fn as_stored(view: &View) -> Option<CopyWalk> {
 /// Returns how many calls [`gather`] makes for the items that `view` shows, and how many bytes these read, the gaps that are
 /// read through among them.
 #[cfg(feature = "files")]
-pub(crate) fn calls(view: &View, itemsize: usize, reads: Reads<'_>) -> [usize; 2] {
+pub(crate) fn calls(view: &View, itemsize: usize, reads: GatherRule<'_>) -> [usize; 2] {
     let Some(walk) = as_stored(view) else { return [0, 0] };
     let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
     let Some((last, others)) = walk.steps[..outer].split_last() else { return [1, extent] };
@@ -139,7 +139,7 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
     itemsize: usize,
     out: &mut [u8],
     scratch: &mut Buffer,
-    reads: Reads<'_>,
+    reads: GatherRule<'_>,
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let limit = reads.most;
@@ -281,10 +281,10 @@ mod tests {
                         bytes.copy_from_slice(&storage[at as usize..][..bytes.len()]);
                         Ok::<_, OutOfMemory>(())
                     };
-                    gather(&view, itemsize, &mut out, &mut scratch, Reads::of(limit), read).unwrap();
+                    gather(&view, itemsize, &mut out, &mut scratch, GatherRule::of(limit), read).unwrap();
                     assert_eq!(out, expected, "{itemsize} bytes, limit {limit}, {view:?}");
                     #[cfg(feature = "files")]
-                    assert_eq!(calls(&view, itemsize, Reads::of(limit)), found, "{itemsize} {limit} {view:?}");
+                    assert_eq!(calls(&view, itemsize, GatherRule::of(limit)), found, "{itemsize} {limit} {view:?}");
                 }
             }
         }
@@ -305,7 +305,7 @@ mod tests {
                 };
                 let storage: Vec<u8> = (0..800).map(|at| (at % 251) as u8).collect();
                 let (mut out, mut found) = (vec![0; 200], vec![]);
-                let how = Reads { most: 1 << 20, gaps: Gaps::Counted(&may_read) };
+                let how = GatherRule { most: 1 << 20, gaps: Gaps::Counted(&may_read) };
                 gather(&view, 1, &mut out, &mut Buffer::default(), how, |bytes, at| {
                     bytes.copy_from_slice(&storage[at as usize..][..bytes.len()]);
                     found.push(bytes.len());
@@ -327,7 +327,7 @@ mod tests {
     fn reads_no_more_than_wanted() {
         let view = View::c_order(&[1000, 8192]).select(&[span(7, 1, 1), span(0, 1, 8192)]);
         let (mut out, mut reads) = (vec![0; 8192], vec![]);
-        gather(&view, 1, &mut out, &mut Buffer::default(), Reads::of(1 << 20), |b, at| {
+        gather(&view, 1, &mut out, &mut Buffer::default(), GatherRule::of(1 << 20), |b, at| {
             reads.push((at, b.len()));
             Ok::<_, OutOfMemory>(())
         })
@@ -358,7 +358,7 @@ mod tests {
             let view = View::c_order(&[10, row]).select(&[span(0, 1, 10), span(0, 1, wanted)]);
             let reads = [Gaps::Wanted, Gaps::Unwanted].map(|gaps| {
                 let (mut out, mut reads) = (vec![0; 10 * wanted], 0);
-                gather(&view, 1, &mut out, &mut Buffer::default(), Reads { most: 1 << 20, gaps }, |_, _| {
+                gather(&view, 1, &mut out, &mut Buffer::default(), GatherRule { most: 1 << 20, gaps }, |_, _| {
                     reads += 1;
                     Ok::<_, OutOfMemory>(())
                 })

@@ -22,16 +22,16 @@ const BLOCK: usize = 128;
 pub struct Matcher {
     itemsize: usize,
     big: bool,
-    rule: Rule,
+    rule: MatchRule,
 }
 
 /// How a [`Matcher`] looks at an item.
 #[derive(Debug)]
-enum Rule {
+enum MatchRule {
     /// It holds for no item.
     Nothing,
     /// As one number of `size` bytes, whose key is in ranges.
-    Number { size: usize, is_float: bool, keys: Keys },
+    Number { size: usize, is_float: bool, keys: KeyRange },
     /// As two floats of `part` bytes each.
     Complex { part: usize, keys: PartKeys },
     /// By a table of all bytes.
@@ -44,16 +44,16 @@ enum Rule {
 #[derive(Clone, Copy, Debug)]
 struct PartKeys {
     /// Those that parts have where the condition holds: both parts, or at least one.
-    wanted: [Keys; 2],
+    wanted: [KeyRange; 2],
     both: bool,
     /// Those that both parts have in any case.
-    allowed: Keys,
+    allowed: KeyRange,
 }
 
 /// The keys `first..=first + span` but for the `hole_size` keys from `hole` on, in arithmetic modulo the width of the items, of
 /// which each number has the low bits.
 #[derive(Clone, Copy, Debug)]
-struct Keys {
+struct KeyRange {
     first: u64,
     span: u64,
     hole: u64,
@@ -86,16 +86,16 @@ impl KeySpace {
     }
 
     /// Returns the keys for which a condition holds, its value as a key; `None` if there are none.
-    fn keys(&self, condition: &Condition<i128>) -> Option<Keys> {
+    fn keys(&self, condition: &Condition<i128>) -> Option<KeyRange> {
         let (least, most) = (*self.numbers.start(), *self.numbers.end());
         // that of a NaN is not comparable
-        let from_to = |key: &i128, range| if self.numbers.contains(key) { Keys::new(&range, None) } else { None };
+        let from_to = |key: &i128, range| if self.numbers.contains(key) { KeyRange::new(&range, None) } else { None };
         match condition {
-            Condition::Nan => Keys::new(&self.all, Some(&self.numbers)),
-            Condition::Inf => Keys::new(&self.numbers, Some(&self.finite)),
-            Condition::Finite => Keys::new(&self.finite, None),
+            Condition::Nan => KeyRange::new(&self.all, Some(&self.numbers)),
+            Condition::Inf => KeyRange::new(&self.numbers, Some(&self.finite)),
+            Condition::Finite => KeyRange::new(&self.finite, None),
             Condition::Equal(key) => from_to(key, *key..=*key),
-            Condition::NotEqual(key) => Keys::new(&self.numbers, Some(&(*key..=*key))),
+            Condition::NotEqual(key) => KeyRange::new(&self.numbers, Some(&(*key..=*key))),
             Condition::Less(key) => from_to(key, least..=key - 1),
             Condition::AtMost(key) => from_to(key, least..=*key),
             Condition::Greater(key) => from_to(key, key + 1..=most),
@@ -104,7 +104,7 @@ impl KeySpace {
     }
 }
 
-impl Keys {
+impl KeyRange {
     /// Returns the keys of a range but for those of a hole; `None` if none are left.
     fn new(range: &RangeInclusive<i128>, hole: Option<&RangeInclusive<i128>>) -> Option<Self> {
         let hole = hole.filter(|hole| range.contains(hole.start()) && range.contains(hole.end()));
@@ -121,7 +121,7 @@ impl Keys {
 impl PartKeys {
     /// Returns whether the condition holds for parts of these keys.
     #[inline(always)]
-    fn hold<W: Word>(&self, re: W, im: W) -> bool {
+    fn hold<W: KeyWord>(&self, re: W, im: W) -> bool {
         let [wanted_re, wanted_im] = [re.is_in(self.wanted[0]), im.is_in(self.wanted[1])];
         let wanted = if self.both { wanted_re & wanted_im } else { wanted_re | wanted_im };
         wanted & re.is_in(self.allowed) & im.is_in(self.allowed)
@@ -129,16 +129,16 @@ impl PartKeys {
 }
 
 /// An unsigned integer, as which an item of its width is looked at.
-trait Word: Element + Ord {
+trait KeyWord: Element + Ord {
     /// Returns the key of the float that has these bits.
     fn float_key(self) -> Self;
     /// Returns whether a key is one of those.
-    fn is_in(self, keys: Keys) -> bool;
+    fn is_in(self, keys: KeyRange) -> bool;
 }
 
 macro_rules! words {
     ($($type:ty, $signed:ty;)+) => {$(
-        impl Word for $type {
+        impl KeyWord for $type {
             #[inline(always)]
             fn float_key(self) -> Self {
                 // all ones for a negative float
@@ -146,7 +146,7 @@ macro_rules! words {
                 ((self & (Self::MAX >> 1)) ^ sign).wrapping_sub(sign)
             }
             #[inline(always)]
-            fn is_in(self, Keys { first, span, hole, hole_size }: Keys) -> bool {
+            fn is_in(self, KeyRange { first, span, hole, hole_size }: KeyRange) -> bool {
                 (self.wrapping_sub(first as Self) <= span as Self) & (self.wrapping_sub(hole as Self) >= hole_size as Self)
             }
         }
@@ -208,32 +208,32 @@ fn by_number(
     size: usize,
     is_float: bool,
     key: impl Fn(&[u8]) -> i128,
-) -> Rule {
+) -> MatchRule {
     let keys = space.keys(&condition.map(|item| key(item)));
-    keys.map_or(Rule::Nothing, |keys| Rule::Number { size, is_float, keys })
+    keys.map_or(MatchRule::Nothing, |keys| MatchRule::Number { size, is_float, keys })
 }
 
 /// Returns the rule for complex numbers with parts of `part` bytes.
-fn by_parts(space: &KeySpace, condition: &Condition<Vec<u8>>, part: usize, big: bool) -> Rule {
+fn by_parts(space: &KeySpace, condition: &Condition<Vec<u8>>, part: usize, big: bool) -> MatchRule {
     let keys = |at: usize| space.keys(&condition.map(|item| float_key(&item[at..at + part], big)));
     let (is_equal, is_unequal) =
         (matches!(condition, Condition::Equal(_)), matches!(condition, Condition::NotEqual(_)));
     let allowed = if is_unequal { &space.numbers } else { &space.all };
-    match (keys(0), keys(part), Keys::new(allowed, None)) {
+    match (keys(0), keys(part), KeyRange::new(allowed, None)) {
         (Some(re), Some(im), Some(allowed)) => {
             let both = is_equal || matches!(condition, Condition::Finite);
-            Rule::Complex { part, keys: PartKeys { wanted: [re, im], both, allowed } }
+            MatchRule::Complex { part, keys: PartKeys { wanted: [re, im], both, allowed } }
         }
-        _ => Rule::Nothing,
+        _ => MatchRule::Nothing,
     }
 }
 
 /// Returns the rule for items of one byte with these values.
-fn by_byte(condition: &Condition<Vec<u8>>, value: impl Fn(u8) -> f64) -> Rule {
+fn by_byte(condition: &Condition<Vec<u8>>, value: impl Fn(u8) -> f64) -> MatchRule {
     let space = KeySpace::floats(8, &f64::INFINITY.to_be_bytes());
     let keys = space.keys(&condition.map(|item| float_key(&value(item[0]).to_be_bytes(), true)));
-    keys.map_or(Rule::Nothing, |keys| {
-        Rule::Byte(Box::new(std::array::from_fn(|byte| value(byte as u8).to_bits().float_key().is_in(keys))))
+    keys.map_or(MatchRule::Nothing, |keys| {
+        MatchRule::Byte(Box::new(std::array::from_fn(|byte| value(byte as u8).to_bits().float_key().is_in(keys))))
     })
 }
 
@@ -269,8 +269,8 @@ impl Matcher {
                 by_number(&KeySpace::times(), condition, itemsize, false, |item| i128::from(number(item, big) as i64))
             },
             Kind::Bytes(_) | Kind::Str(_) => match condition {
-                Condition::Equal(item) => Rule::Text { item: item.clone(), is_equal: true },
-                Condition::NotEqual(item) => Rule::Text { item: item.clone(), is_equal: false },
+                Condition::Equal(item) => MatchRule::Text { item: item.clone(), is_equal: true },
+                Condition::NotEqual(item) => MatchRule::Text { item: item.clone(), is_equal: false },
                 _ => return refuse("strings are compared by ==V and !=V only"),
             },
             Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {
@@ -283,20 +283,20 @@ impl Matcher {
     /// Puts `item` in the place of those of some items for which the condition holds, and returns how many they are.
     pub fn replace(&self, items: &mut [u8], item: &[u8]) -> usize {
         match &self.rule {
-            Rule::Nothing => 0,
-            Rule::Number { size, is_float, keys } => {
+            MatchRule::Nothing => 0,
+            MatchRule::Number { size, is_float, keys } => {
                 by_width!(*size, W => by_key!(W, *is_float, self.big, |key| {
                     let keys = *keys;
                     replace(W::chunks_mut(items), W::chunks(item)[0], |word| key(word).is_in(keys))
                 }))
             }
-            Rule::Complex { part, keys } => by_width!(*part, W => by_key!(W, true, self.big, |key| {
+            MatchRule::Complex { part, keys } => by_width!(*part, W => by_key!(W, true, self.big, |key| {
                 let (keys, new) = (*keys, W::chunks(item).as_chunks::<2>().0[0]);
                 replace(W::chunks_mut(items).as_chunks_mut::<2>().0, new, |[re, im]| keys.hold(key(re), key(im)))
             })),
-            Rule::Byte(table) => replace(items, item[0], |byte| table[usize::from(byte)]),
+            MatchRule::Byte(table) => replace(items, item[0], |byte| table[usize::from(byte)]),
             // items of no bytes are never shown
-            Rule::Text { item: text, is_equal } => {
+            MatchRule::Text { item: text, is_equal } => {
                 let found = items.chunks_exact_mut(self.itemsize.max(1)).filter(|one| (*one == text) == *is_equal);
                 found.map(|one| one.copy_from_slice(item)).count()
             }

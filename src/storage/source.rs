@@ -26,7 +26,7 @@ use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::gather::{GapRun, Gaps, Reads, gather};
+use crate::layout::gather::{GapRun, Gaps, GatherRule, gather};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Windows, boxes_of_run, fill_each};
@@ -380,8 +380,8 @@ impl Source {
             Storage::Bytes { .. } | Storage::Stream(_) | Storage::Chunks(_) => {
                 let may_read = |gaps| self.spare(gaps);
                 let reads = match self.costs_requests() {
-                    true => Reads { most: READ_AHEAD, gaps: Gaps::Counted(&may_read) },
-                    false => Reads { most: READ_AT_ONCE, gaps },
+                    true => GatherRule { most: READ_AHEAD, gaps: Gaps::Counted(&may_read) },
+                    false => GatherRule { most: READ_AT_ONCE, gaps },
                 };
                 gather(view, itemsize, out, scratch, reads, |bytes, at| self.read_at(bytes, at))?;
             }

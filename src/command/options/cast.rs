@@ -29,7 +29,7 @@ impl fmt::Display for CastArg {
 
 /// A class of dtypes, within which a cast keeps what the items stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum DTypeClass {
     Integer,
     Float,
     Complex,
@@ -37,13 +37,13 @@ enum Class {
 
 /// Returns the class of a dtype; `None` for bool, texts, dates and bytes, which a cast of several tensors leaves as they
 /// are.
-fn class(dtype: &DType) -> Option<Class> {
+fn class(dtype: &DType) -> Option<DTypeClass> {
     match dtype.kind() {
-        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => Some(Class::Integer),
-        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => Some(Class::Integer),
-        Kind::Narrow(narrow) => Some(if narrow.is_integer() { Class::Integer } else { Class::Float }),
-        Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64 | Kind::LongDouble(_) => Some(Class::Float),
-        Kind::Complex64 | Kind::Complex128 | Kind::ComplexLongDouble(_) => Some(Class::Complex),
+        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => Some(DTypeClass::Integer),
+        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => Some(DTypeClass::Integer),
+        Kind::Narrow(narrow) => Some(if narrow.is_integer() { DTypeClass::Integer } else { DTypeClass::Float }),
+        Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64 | Kind::LongDouble(_) => Some(DTypeClass::Float),
+        Kind::Complex64 | Kind::Complex128 | Kind::ComplexLongDouble(_) => Some(DTypeClass::Complex),
         Kind::Bool | Kind::Bytes(_) | Kind::Str(_) | Kind::Void(_) | Kind::Struct(_) => None,
         Kind::Datetime(_) | Kind::Timedelta(_) => None,
     }

@@ -23,4 +23,6 @@ pub(super) use self::operator::{UpdatesOptions, parse_threads, reductions};
 pub(super) use self::output::{OutputOptions, PageOptions};
 pub(super) use self::passing::PassOptions;
 pub(super) use self::slices::{At, IndexList, SliceOptions};
-pub(super) use self::values::{DTypeParser, Word, dtype_help, parse_number, parse_path, parse_size, parse_words, word};
+pub(super) use self::values::{
+    DTypeParser, OptionWord, dtype_help, parse_number, parse_path, parse_size, parse_words, word,
+};

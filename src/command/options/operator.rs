@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::operands::{InputOptions, OperandArg};
 use super::output::{EditOptions, OutputOptions};
-use super::values::{Word, parse_memory_size, parse_words, word};
+use super::values::{OptionWord, parse_memory_size, parse_words, word};
 use crate::ops::machine::LEAST_MEMORY;
 use crate::ops::reduction::{Reduction, Repeats};
 
@@ -116,7 +116,7 @@ pub(crate) struct DuplicateOptions {
     pub on_duplicate: Option<Repeats>,
 }
 
-fn repeats() -> Vec<Word<Repeats>> {
+fn repeats() -> Vec<OptionWord<Repeats>> {
     let refused = "Refuse: the error names the first repeated index and its earlier position";
     vec![word("last", "The last one in index order wins", Repeats::LastWins), word("error", refused, Repeats::Refused)]
 }
@@ -140,7 +140,7 @@ impl DuplicateOptions {
 }
 
 /// Returns the values of `--reduction` for an operator that has these.
-pub(crate) fn reductions(known: &[Reduction]) -> Vec<Word<Reduction>> {
+pub(crate) fn reductions(known: &[Reduction]) -> Vec<OptionWord<Reduction>> {
     let help = |reduction| match reduction {
         Reduction::None => "The update replaces the item",
         Reduction::Add => "Their sum",

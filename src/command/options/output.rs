@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueHint};
 
 use super::parts::PartOptions;
-use super::values::{Word, parse_format, parse_number, parse_path, parse_words, word};
+use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
 use crate::format::chunk_codec::ChunkCodec;
 use crate::format::located::{Located, Place, shown};
 use crate::format::sides::SidesRule;
@@ -166,7 +166,7 @@ fn is_container(file: &Path) -> bool {
     extension.and_then(Format::by_extension).is_some_and(Format::is_container)
 }
 
-fn byte_orders() -> Vec<Word<bool>> {
+fn byte_orders() -> Vec<OptionWord<bool>> {
     vec![word("little", "The lowest byte first", false), word("big", "The highest byte first", true)]
 }
 

@@ -128,18 +128,18 @@ pub(crate) fn dtype_help(what: &str) -> String {
 
 /// A word that an option takes, with its line of help, and the value that it stands for.
 #[derive(Clone)]
-pub(crate) struct Word<T> {
+pub(crate) struct OptionWord<T> {
     word: PossibleValue,
     value: T,
 }
 
 /// Returns a word that stands for a value.
-pub(crate) fn word<T>(word: &'static str, help: &'static str, value: T) -> Word<T> {
-    Word { word: PossibleValue::new(word).help(help), value }
+pub(crate) fn word<T>(word: &'static str, help: &'static str, value: T) -> OptionWord<T> {
+    OptionWord { word: PossibleValue::new(word).help(help), value }
 }
 
 /// Returns a parser of words.
-pub(crate) fn parse_words<T>(words: Vec<Word<T>>) -> impl TypedValueParser<Value = T>
+pub(crate) fn parse_words<T>(words: Vec<OptionWord<T>>) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
 {
@@ -153,8 +153,8 @@ where
 /// Returns a parser of those formats for which `help` returns a line of help.
 pub(crate) fn parse_format(help: impl Fn(Format) -> Option<&'static str>) -> impl TypedValueParser<Value = Format> {
     let word = |format: Format| {
-        let Word { word, value } = word(format.argument(), help(format)?, format);
-        Some(Word { word: format.alias().into_iter().fold(word, PossibleValue::alias), value })
+        let OptionWord { word, value } = word(format.argument(), help(format)?, format);
+        Some(OptionWord { word: format.alias().into_iter().fold(word, PossibleValue::alias), value })
     };
     parse_words(Format::all().filter_map(word).collect())
 }

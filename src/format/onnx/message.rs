@@ -26,7 +26,7 @@ pub(super) struct Message {
 
 /// An entry of `external_data`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry<'a> {
+pub(super) struct EntryBytes<'a> {
     pub(super) key: &'a str,
     pub(super) value: &'a str,
 }
@@ -56,7 +56,7 @@ impl Message {
         for (field, value) in &mut fields {
             let items = match field.number {
                 field::NAME => text(value).map(|_| 1),
-                field::EXTERNAL_DATA => Entry::read(value).map(|_| 1),
+                field::EXTERNAL_DATA => EntryBytes::read(value).map(|_| 1),
                 _ => field.items(value),
             };
             *counts.get_mut(field.number as usize).ok_or_else(changed)? +=
@@ -100,7 +100,7 @@ impl Message {
     pub(super) fn external_value(&self, key: &str) -> Result<Option<&str>> {
         let mut found = None;
         for value in self.values(field::EXTERNAL_DATA) {
-            let entry = Entry::read(value)?;
+            let entry = EntryBytes::read(value)?;
             let is_second = entry.key == key && found.replace(entry.value).is_some();
             ensure!(!is_second, "external_data has two entries {key}");
         }
@@ -108,7 +108,7 @@ impl Message {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> EntryBytes<'a> {
     fn read(message: &'a [u8]) -> Result<Self> {
         let (mut entry, mut fields) = (Self::default(), Fields(message));
         for (field, value) in &mut fields {

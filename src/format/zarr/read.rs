@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::metadata::ArrayMetadata;
-use super::sharding::{Index, Shards};
+use super::sharding::{ShardIndex, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::axis::Span;
-use crate::layout::gather::{Gaps, Reads, gather};
+use crate::layout::gather::{Gaps, GatherRule, gather};
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
@@ -50,7 +50,7 @@ pub(super) struct ZarrChunks {
 #[derive(Debug)]
 struct OpenShard {
     value: Arc<dyn ReadAt>,
-    index: Index,
+    index: ShardIndex,
 }
 
 /// A shard that is open, or `None` for one that is not stored.
@@ -229,7 +229,7 @@ impl ZarrChunks {
                     ensure!(len == bytes as u64, "{len} bytes, expected {bytes}");
                     // a store has many values, each of which would have bytes to spare
                     let gaps = if value.costs_requests() { Gaps::Counted(&|_| 0) } else { Gaps::Wanted };
-                    let reads = Reads { gaps, ..Reads::of(AT_ONCE) };
+                    let reads = GatherRule { gaps, ..GatherRule::of(AT_ONCE) };
                     let read = |bytes: &mut [u8], at: u64| -> Result<()> { Ok(value.read_at(bytes, at)?) };
                     put(&wanted.place, itemsize, out, &mut |items| gather(&from, itemsize, items, scratch, reads, read))
                 }

@@ -30,7 +30,7 @@ pub(super) struct Shards {
 }
 
 /// Where the chunks of a shard lie in it: the byte at which each begins, and its size; all bits are set if it is not stored.
-pub(super) type Index = Vec<[u64; 2]>;
+pub(super) type ShardIndex = Vec<[u64; 2]>;
 
 impl Shards {
     /// Reads the configuration of shards of these sides.
@@ -83,7 +83,7 @@ impl Shards {
     ///
     /// # Errors
     /// Bytes that do not have their check sum.
-    pub(super) fn index(&self, packed: &[u8]) -> Result<Index> {
+    pub(super) fn index(&self, packed: &[u8]) -> Result<ShardIndex> {
         let index = if self.has_checksum { without_checksum(packed).context("index")? } else { packed };
         let number = |word: &[u8; 8]| match self.big_endian {
             true => u64::from_be_bytes(*word),

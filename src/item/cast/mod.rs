@@ -22,7 +22,7 @@ use crate::item::time_unit::TimeUnit;
 /// items on either side take as much), and enough that the call for each run costs nothing.
 const RUN: usize = 512;
 /// Reads numbers, which are big-endian or not, from the front of bytes.
-type Load<'a, M> = dyn Fn(bool, &[u8], &mut [M]) + 'a;
+type LoadRun<'a, M> = dyn Fn(bool, &[u8], &mut [M]) + 'a;
 
 /// How many characters of a string a message shows.
 const SHOWN: usize = 40;
@@ -229,7 +229,7 @@ impl Cast {
     ///
     /// There are two loops for each run, one for the dtype on either side, which are vectorised. One loop for each pair
     /// of dtypes would be hundreds of loops. The numbers between the two stay in the nearest cache.
-    fn numbers<M: Middle>(&self, items: &[u8], out: &mut [u8], load: &Load<'_, M>) -> Result<(), CastFailure> {
+    fn numbers<M: Middle>(&self, items: &[u8], out: &mut [u8], load: &LoadRun<'_, M>) -> Result<(), CastFailure> {
         let is_bool = *self.to.kind() == Kind::Bool;
         let [ins, outs] = [&self.from, &self.to].map(|dtype| numbers_of(dtype).expect("numbers are cast to numbers"));
         let [size, to_size] = [self.from_size() / ins, self.to_size() / outs];

@@ -22,14 +22,14 @@ pub(super) type Response = ureq::http::Response<Body>;
 
 /// Why a request got no answer of use.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum RequestFailure {
     /// It may get one a moment later, of which the server may have said when that is.
     Passing(Error, Option<Duration>),
     /// It would get none again.
     Lasting(Error),
 }
 
-impl Failure {
+impl RequestFailure {
     fn passing(kind: io::ErrorKind, message: impl Into<String>) -> Self {
         Self::Passing(Error::of(ErrorKind::Io(kind), message), None)
     }
@@ -48,7 +48,7 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for RequestFailure {
     fn from(error: Error) -> Self {
         Self::Lasting(error)
     }
@@ -189,7 +189,7 @@ fn printable(text: &str) -> String {
 
 /// Returns the failure that an answer is, whose status is no success. What the body says of it is read, as far as it is a
 /// word of S3.
-pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) -> Failure {
+pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) -> RequestFailure {
     let (status, headers) = (response.status(), response.headers().clone());
     let code = error_code(response.into_body());
     let reason = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
@@ -215,7 +215,11 @@ pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) ->
     };
     let passing = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
         || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-    if passing { Failure::Passing(error, retry_after(&headers, Timestamp::now())) } else { Failure::Lasting(error) }
+    if passing {
+        RequestFailure::Passing(error, retry_after(&headers, Timestamp::now()))
+    } else {
+        RequestFailure::Lasting(error)
+    }
 }
 
 /// Returns for how long the server says that nothing is to be asked of it, whether in seconds or by a date. A date counts from
@@ -246,39 +250,41 @@ fn error_code(body: Body) -> Option<String> {
 }
 
 /// Returns the failure of a request that got no answer, or of a body that broke off.
-pub(super) fn broken(error: ureq::Error, timeout: Duration) -> Failure {
+pub(super) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
     use io::ErrorKind as Kind;
     match error {
         ureq::Error::Timeout(of) => {
             let is_connecting = matches!(of, Timeout::Resolve | Timeout::Connect);
             let lacking = if is_connecting { "no connection" } else { "no byte came" };
-            Failure::passing(Kind::TimedOut, format!("{lacking} in {} seconds", timeout.as_secs_f64()))
+            RequestFailure::passing(Kind::TimedOut, format!("{lacking} in {} seconds", timeout.as_secs_f64()))
         }
         ureq::Error::HostNotFound => unknown_host(),
         ureq::Error::Io(error) => of_connection(error),
         ureq::Error::Rustls(error) => insecure(Kind::Other, &error.to_string()),
-        ureq::Error::Tls(error) => Failure::lasting(Kind::Other, format!("no secure connection: {error}")),
-        ureq::Error::BodyStalled => Failure::passing(Kind::UnexpectedEof, "the answer broke off"),
+        ureq::Error::Tls(error) => RequestFailure::lasting(Kind::Other, format!("no secure connection: {error}")),
+        ureq::Error::BodyStalled => RequestFailure::passing(Kind::UnexpectedEof, "the answer broke off"),
         // what a proxy is called may have a password in it
-        ureq::Error::InvalidProxyUrl => Failure::lasting(Kind::Other, "the address of the proxy is no URL"),
-        ureq::Error::ConnectProxyFailed(_) => Failure::passing(Kind::Other, "the proxy gives no connection"),
-        ureq::Error::ConnectionFailed => Failure::passing(Kind::Other, "no connection"),
-        ureq::Error::LargeResponseHeader(..) => Failure::lasting(Kind::Other, "the headers of the answer are too long"),
+        ureq::Error::InvalidProxyUrl => RequestFailure::lasting(Kind::Other, "the address of the proxy is no URL"),
+        ureq::Error::ConnectProxyFailed(_) => RequestFailure::passing(Kind::Other, "the proxy gives no connection"),
+        ureq::Error::ConnectionFailed => RequestFailure::passing(Kind::Other, "no connection"),
+        ureq::Error::LargeResponseHeader(..) => {
+            RequestFailure::lasting(Kind::Other, "the headers of the answer are too long")
+        }
         ureq::Error::Protocol(error) => {
-            Failure::passing(Kind::Other, format!("no valid answer: {}", printable(&error.to_string())))
+            RequestFailure::passing(Kind::Other, format!("no valid answer: {}", printable(&error.to_string())))
         }
         // the other errors are not those of requests as they are made here, or may quote what was sent
-        _ => Failure::passing(Kind::Other, "the request failed"),
+        _ => RequestFailure::passing(Kind::Other, "the request failed"),
     }
 }
 
 /// Returns the failure of asking a host that has no address.
-fn unknown_host() -> Failure {
-    Failure::lasting(io::ErrorKind::NotFound, "the host is not known")
+fn unknown_host() -> RequestFailure {
+    RequestFailure::lasting(io::ErrorKind::NotFound, "the host is not known")
 }
 
 /// Returns the failure of a connection that cannot be made secure, by what the part of the program says that makes it so.
-fn insecure(kind: io::ErrorKind, told: &str) -> Failure {
+fn insecure(kind: io::ErrorKind, told: &str) -> RequestFailure {
     let message = match told {
         _ if told.contains("InvalidContentType") => {
             "the server gives no secure connection at this port; http:// asks without one".to_owned()
@@ -288,11 +294,11 @@ fn insecure(kind: io::ErrorKind, told: &str) -> Failure {
         }
         _ => format!("no secure connection: {told}"),
     };
-    Failure::lasting(kind, message)
+    RequestFailure::lasting(kind, message)
 }
 
 /// Returns the failure of a connection.
-fn of_connection(error: io::Error) -> Failure {
+fn of_connection(error: io::Error) -> RequestFailure {
     use io::ErrorKind as Kind;
     let kind = error.kind();
     // of TLS, an alert or a certificate comes as an error of reading
@@ -303,7 +309,7 @@ fn of_connection(error: io::Error) -> Failure {
     let text = error.to_string();
     if let Some(told) = text.strip_prefix("failed to lookup address information: ") {
         return match told.contains("emporary") {
-            true => Failure::passing(kind, format!("the host is not found: {told}")),
+            true => RequestFailure::passing(kind, format!("the host is not found: {told}")),
             false => unknown_host(),
         };
     }
@@ -315,7 +321,7 @@ fn of_connection(error: io::Error) -> Failure {
     };
     let lasting =
         matches!(kind, Kind::ConnectionRefused | Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NotFound);
-    if lasting { Failure::lasting(kind, message) } else { Failure::passing(kind, message) }
+    if lasting { RequestFailure::lasting(kind, message) } else { RequestFailure::passing(kind, message) }
 }
 
 #[cfg(test)]
@@ -408,8 +414,8 @@ mod tests {
         let server = Url::parse("https://me:secret@host:8443/x?key=secret").expect("a URL");
         for (error, told, is_lasting) in rows {
             let (error, lasting) = match of_connection(error).of_server(&server) {
-                Failure::Lasting(error) => (error, true),
-                Failure::Passing(error, _) => (error, false),
+                RequestFailure::Lasting(error) => (error, true),
+                RequestFailure::Passing(error, _) => (error, false),
             };
             let text = error.to_string();
             assert!(text.starts_with("host:8443: ") && text.ends_with(told) && lasting == is_lasting, "{text}");

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use super::address::Address;
 use super::answer::digest;
-use super::changing::{Condition, Listed};
+use super::changing::{ListedNames, PutCondition};
 use super::client::Client;
 use super::store::RemoteStore;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
@@ -84,7 +84,7 @@ impl BucketTarget {
 
     /// Returns whether there is a store.
     fn look(&self) -> Result<bool> {
-        let found = self.client.list(&self.root, Listed::Some)?;
+        let found = self.client.list(&self.root, ListedNames::Some)?;
         if found.objects.iter().any(|object| self.marks.contains(&&*object.name)) {
             return Ok(true);
         }
@@ -197,7 +197,7 @@ impl BucketDraft<'_> {
         let known = match &mut *objects {
             Some(known) => known,
             none => {
-                let listed = self.target.client.list(&self.target.root, Listed::All)?.objects.into_iter();
+                let listed = self.target.client.list(&self.target.root, ListedNames::All)?.objects.into_iter();
                 let known = listed.map(|object| (object.name, StoredObject { size: object.size, is_own: false }));
                 none.insert(known.collect())
             }
@@ -220,7 +220,7 @@ impl BucketDraft<'_> {
 
     /// Removes all objects below an address, at the end those whose names are `last`.
     fn remove_below(&self, below: &Address, last: impl Fn(&str) -> bool) -> Result<()> {
-        let names = self.target.client.list(below, Listed::All)?.objects.into_iter().map(|object| object.name);
+        let names = self.target.client.list(below, ListedNames::All)?.objects.into_iter().map(|object| object.name);
         let (last, first): (Vec<_>, Vec<_>) = names.partition(|name| last(name));
         self.remove_all(below, &first)?;
         self.remove_all(below, &last)
@@ -229,7 +229,7 @@ impl BucketDraft<'_> {
     /// Puts the seals that wait, the outermost with a mark, if there is one, in front of a sum over what the store holds.
     fn put_seals(&self, mark: Option<u64>) -> Result<()> {
         let BucketTarget { client, root, .. } = self.target;
-        let listed = client.list(&self.target.beside().join(SEALS), Listed::All)?.objects;
+        let listed = client.list(&self.target.beside().join(SEALS), ListedNames::All)?.objects;
         let mut seals: Vec<String> = listed.into_iter().map(|object| object.name).collect();
         let depth = |key: &str| key.matches('/').count();
         seals.sort_by(|a, b| depth(b).cmp(&depth(a)).then_with(|| a.cmp(b)));
@@ -239,7 +239,7 @@ impl BucketDraft<'_> {
         };
         let (last, inner) = seals.split_last().ok_or_else(finished)?;
         for key in inner {
-            client.put_if(Condition::None, &root.join(key), &bytes_of(key)?, &self.may_be_sealed)?;
+            client.put_if(PutCondition::None, &root.join(key), &bytes_of(key)?, &self.may_be_sealed)?;
         }
         let bytes = bytes_of(last)?;
         let with_sum = |mark: u64| -> Result<String> {
@@ -247,7 +247,7 @@ impl BucketDraft<'_> {
             Ok(format!("{mark:016x}-{sum:016x}"))
         };
         let (mark, address) = (mark.map(with_sum).transpose()?, root.join(last));
-        if client.put_if(Condition::Absent(mark.as_deref()), &address, &bytes, &self.may_be_sealed)? {
+        if client.put_if(PutCondition::Absent(mark.as_deref()), &address, &bytes, &self.may_be_sealed)? {
             return Ok(());
         }
         // the answer to a request that was made again may have been lost: then the seal is this one
@@ -269,7 +269,7 @@ impl BucketDraft<'_> {
 
     /// Returns a number that changes when an object of the store is lost, added, renamed or gets another size.
     fn sum(&self) -> Result<u64> {
-        let listed = self.target.client.list(&self.target.root, Listed::All)?.objects;
+        let listed = self.target.client.list(&self.target.root, ListedNames::All)?.objects;
         Ok(listed.iter().fold(0, |sum, object| sum.wrapping_add(hash_of(object.name.as_ref(), &[object.size]))))
     }
 
@@ -368,7 +368,7 @@ impl Drop for BucketOutput<'_> {
         // what cannot be removed now has its record, by which the next output of that name knows it
         let BucketTarget { client, root, .. } = self.draft.target;
         let removed = self.keys(true).and_then(|keys| self.draft.remove_all(root, &keys));
-        let is_empty = || client.list(root, Listed::Some).is_ok_and(|left| left.objects.is_empty());
+        let is_empty = || client.list(root, ListedNames::Some).is_ok_and(|left| left.objects.is_empty());
         if self.is_new && removed.is_ok() && is_empty() {
             let _ = self.draft.remove_beside();
         }
@@ -394,7 +394,7 @@ impl PartsPlace for BucketDraft<'_> {
 
     fn check_unbegun(&self) -> Result<()> {
         let BucketTarget { client, root, label, .. } = self.target;
-        let is_free = client.list(root, Listed::Some)?.objects.is_empty();
+        let is_free = client.list(root, ListedNames::Some)?.objects.is_empty();
         ensure!(is_free, "{label}: exists, and a bucket cannot keep it beside its parts: --restart removes it");
         Ok(())
     }

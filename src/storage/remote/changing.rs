@@ -7,7 +7,7 @@ use rusty_s3::actions::ListObjectsV2;
 use ureq::http::{Method, StatusCode, header};
 
 use super::address::Address;
-use super::answer::{self, Failure, MARK, Response};
+use super::answer::{self, MARK, RequestFailure, Response};
 use super::client::{Ask, Client, drain};
 use crate::error::{Error, ErrorKind, Result, bail, malformed};
 
@@ -16,7 +16,7 @@ const MOST_LIST: u64 = 1 << 24;
 
 /// A condition for a value to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Condition<'a> {
+pub(super) enum PutCondition<'a> {
     /// There is none: what is there is replaced.
     None,
     /// There is no object of that name yet. The one that is put gets the mark, if there is one.
@@ -44,7 +44,7 @@ pub struct ListedObject {
 
 /// Which names below a prefix are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum ListedNames {
     /// Those of all objects.
     All,
     /// Those of some objects, if there are any: as many as the server gives at once.
@@ -59,7 +59,7 @@ impl Client {
     /// # Errors
     /// No answer, or a refusal.
     pub(super) fn put(&self, address: &Address, bytes: &[u8]) -> Result<()> {
-        self.put_if(Condition::None, address, bytes, &AtomicBool::default()).map(drop)
+        self.put_if(PutCondition::None, address, bytes, &AtomicBool::default()).map(drop)
     }
 
     /// Gives an object its bytes, and returns whether it did, which it does not if the condition does not hold. `may_be_there`
@@ -70,13 +70,13 @@ impl Client {
     /// No answer, or a refusal.
     pub(super) fn put_if(
         &self,
-        condition: Condition<'_>,
+        condition: PutCondition<'_>,
         address: &Address,
         bytes: &[u8],
         may_be_there: &AtomicBool,
     ) -> Result<bool> {
         let mut ask = Ask { body: bytes, ..Ask::new(Method::PUT, address) };
-        if let Condition::Absent(mark) = condition {
+        if let PutCondition::Absent(mark) = condition {
             ask.headers.extend(mark.map(|mark| (MARK, mark.to_owned())));
             ask = ask.with(header::IF_NONE_MATCH, "*".to_owned());
         }
@@ -85,7 +85,7 @@ impl Client {
             let is_signed = target.is_signed;
             let response = self.send_on(&ask, target);
             let status = response.as_ref().map(Response::status).ok();
-            let is_there = status == Some(StatusCode::PRECONDITION_FAILED) && condition != Condition::None;
+            let is_there = status == Some(StatusCode::PRECONDITION_FAILED) && condition != PutCondition::None;
             if is_there || !status.is_some_and(|status| status.is_client_error()) {
                 may_be_there.store(true, Ordering::Relaxed);
             }
@@ -93,8 +93,8 @@ impl Client {
             match response.status() {
                 _ if is_there => Ok(false),
                 // another process puts the same object at this moment: who was first shows when it is asked again
-                StatusCode::CONFLICT if condition != Condition::None => {
-                    Err(Failure::Passing(malformed!("409 Conflict"), None))
+                StatusCode::CONFLICT if condition != PutCondition::None => {
+                    Err(RequestFailure::Passing(malformed!("409 Conflict"), None))
                 }
                 status if status.is_success() => {
                     drain(response);
@@ -118,7 +118,7 @@ impl Client {
     ///
     /// # Errors
     /// The address is in no bucket, since other servers have no lists; no answer, or one that is no list.
-    pub fn list(&self, address: &Address, listed: Listed) -> Result<Listing> {
+    pub fn list(&self, address: &Address, listed: ListedNames) -> Result<Listing> {
         let Address::Bucket { key, .. } = address else {
             return Err(Error::of(ErrorKind::Unsupported, "the server has no lists of names"));
         };
@@ -126,7 +126,7 @@ impl Client {
         let (mut listing, mut next) = (Listing::default(), None);
         loop {
             let text = self.repeat(address, || {
-                let list = Some((prefix.clone(), listed == Listed::Folder, next.clone()));
+                let list = Some((prefix.clone(), listed == ListedNames::Folder, next.clone()));
                 let ask = Ask { list, ..Ask::new(Method::GET, address) };
                 let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;
                 answer::plain_length(response.headers())?;
@@ -146,7 +146,7 @@ impl Client {
             let last = std::mem::replace(&mut next, page.next_continuation_token);
             match &next {
                 None => return Ok(Listing { is_whole: true, ..listing }),
-                Some(_) if listed == Listed::Some && !listing.objects.is_empty() => return Ok(listing),
+                Some(_) if listed == ListedNames::Some && !listing.objects.is_empty() => return Ok(listing),
                 Some(token) if last.as_ref() == Some(token) => bail!("the list of names begins again and again"),
                 Some(_) => {}
             }

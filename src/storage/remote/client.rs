@@ -12,7 +12,7 @@ use ureq::tls::TlsConfig;
 use url::Url;
 
 use super::address::{Address, host};
-use super::answer::{self, Failure, MARK, Response};
+use super::answer::{self, MARK, RequestFailure, Response};
 use super::credentials::{BucketAccess, HubAccess};
 use super::settings::{certificates, proxy};
 use crate::error::{Error, Result, ensure, malformed};
@@ -74,7 +74,7 @@ impl<'a> Ask<'a> {
 }
 
 /// Where a request goes.
-pub(super) struct Target {
+pub(super) struct RequestTarget {
     url: Url,
     token: Option<String>,
     pub is_signed: bool,
@@ -142,13 +142,17 @@ impl Client {
     }
 
     /// Makes a request about an address until there is an answer of use.
-    pub(super) fn repeat<T>(&self, address: &Address, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T> {
+    pub(super) fn repeat<T>(
+        &self,
+        address: &Address,
+        mut attempt: impl FnMut() -> Result<T, RequestFailure>,
+    ) -> Result<T> {
         let mut pause = FIRST_PAUSE;
         for retry in 0.. {
             match attempt() {
                 Ok(done) => return Ok(done),
-                Err(Failure::Lasting(error)) => return Err(error),
-                Err(Failure::Passing(error, after)) => {
+                Err(RequestFailure::Lasting(error)) => return Err(error),
+                Err(RequestFailure::Passing(error, after)) => {
                     // who has to wait for longer than for a byte is told so
                     if let Some(after) = after.filter(|after| *after > self.timeout.max(TIMEOUT)) {
                         return Err(with_note(&error, &format!("to be asked again in {} seconds", after.as_secs())));
@@ -169,7 +173,7 @@ impl Client {
 
     /// Makes a request once, and returns an answer that is a success or tells of ranges and versions; `None` if there is no
     /// such object.
-    pub(super) fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, Failure> {
+    pub(super) fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, RequestFailure> {
         let target = self.target(ask)?;
         let (url, is_signed) = (target.url.clone(), target.is_signed);
         // a server that sends requests on does so by an address that is valid for some time
@@ -177,7 +181,7 @@ impl Client {
         let response = match known {
             None => self.send_on(ask, target)?,
             Some(known) => {
-                let response = self.send_on(ask, Target { url: known, token: None, is_signed: false })?;
+                let response = self.send_on(ask, RequestTarget { url: known, token: None, is_signed: false })?;
                 match response.status().is_client_error() && !ask.is_told_by(response.status()) {
                     false => response,
                     true => {
@@ -195,7 +199,7 @@ impl Client {
                     // a bucket that does not exist is no object that does not
                     let refusal = answer::refusal(response, ask.address, is_signed);
                     return match &refusal {
-                        Failure::Lasting(error) if error.message().contains("NoSuchBucket") => Err(refusal),
+                        RequestFailure::Lasting(error) if error.message().contains("NoSuchBucket") => Err(refusal),
                         _ => Ok(None),
                     };
                 }
@@ -208,9 +212,9 @@ impl Client {
     }
 
     /// Makes a request once, and goes where it is sent on.
-    pub(super) fn send_on(&self, ask: &Ask<'_>, target: Target) -> Result<Response, Failure> {
+    pub(super) fn send_on(&self, ask: &Ask<'_>, target: RequestTarget) -> Result<Response, RequestFailure> {
         let first = target.url.clone();
-        let Target { mut url, mut token, is_signed } = target;
+        let RequestTarget { mut url, mut token, is_signed } = target;
         for _ in 0..=REDIRECTS {
             let response = self.send(ask, &url, token.as_deref())?;
             let status = response.status();
@@ -251,7 +255,7 @@ impl Client {
     }
 
     /// Sends a request to one address.
-    fn send(&self, ask: &Ask<'_>, url: &Url, token: Option<&str>) -> Result<Response, Failure> {
+    fn send(&self, ask: &Ask<'_>, url: &Url, token: Option<&str>) -> Result<Response, RequestFailure> {
         let mut request = Request::builder().method(ask.method.clone()).uri(url.as_str());
         for (name, value) in &ask.headers {
             request = request.header(name, value);
@@ -261,7 +265,7 @@ impl Client {
         }
         let agent = if url.scheme() == "https" { &self.secure } else { &self.plain };
         // what is wrong with a request may be quoted, and with it a key
-        let invalid = |_| Failure::Lasting(malformed!("is no address that can be asked for"));
+        let invalid = |_| RequestFailure::Lasting(malformed!("is no address that can be asked for"));
         let answer = match ask.method {
             Method::PUT => agent.run(request.body(ask.body).map_err(invalid)?),
             _ => agent.run(request.body(()).map_err(invalid)?),
@@ -274,9 +278,9 @@ impl Client {
     }
 
     /// Returns where a request goes first, signed for this moment.
-    pub(super) fn target(&self, ask: &Ask<'_>) -> Result<Target> {
+    pub(super) fn target(&self, ask: &Ask<'_>) -> Result<RequestTarget> {
         match ask.address {
-            Address::Web(url) => Ok(Target {
+            Address::Web(url) => Ok(RequestTarget {
                 url: url.clone(),
                 token: None,
                 is_signed: url.has_authority() && !url.username().is_empty(),
@@ -288,7 +292,7 @@ impl Client {
                     segments.pop_if_empty().extend(kind.split_terminator('/')).extend(repository.split('/'));
                     segments.extend(["resolve", revision]).extend(path.split('/'));
                 }
-                Ok(Target { url, token: hub.token.clone(), is_signed: hub.token.is_some() })
+                Ok(RequestTarget { url, token: hub.token.clone(), is_signed: hub.token.is_some() })
             }
             Address::Bucket { bucket, key } => {
                 let access = self.buckets()?;
@@ -319,7 +323,7 @@ impl Client {
                     (None, &Method::DELETE) => bucket.delete_object(credentials, key).sign(SIGNED_FOR),
                     (None, _) => bucket.get_object(credentials, key).sign(SIGNED_FOR),
                 };
-                Ok(Target { url, token: None, is_signed: credentials.is_some() })
+                Ok(RequestTarget { url, token: None, is_signed: credentials.is_some() })
             }
         }
     }

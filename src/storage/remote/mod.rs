@@ -20,7 +20,7 @@ mod store;
 
 pub use self::address::Address;
 pub use self::bucket::{BucketOutput, BucketTarget};
-pub use self::changing::Listed;
+pub use self::changing::ListedNames;
 pub use self::client::Client;
 pub use self::object::RemoteObject;
 pub use self::store::RemoteStore;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::address::Address;
 use super::answer::digest;
 use super::client::Client;
-use super::reading::Begun;
+use super::reading::FirstAnswer;
 use crate::error::Result;
 use crate::layout::gather::GapRun;
 use crate::storage::read_at::{Identity, LEAST_REQUEST, Part, ReadAt, Stamp};
@@ -26,7 +26,7 @@ const MOST_PARTED: usize = 4000;
 pub struct RemoteObject {
     client: Arc<Client>,
     address: Address,
-    begun: Begun,
+    begun: FirstAnswer,
     /// The bytes that may still be read in vain.
     spare: AtomicUsize,
     /// How often there were gaps that were not read.
@@ -43,7 +43,7 @@ impl RemoteObject {
     }
 
     /// Takes an object of which this is known and here.
-    pub(super) fn new(client: &Arc<Client>, address: Address, begun: Begun) -> Self {
+    pub(super) fn new(client: &Arc<Client>, address: Address, begun: FirstAnswer) -> Self {
         let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
         Self { client: Arc::clone(client), address, begun, spare, parted: AtomicUsize::new(0) }
     }
@@ -55,7 +55,7 @@ impl ReadAt for RemoteObject {
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let Begun { version, at: first, bytes: part, whole } = &self.begun;
+        let FirstAnswer { version, at: first, bytes: part, whole } = &self.begun;
         if let Some(whole) = whole {
             return whole.read_at(out, at);
         }

@@ -8,7 +8,7 @@ use ureq::BodyReader;
 use ureq::http::{Method, StatusCode, header};
 
 use super::address::Address;
-use super::answer::{self, ContentRange, Failure, Response, Version};
+use super::answer::{self, ContentRange, RequestFailure, Response, Version};
 use super::client::{Ask, Client};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::memory;
@@ -24,7 +24,7 @@ const MOST_IN_MEMORY: usize = 1 << 24;
 
 /// What is known and here of an object: what the first answer gave.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct FirstAnswer {
     pub version: Version,
     /// The byte that the part begins at.
     pub at: u64,
@@ -34,7 +34,7 @@ pub(super) struct Begun {
     pub whole: Option<Arc<dyn ReadAt>>,
 }
 
-impl Begun {
+impl FirstAnswer {
     /// Takes an object of a version of which nothing is here.
     pub(super) fn of(version: Version) -> Self {
         Self { version, at: 0, bytes: Vec::new(), whole: None }
@@ -43,7 +43,7 @@ impl Begun {
 
 impl Client {
     /// Asks for the first part of an object, of which nothing is known yet; `None` if there is no such object.
-    pub(super) fn begin(&self, address: &Address, part: Part) -> Result<Option<Begun>> {
+    pub(super) fn begin(&self, address: &Address, part: Part) -> Result<Option<FirstAnswer>> {
         let range = match part {
             Part::First(bytes) => format!("bytes=0-{}", bytes.max(1) - 1),
             Part::Last(bytes) => format!("bytes=-{}", bytes.max(1)),
@@ -66,10 +66,10 @@ impl Client {
                     let mut bytes = memory::zeros(usize::try_from(found.end - found.first).map_err(Error::from)?)
                         .map_err(Error::from)?;
                     self.fill(response, &mut bytes, length, &mut 0)?;
-                    Ok(Some(Begun { at: found.first, bytes, ..Begun::of(version) }))
+                    Ok(Some(FirstAnswer { at: found.first, bytes, ..FirstAnswer::of(version) }))
                 }
                 StatusCode::RANGE_NOT_SATISFIABLE => match answer::size_of_unsatisfied(response.headers()) {
-                    Some(0) => Ok(Some(Begun::of(Version::of(response.headers(), 0)))),
+                    Some(0) => Ok(Some(FirstAnswer::of(Version::of(response.headers(), 0)))),
                     _ => Err(malformed!("has no part {range}").into()),
                 },
                 StatusCode::OK => self.begin_whole(response, length).map(Some),
@@ -79,12 +79,12 @@ impl Client {
     }
 
     /// Takes all of an object from a server that gives no parts.
-    fn begin_whole(&self, response: Response, length: Option<u64>) -> Result<Begun, Failure> {
+    fn begin_whole(&self, response: Response, length: Option<u64>) -> Result<FirstAnswer, RequestFailure> {
         let headers = response.headers().clone();
         let too_long = |bytes: Option<u64>| {
             let bytes = bytes.map_or_else(|| format!("more than {MOST_WHOLE}"), |bytes| bytes.to_string());
             let message = format!("the server gives whole files only: {bytes} bytes, at most {MOST_WHOLE} are taken");
-            Failure::Lasting(Error::of(ErrorKind::Unsupported, message))
+            RequestFailure::Lasting(Error::of(ErrorKind::Unsupported, message))
         };
         if length.is_some_and(|length| length > MOST_WHOLE) {
             return Err(too_long(length));
@@ -108,7 +108,7 @@ impl Client {
             SpooledData::InMemory(bytes) => Arc::new(MemoryBytes::new(bytes.into_inner())),
             SpooledData::OnDisk(file) => Arc::new(file),
         };
-        Ok(Begun { whole: Some(whole), ..Begun::of(version) })
+        Ok(FirstAnswer { whole: Some(whole), ..FirstAnswer::of(version) })
     }
 
     /// Fills `out` with the bytes of an object from byte `at` on.
@@ -133,7 +133,7 @@ impl Client {
         out: &mut [u8],
         at: u64,
         filled: &mut usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RequestFailure> {
         let (first, end) = (at + *filled as u64, at + out.len() as u64);
         let range = format!("bytes={first}-{}", end - 1);
         let mut ask = Ask::new(Method::GET, address).with(header::RANGE, range.clone());
@@ -169,7 +169,13 @@ impl Client {
     }
 
     /// Fills `out` with all of a body, and counts what came of it.
-    fn fill(&self, response: Response, out: &mut [u8], length: Option<u64>, filled: &mut usize) -> Result<(), Failure> {
+    fn fill(
+        &self,
+        response: Response,
+        out: &mut [u8],
+        length: Option<u64>,
+        filled: &mut usize,
+    ) -> Result<(), RequestFailure> {
         if let Some(length) = length.filter(|length| *length != out.len() as u64) {
             return Err(malformed!("answers with a part of {} bytes as if it had {length}", out.len()).into());
         }
@@ -184,7 +190,7 @@ impl Client {
     }
 
     /// Fills `out` from a body, and counts what came of it.
-    fn take(&self, body: &mut Body, out: &mut [u8], filled: &mut usize) -> Result<(), Failure> {
+    fn take(&self, body: &mut Body, out: &mut [u8], filled: &mut usize) -> Result<(), RequestFailure> {
         let before = body.came;
         let read = fill_from(body, out);
         *filled += body.came - before;
@@ -192,7 +198,7 @@ impl Client {
     }
 
     /// Returns the failure of reading a body.
-    pub(super) fn broken_off(&self, error: io::Error) -> Failure {
+    pub(super) fn broken_off(&self, error: io::Error) -> RequestFailure {
         answer::broken(ureq::Error::from(error), self.timeout)
     }
 
@@ -207,7 +213,7 @@ impl Client {
                 return Err(other_status(response.status()).into());
             }
             let (length, headers) = (answer::plain_length(response.headers())?, response.headers().clone());
-            let too_long = |size: u64| Failure::Lasting(malformed!("{size} bytes, at most {most} are read"));
+            let too_long = |size: u64| RequestFailure::Lasting(malformed!("{size} bytes, at most {most} are read"));
             if let Some(length) = length.filter(|length| *length > most) {
                 return Err(too_long(length));
             }
@@ -232,7 +238,7 @@ impl Client {
     }
 
     /// Does what [`head`](Self::head) does, and returns what came of the object, too.
-    pub(super) fn look(&self, address: &Address) -> Result<Option<Begun>> {
+    pub(super) fn look(&self, address: &Address) -> Result<Option<FirstAnswer>> {
         let told = self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
             let size = answer::plain_length(response.headers())?;
@@ -240,7 +246,7 @@ impl Client {
         })?;
         match told {
             None => Ok(None),
-            Some(Some(version)) => Ok(Some(Begun::of(version))),
+            Some(Some(version)) => Ok(Some(FirstAnswer::of(version))),
             Some(None) => self.begin(address, Part::First(1)),
         }
     }
@@ -266,12 +272,12 @@ fn body_of(response: Response) -> Body {
     Body { reader: response.into_body().into_reader(), came: 0 }
 }
 
-fn broke_off() -> Failure {
-    Failure::Passing(Error::of(ErrorKind::Io(io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
+fn broke_off() -> RequestFailure {
+    RequestFailure::Passing(Error::of(ErrorKind::Io(io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
 }
 
 /// Checks that as many bytes came as the answer said, and returns them.
-fn check_length(came: u64, length: Option<u64>) -> Result<u64, Failure> {
+fn check_length(came: u64, length: Option<u64>) -> Result<u64, RequestFailure> {
     if length.is_some_and(|length| length != came) { Err(broke_off()) } else { Ok(came) }
 }
 

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use super::address::Address;
 use super::answer::{Version, changed, digest};
-use super::changing::{Condition, Listed};
+use super::changing::{ListedNames, PutCondition};
 use super::client::Client;
 use super::object::RemoteObject;
-use super::reading::Begun;
+use super::reading::FirstAnswer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::parallel::locked;
 use crate::storage::key_store::{Commit, KeyStore, Lock, WritableStore};
@@ -60,7 +60,7 @@ impl RemoteStore {
         Ok(())
     }
 
-    fn opened(&self, key: &str, begun: Option<Begun>) -> Result<Option<Arc<dyn ReadAt>>> {
+    fn opened(&self, key: &str, begun: Option<FirstAnswer>) -> Result<Option<Arc<dyn ReadAt>>> {
         self.check(key, begun.as_ref().map(|begun| &begun.version))?;
         Ok(begun.map(|begun| Arc::new(RemoteObject::new(&self.client, self.address(key), begun)) as Arc<dyn ReadAt>))
     }
@@ -92,11 +92,11 @@ impl KeyStore for RemoteStore {
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
-        Ok(self.client.list(&self.address(prefix), Listed::Folder)?.prefixes)
+        Ok(self.client.list(&self.address(prefix), ListedNames::Folder)?.prefixes)
     }
 
     fn names(&self, prefix: &str) -> Result<Vec<String>> {
-        let listing = self.client.list(&self.address(prefix), Listed::Folder)?;
+        let listing = self.client.list(&self.address(prefix), ListedNames::Folder)?;
         Ok(listing.objects.into_iter().map(|object| object.name).collect())
     }
 
@@ -125,7 +125,7 @@ impl WritableStore for RemoteStore {
     }
 
     fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool> {
-        Ok(self.client.put_if(Condition::Absent(None), &self.address(key), bytes, &AtomicBool::default())?)
+        Ok(self.client.put_if(PutCondition::Absent(None), &self.address(key), bytes, &AtomicBool::default())?)
     }
 
     fn remove(&self, key: &str) -> io::Result<()> {
