@@ -100,7 +100,7 @@ impl Arguments {
             let operands = plain.chain(named).map(|(name, located)| found.operand(name, located));
             let lists = values::<IndexList>(matches, id).into_iter().map(|list| match list {
                 IndexList::File(path) => ArgumentValue::Operand { name: String::new(), located: Located::of(path) },
-                IndexList::List(numbers) => ArgumentValue::Text(listed(&numbers)),
+                IndexList::List(numbers) => ArgumentValue::Text(with_commas(&numbers)),
             });
             let sides = values::<SidesRule>(matches, id).into_iter();
             let sides = sides.map(|sides| ArgumentValue::Text(sides.to_string()));
@@ -227,7 +227,7 @@ fn text_of(path: &Path) -> String {
     path.to_str().map_or_else(|| format!("{path:?}"), str::to_owned)
 }
 
-fn listed(numbers: &[i64]) -> String {
+fn with_commas(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 

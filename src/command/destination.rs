@@ -324,7 +324,7 @@ fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mu
     index.finish()?;
     if !left.is_empty() && !quiet {
         let line = format!("{label}: the index named {} before, which are left", left.join(", "));
-        unless_closed(writeln!(io.stderr.clone(), "{}", super::messages::printable(&line, " ")))
+        unless_closed(writeln!(io.stderr.clone(), "{}", super::messages::shortened(&line, " ")))
             .context("standard error")?;
     }
     Ok(Outcome::Done)
@@ -455,7 +455,7 @@ fn finish_parts(shares: &Shares<'_>, parts: &Parts<'_>, of: usize, io: &Io, dry_
     // another process may have put the output in place while this one waited or looked
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {
-        unless_closed(writeln!(io.stdout.clone(), "{}", listed(&missing))).context("standard output")?;
+        unless_closed(writeln!(io.stdout.clone(), "{}", as_ranges(&missing))).context("standard output")?;
         return Ok(Outcome::Different);
     }
     if !finished && !dry_run {
@@ -465,7 +465,7 @@ fn finish_parts(shares: &Shares<'_>, parts: &Parts<'_>, of: usize, io: &Io, dry_
 }
 
 /// Lists ascending numbers with commas between them, three or more in a row as a range.
-fn listed(numbers: &[usize]) -> String {
+fn as_ranges(numbers: &[usize]) -> String {
     let mut out = Vec::new();
     for run in numbers.chunk_by(|a, b| a + 1 == *b) {
         match run {
@@ -485,7 +485,7 @@ mod tests {
         for (numbers, expected) in
             [(&[3, 7, 12, 13, 14][..], "3,7,12-14"), (&[1, 2], "1,2"), (&[1, 2, 3, 4], "1-4"), (&[5], "5"), (&[], "")]
         {
-            assert_eq!(listed(numbers), expected);
+            assert_eq!(as_ranges(numbers), expected);
         }
     }
 }

@@ -23,7 +23,7 @@ impl StdError for WholeMessage {}
 
 /// Returns a message fit for a terminal. Its control characters, which names of files may hold, are escaped, but for
 /// those in `allowed`, and the middle of a long message is left out.
-pub(super) fn printable(message: &str, allowed: &str) -> String {
+pub(super) fn shortened(message: &str, allowed: &str) -> String {
     const HEAD: usize = 400;
     const TAIL: usize = 150;
     let length = message.chars().count();
@@ -50,7 +50,7 @@ fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String 
 /// Returns the line on standard error that tells an error.
 pub(super) fn error_line(error: &anyhow::Error) -> String {
     let told = told(error);
-    let told = if error.is::<WholeMessage>() { escaped(told.chars(), "") } else { printable(&told, "") };
+    let told = if error.is::<WholeMessage>() { escaped(told.chars(), "") } else { shortened(&told, "") };
     format!("error: {told}")
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
 
 use super::io::Io;
-use super::messages::printable;
+use super::messages::shortened;
 use crate::parallel::locked;
 use crate::storage::requests::{RequestEvent, Watch};
 
@@ -109,7 +109,7 @@ impl Meter {
             Watch::begin(move |event| match event {
                 RequestEvent::Came(_) => {}
                 RequestEvent::AskedAgain(again) => {
-                    let (line, mut last) = (printable(&again.to_string(), " "), locked(&last));
+                    let (line, mut last) = (shortened(&again.to_string(), " "), locked(&last));
                     if *last != line {
                         // who does not take it does without
                         let _ = std::io::Write::write_all(&mut stderr.clone(), format!("\r{line}{clear}\n").as_bytes());

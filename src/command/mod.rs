@@ -51,7 +51,7 @@ use self::arguments::Arguments;
 use self::help::Group;
 pub use self::io::{Environment, Io, TerminalSize};
 use self::io::{Outcome, complain};
-use self::messages::{is_closed_pipe, printable};
+use self::messages::{is_closed_pipe, shortened};
 use self::meter::Meter;
 use crate::format::located::Located;
 
@@ -174,7 +174,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
         }
         Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {
-            let _ = write!(io.stderr.clone(), "{}", printable(&message, "\n"));
+            let _ = write!(io.stderr.clone(), "{}", shortened(&message, "\n"));
             Ok(Outcome::Incomplete)
         }
     };

@@ -12,7 +12,7 @@ use super::files;
 use super::interface::Extras;
 use super::located::Located;
 use super::open::{Input, OpenOptions};
-use super::table::{Format, listed};
+use super::table::{Format, joined_by};
 use super::write::{Plan, Work, checked};
 use crate::engine::scan::{ScannedBox, scan, settled};
 use crate::engine::scan_plan::ShownAs;
@@ -146,7 +146,7 @@ pub fn new_format(path: &Path) -> Result<Format> {
         None => "the name does not tell the format".to_owned(),
     };
     let endings: Vec<_> = Format::all().filter(is_kept).map(|format| format!(".{}", format.extension())).collect();
-    Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", listed(&endings, "or"))))
+    Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
 }
 
 /// Checks whether tensor `n` of a file that no writer can write anew ([`Reader::unwritten`](super::interface::Reader::unwritten)) can become `new` in place.

@@ -86,7 +86,7 @@ impl Format {
             }
             let written = Self::all().filter(|format| format.is_written());
             let all: Vec<_> = written.map(|Self(row)| format!(".{}", row.extension)).collect();
-            malformed!("the name does not tell the format: end it in {}", listed(&all, "or"))
+            malformed!("the name does not tell the format: end it in {}", joined_by(&all, "or"))
         })
     }
 
@@ -278,7 +278,7 @@ impl Format {
         // an index is JSON, which the list names already
         let rows = TABLE.iter().filter(|row| row.holds != Holds::Files);
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();
-        let neither = format!("neither {}: begins with byte 0x{byte:02x}", listed(&words, "nor"));
+        let neither = format!("neither {}: begins with byte 0x{byte:02x}", joined_by(&words, "nor"));
         Err(match foreign::text(&String::from_utf8_lossy(begin)) {
             Some(foreign::Text::Rows { tabs, headings }) if !begin.contains(&0) => {
                 malformed!("{neither}; this looks like CSV").advising(Advice::ReadAsCsv { tabs, headings })
@@ -293,11 +293,11 @@ impl Format {
 /// Returns the extensions of containers that can be written, such as `.npz or .safetensors`.
 pub(crate) fn containers(word: &str) -> String {
     let containers = TABLE.iter().filter(|row| row.holds == Holds::Tensors && row.writes.is_some());
-    listed(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
+    joined_by(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
 }
 
 /// Joins words by commas, but the last by `word`.
-pub(super) fn listed<S: Borrow<str>>(words: &[S], word: &str) -> String {
+pub(super) fn joined_by<S: Borrow<str>>(words: &[S], word: &str) -> String {
     match words {
         [first @ .., last] if !first.is_empty() => format!("{} {word} {}", first.join(", "), last.borrow()),
         _ => words.concat(),

@@ -153,7 +153,7 @@ impl ContentRange {
             (first < end && end <= size).then_some(Self { first, end, size })
         };
         found.and_then(parse).ok_or_else(|| match found {
-            Some(found) => malformed!("answers with the part {:?}, which is none", printable(found)),
+            Some(found) => malformed!("answers with the part {:?}, which is none", excerpt(found)),
             None => malformed!("answers with a part, and does not say which"),
         })
     }
@@ -171,9 +171,9 @@ pub(super) fn size_of_unsatisfied(headers: &HeaderMap) -> Option<u64> {
 pub(super) fn plain_length(headers: &HeaderMap) -> Result<Option<u64>> {
     let names = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
     if let Some(name) = names.map(str::trim).find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity")) {
-        return Err(malformed!("the bytes come encoded as {:?}, which was not asked for", printable(name)));
+        return Err(malformed!("the bytes come encoded as {:?}, which was not asked for", excerpt(name)));
     }
-    let parse = |text: &str| text.parse().map_err(|_| malformed!("answers with the length {:?}", printable(text)));
+    let parse = |text: &str| text.parse().map_err(|_| malformed!("answers with the length {:?}", excerpt(text)));
     text(headers, header::CONTENT_LENGTH).map(parse).transpose()
 }
 
@@ -183,7 +183,7 @@ pub(super) fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str
 }
 
 /// Returns what a server says, fit for a line: no more than some characters, none of which is a control character.
-fn printable(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
@@ -271,7 +271,7 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
             RequestFailure::lasting(Kind::Other, "the headers of the answer are too long")
         }
         ureq::Error::Protocol(error) => {
-            RequestFailure::passing(Kind::Other, format!("no valid answer: {}", printable(&error.to_string())))
+            RequestFailure::passing(Kind::Other, format!("no valid answer: {}", excerpt(&error.to_string())))
         }
         // the other errors are not those of requests as they are made here, or may quote what was sent
         _ => RequestFailure::passing(Kind::Other, "the request failed"),
