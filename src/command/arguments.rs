@@ -304,6 +304,22 @@ mod tests {
         assert_eq!(without_blanks("{\"a b\\\" \": [1,\n 2 ]}"), "{\"a b\\\" \":[1,2]}");
     }
 
+    /// An option that is new belongs in this list if it changes the output, and in that of [`IRRELEVANT`] ones otherwise.
+    #[test]
+    fn each_option_is_relevant_to_parts_or_not() {
+        let relevant = "add allow_zero at axes axis batch_dims byte_order cast chunks codec compress data dims dtype edgeitems \
+            exclude fill flatten from group in_place indices inputs linewidth lossy max_shard_size metadata missing no_initial \
+            no_metadata on_duplicate only opset order out_of_range packed precision reduction rename shape shards skip_rows squeeze \
+            stack start step stop store_empty threshold to unsqueeze updates where";
+        let found: std::collections::BTreeSet<_> = grammar()
+            .get_subcommands()
+            .filter(|command| command.get_arguments().any(|arg| arg.get_id() == "part"))
+            .flat_map(|command| command.get_arguments().map(|arg| arg.get_id().to_string()).collect::<Vec<_>>())
+            .filter(|id| !IRRELEVANT.contains(&&**id))
+            .collect();
+        assert_eq!(found.into_iter().collect::<Vec<_>>().join(" "), relevant);
+    }
+
     #[test]
     fn what_is_an_operand() {
         let rows: [(&str, &[&str], bool); 7] = [
