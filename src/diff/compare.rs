@@ -8,7 +8,6 @@ use super::item::{ItemClass, RealItem};
 use super::kernel::{Rows, Variety};
 use super::metadata::{differing_of_files, differing_of_tensors};
 use super::metrics::Metrics;
-use super::most::Most;
 use super::options::{Effort, Options};
 use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns};
 use super::reading::{Comparability, ConvertedItems, NumberReading};
@@ -23,6 +22,7 @@ use crate::engine::scan::{ScannedBox, same_bytes, scan, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
 use crate::item::dtype::DType;
+use crate::item::first::Numbered;
 use crate::item::meta::Order;
 use crate::item::print;
 use crate::item::tensor::Tensor;
@@ -453,7 +453,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
     };
     let min_atol = if none_differ { 0.0 } else { tally.max_abs.map_or(0.0, |most| most.value.up()) };
     let min_ulp = if none_differ { 0 } else { tally.max_ulp.map_or(0, |most| most.value) };
-    fn extreme<V, W>(most: Option<Most<V>>, shape: &[usize], value: impl Fn(V) -> W) -> Option<Extreme<W>> {
+    fn extreme<V, W>(most: Option<Numbered<V>>, shape: &[usize], value: impl Fn(V) -> W) -> Option<Extreme<W>> {
         most.map(|most| Extreme { value: value(most.value), index: coordinates(most.item, shape) })
     }
     Findings {

@@ -23,7 +23,7 @@ impl Number {
     /// Returns the next smaller number that is not negative.
     pub(super) fn below(self) -> Option<Self> {
         match self {
-            Self::Float(number) => (number > 0.0).then(|| Self::Float(number.next_down())),
+            Self::Float(number) => below_float(number).map(Self::Float),
             Self::Integer(number) => number.checked_sub(1).map(Self::Integer),
         }
     }
@@ -56,6 +56,11 @@ impl Number {
             Self::Integer(number) => number as f64,
         }
     }
+}
+
+/// Returns the next smaller float that is not negative.
+pub(super) fn below_float(value: f64) -> Option<f64> {
+    (value > 0.0).then(|| value.next_down())
 }
 
 /// The type in which the inner loops have the absolute difference of two items; elsewhere it is a [`Number`].

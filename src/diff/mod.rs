@@ -39,7 +39,6 @@ pub mod metadata;
 mod metrics;
 #[doc(hidden)]
 pub mod models;
-mod most;
 mod options;
 mod places;
 mod planned;

@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use super::distance::Number;
+use super::distance::{Number, below_float};
 use super::kernel::{BlockCounts, PairError, PairFacts, Rows, Thresholds, mark_different};
-use super::most::{Most, below_float, raise};
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
 use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors, WorstMismatches};
+use crate::item::first::{Numbered, keep_first};
 use crate::memory::{self, OutOfMemory};
 
 /// Bytes of the items of a block. A block is first counted as a whole, and looked at pair by pair only if it may change
@@ -112,9 +112,9 @@ impl NumberPairs<'_> {
 /// What is known of the items seen so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DifferenceTally {
-    pub max_abs: Option<Most<Number>>,
-    pub max_rel: Option<Most<f64>>,
-    pub max_ulp: Option<Most<u64>>,
+    pub max_abs: Option<Numbered<Number>>,
+    pub max_rel: Option<Numbered<f64>>,
+    pub max_ulp: Option<Numbered<u64>>,
     /// The smallest relative tolerance that alone accepts all items; infinite if none does.
     pub rtol: f64,
     /// Whether some pair differs by NaN or infinity (or is no number), so that no finite tolerance would accept it.
@@ -145,9 +145,9 @@ pub(super) struct TallyScratch {
 impl DifferenceTally {
     /// Adds what is known of other items.
     pub(super) fn merge(&mut self, other: Self, rule: &Rule) {
-        raise(&mut self.max_abs, other.max_abs);
-        raise(&mut self.max_rel, other.max_rel);
-        raise(&mut self.max_ulp, other.max_ulp);
+        keep_first(&mut self.max_abs, other.max_abs, |value| *value);
+        keep_first(&mut self.max_rel, other.max_rel, |value| *value);
+        keep_first(&mut self.max_ulp, other.max_ulp, |value| *value);
         self.rtol = self.rtol.max(other.rtol);
         self.has_non_finite_mismatch |= other.has_non_finite_mismatch;
         self.differing += other.differing;
@@ -255,9 +255,9 @@ impl DifferenceTally {
             let near = distance.near();
             let rel = if near == 0.0 { Some(0.0) } else { (size > 0.0).then(|| near / size) };
             let item = stored.start;
-            raise(&mut self.max_abs, Some(Most { value: distance, item }));
-            raise(&mut self.max_ulp, steps.map(|value| Most { value, item }));
-            raise(&mut self.max_rel, rel.map(|value| Most { value, item }));
+            keep_first(&mut self.max_abs, Some(Numbered { value: distance, item }), |value| *value);
+            keep_first(&mut self.max_ulp, steps.map(|value| Numbered { value, item }), |value| *value);
+            keep_first(&mut self.max_rel, rel.map(|value| Numbered { value, item }), |value| *value);
             if facts.differs && distance.up() > self.rtol * size {
                 self.rtol = least_rtol(distance.up(), size).unwrap_or(f64::INFINITY);
             }

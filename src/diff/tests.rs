@@ -6,7 +6,6 @@ use std::sync::Arc;
 use half::f16;
 
 use super::kernel::Rows;
-use super::most::Most;
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
 use super::rule::Rule;
@@ -17,6 +16,7 @@ use super::*;
 use crate::error::{Advice, Subject};
 use crate::format::json;
 use crate::item::dtype::{DType, Kind, Narrow};
+use crate::item::first::Numbered;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
@@ -826,13 +826,13 @@ fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> DifferenceTally {
         let rel = if d == 0.0 { Some(0.0) } else { Some(d / e.abs()).filter(|_| e != 0.0) };
         if finite {
             if tally.max_abs.is_none_or(|most| d > most.value.near()) {
-                tally.max_abs = Some(Most { value: Number::Float(d), item });
+                tally.max_abs = Some(Numbered { value: Number::Float(d), item });
             }
             if tally.max_ulp.is_none_or(|most| steps > most.value) {
-                tally.max_ulp = Some(Most { value: steps, item });
+                tally.max_ulp = Some(Numbered { value: steps, item });
             }
             if let Some(rel) = rel.filter(|&rel| tally.max_rel.is_none_or(|most| rel > most.value)) {
-                tally.max_rel = Some(Most { value: rel, item });
+                tally.max_rel = Some(Numbered { value: rel, item });
             }
         }
         if e.to_bits() == a.to_bits() || e.is_nan() && a.is_nan() && !rule.nan_differs {

@@ -1,9 +1,7 @@
 //! Mismatches that are listed, and the choice of those that are farthest apart.
 
-use std::cmp::Ordering;
-
 use super::distance::Number;
-use super::most::Most;
+use crate::item::first::Numbered;
 use crate::memory::{self, OutOfMemory};
 
 /// More mismatches are kept than are wanted, so that they are sorted seldom: twice as many and these.
@@ -21,9 +19,23 @@ pub(super) struct FoundMismatch {
 }
 
 impl FoundMismatch {
-    /// Returns how far apart the items are; `None` if they are not finite, or infinitely far.
-    fn distance(&self) -> Option<Number> {
-        finite(self.errors.map(|errors| errors.abs))
+    /// Returns how far apart the items are, and their number.
+    fn apart(&self) -> Numbered<Apart> {
+        Numbered { value: Apart::new(self.errors.map(|errors| errors.abs)), item: self.item }
+    }
+}
+
+/// How far apart two items are.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum Apart {
+    Finite(Number),
+    /// They are infinitely far, or not finite: farther than all that are.
+    NotFinite,
+}
+
+impl Apart {
+    fn new(distance: Option<Number>) -> Self {
+        distance.filter(|distance| distance.up().is_finite()).map_or(Self::NotFinite, Self::Finite)
     }
 }
 
@@ -42,16 +54,7 @@ pub(super) struct MismatchErrors {
 pub(super) struct WorstMismatches {
     found: Vec<FoundMismatch>,
     /// The least of them, once there are enough.
-    least: Option<LeastMismatch>,
-}
-
-/// The least of the mismatches that are listed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct LeastMismatch {
-    /// The number of the item in C order.
-    item: usize,
-    /// `None` if it is not finite.
-    distance: Option<Number>,
+    least: Option<Numbered<Apart>>,
 }
 
 impl WorstMismatches {
@@ -67,22 +70,15 @@ impl WorstMismatches {
 
     /// Returns the distance of the least of them and the number of its item, once there are enough; `None` if no finite
     /// distance is enough or nothing is known.
-    pub(super) fn floor(&self) -> Option<Most<Number>> {
-        let LeastMismatch { item, distance } = self.least?;
-        distance.map(|value| Most { value, item })
+    pub(super) fn floor(&self) -> Option<Numbered<Number>> {
+        let Numbered { value: Apart::Finite(value), item } = self.least? else { return None };
+        Some(Numbered { value, item })
     }
 
     /// Returns whether a mismatch of item number `item` is one of the `wanted` worst so far.
     pub(super) fn takes(&self, item: usize, distance: Option<Number>, wanted: usize) -> bool {
-        let Some(least) = self.least else { return wanted > 0 };
-        match (least.distance, finite(distance)) {
-            (Some(least_distance), Some(distance)) => {
-                distance > least_distance || distance == least_distance && item < least.item
-            }
-            (Some(_), None) => true,
-            (None, Some(_)) => false,
-            (None, None) => item < least.item,
-        }
+        let apart = Numbered { value: Apart::new(distance), item };
+        self.least.map_or(wanted > 0, |least| apart.precedes(&least, |apart| *apart))
     }
 
     /// Keeps a mismatch.
@@ -110,18 +106,14 @@ impl WorstMismatches {
 
     /// Leaves the `wanted` worst mismatches, the worst first.
     fn sort(&mut self, wanted: usize) {
-        self.found.sort_by(|a, b| {
-            let by_distance = match (a.distance(), b.distance()) {
-                (None, None) => Ordering::Equal,
-                (None, Some(_)) => Ordering::Less,
-                (Some(_), None) => Ordering::Greater,
-                (Some(one), Some(other)) => other.partial_cmp(&one).expect("distances are not NaN"),
-            };
-            by_distance.then(a.item.cmp(&b.item))
+        self.found.sort_by(|one, other| {
+            let [one, other] = [one.apart(), other.apart()];
+            let by_distance = other.value.partial_cmp(&one.value).expect("distances are not NaN");
+            by_distance.then(one.item.cmp(&other.item))
         });
         self.found.truncate(wanted);
         if self.found.len() == wanted {
-            self.least = self.found.last().map(|last| LeastMismatch { item: last.item, distance: last.distance() });
+            self.least = self.found.last().map(FoundMismatch::apart);
         }
     }
 
@@ -129,8 +121,4 @@ impl WorstMismatches {
     pub(super) fn iter(&self) -> impl Iterator<Item = &FoundMismatch> {
         self.found.iter()
     }
-}
-
-fn finite(distance: Option<Number>) -> Option<Number> {
-    distance.filter(|distance| distance.up().is_finite())
 }

@@ -2,11 +2,11 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::firsts::{Numbered, first_of, improve, least};
 use super::items::{ByteItems, CountedItem};
 use super::part::ItemPasses;
 use crate::engine::quantiles::Key;
 use crate::error::Result;
+use crate::item::first::{Numbered, find_first, improve, keep_first};
 use crate::layout::numbers::ItemNumbers;
 
 /// How often each byte occurs, and the first smallest item, largest item and NaN.
@@ -14,11 +14,11 @@ pub(super) struct ByteCounts {
     /// How often each byte occurs.
     pub(super) seen: [u64; 256],
     /// The smallest finite item (+0 and -0 are the same), and its number in C order.
-    pub(super) min: Numbered<u8>,
+    pub(super) min: Option<Numbered<u8>>,
     /// The largest finite item, and its number.
-    pub(super) max: Numbered<u8>,
+    pub(super) max: Option<Numbered<u8>>,
     /// The number of the first NaN.
-    pub(super) first_nan: Numbered<()>,
+    pub(super) first_nan: Option<Numbered<()>>,
     /// How often each byte occurs in a block, in four counters that do not wait for one another.
     block: [[u32; 256]; 4],
 }
@@ -55,13 +55,13 @@ impl ByteCounts {
         let value = |byte: u8| items.value(byte);
         let ascend = numbers.ascend();
         let find =
-            |below, wanted: &dyn Fn(f64) -> bool| least(numbers, start, block, below, |byte| wanted(value(byte)));
+            |below, wanted: &dyn Fn(f64) -> bool| find_first(numbers, start, block, below, |byte| wanted(value(byte)));
         if nan {
             improve(
                 &mut self.first_nan,
                 |()| Ordering::Equal,
                 ascend,
-                |below| find(below, &f64::is_nan).map(|(_, number)| ((), number)),
+                |below| find(below, &f64::is_nan).map(|found| Numbered { value: (), item: found.item }),
             );
         }
         if low <= high {
@@ -84,9 +84,9 @@ impl ByteCounts {
         let value = |byte: u8| items.value(byte);
         for counted in &threads {
             all.seen.iter_mut().zip(&counted.seen).for_each(|(count, more)| *count += more);
-            all.min = first_of(all.min, counted.min, |byte| value(byte).rank());
-            all.max = first_of(all.max, counted.max, |byte| Reverse(value(byte).rank()));
-            all.first_nan = first_of(all.first_nan, counted.first_nan, |()| ());
+            keep_first(&mut all.min, counted.min, |&byte| Reverse(value(byte).rank()));
+            keep_first(&mut all.max, counted.max, |&byte| value(byte).rank());
+            keep_first(&mut all.first_nan, counted.first_nan, |()| ());
         }
         Ok(all)
     }

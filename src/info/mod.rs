@@ -20,7 +20,6 @@ mod by_axis;
 mod bytes;
 mod close;
 mod figures;
-mod firsts;
 #[cfg(feature = "npy")]
 mod hash;
 mod histogram;

@@ -8,7 +8,6 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::bytes::ByteCounts;
-use super::firsts::{Numbered, first_of, improve, least};
 use super::items::{BLOCK, ByteItems, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
 use super::part::{ItemPasses, StoredPart};
 use crate::engine::explain::{Explanation, explain_scan};
@@ -18,6 +17,7 @@ use crate::engine::scan_plan::{ScannedPart, ShownAs};
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::exact::{self, SumOfSquares};
+use crate::item::first::{Numbered, find_first, improve, keep_first};
 use crate::item::print;
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::coordinates;
@@ -195,7 +195,7 @@ struct ItemCounts {
     nan: u64,
     inf: u64,
     zero: u64,
-    first_nan: Numbered<()>,
+    first_nan: Option<Numbered<()>>,
 }
 
 impl ItemCounts {
@@ -205,12 +205,14 @@ impl ItemCounts {
         self.nan += other.nan;
         self.inf += other.inf;
         self.zero += other.zero;
-        self.first_nan = first_of(self.first_nan, other.first_nan, |()| ());
+        keep_first(&mut self.first_nan, other.first_nan, |()| ());
     }
 
     /// Looks for the first NaN in a block that has one, the first item of which is seen in place `start`.
     fn find_nan<T: Copy>(&mut self, numbers: &ItemNumbers, start: usize, block: &[T], is_nan: impl Fn(T) -> bool) {
-        let find = |below| least(numbers, start, block, below, is_nan).map(|(_, number)| ((), number));
+        let find = |below| {
+            find_first(numbers, start, block, below, is_nan).map(|found| Numbered { value: (), item: found.item })
+        };
         improve(&mut self.first_nan, |()| Ordering::Equal, numbers.ascend(), find);
     }
 }
@@ -229,18 +231,16 @@ trait ItemTally: Send {
 #[derive(Default)]
 struct TallyFindings {
     counts: ItemCounts,
-    min: Option<Extreme>,
-    max: Option<Extreme>,
+    min: Option<Numbered<RankedItem>>,
+    max: Option<Numbered<RankedItem>>,
     /// The sums of real items, those of both parts of complex ones, or none.
     sums: Vec<SumOfSquares>,
 }
 
 /// The smallest or the largest item.
-struct Extreme {
-    /// A number that is least for the item that counts.
+struct RankedItem {
+    /// A number that is largest for the item that counts.
     rank: i128,
-    /// The number of the item in C order.
-    number: usize,
     /// The bytes of the item.
     item: Vec<u8>,
 }
@@ -250,7 +250,7 @@ impl TallyFindings {
     fn merge(&mut self, other: Self) {
         self.counts.merge(&other.counts);
         for (own, other) in [(&mut self.min, other.min), (&mut self.max, other.max)] {
-            *own = own.take().into_iter().chain(other).min_by_key(|extreme| (extreme.rank, extreme.number));
+            keep_first(own, other, |extreme| extreme.rank);
         }
         self.sums.resize_with(other.sums.len(), SumOfSquares::default);
         self.sums.iter_mut().zip(other.sums).for_each(|(own, other)| own.merge(other));
@@ -262,8 +262,8 @@ struct RealTally<T: CountedItem> {
     codec: ItemCodec<T>,
     block: Vec<T>,
     counts: ItemCounts,
-    min: Numbered<T>,
-    max: Numbered<T>,
+    min: Option<Numbered<T>>,
+    max: Option<Numbered<T>>,
     sums: T::Sums,
 }
 
@@ -304,7 +304,7 @@ impl<T: CountedItem> ItemTally for RealTally<T> {
         }
         let has = |rank: T::Rank| move |item: T| !item.is_nan() && !item.is_infinite() && item.rank() == rank;
         let ascend = numbers.ascend();
-        let find = |below, rank| least(numbers, start, block, below, has(rank));
+        let find = |below, rank| find_first(numbers, start, block, below, has(rank));
         improve(&mut self.min, |min| low.cmp(&min.rank()), ascend, |below| find(below, low));
         improve(&mut self.max, |max| max.rank().cmp(&high), ascend, |below| find(below, high));
         self.sums.add(block);
@@ -312,14 +312,14 @@ impl<T: CountedItem> ItemTally for RealTally<T> {
 
     fn found(self: Box<Self>) -> TallyFindings {
         let store = self.codec.store;
-        let extreme = |(item, number): (T, usize), sign: i128| {
-            let rank: i128 = item.rank().into();
-            Extreme { rank: sign * rank, number, item: store(item) }
+        let extreme = |Numbered { value, item }: Numbered<T>, sign: i128| {
+            let rank: i128 = value.rank().into();
+            Numbered { value: RankedItem { rank: sign * rank, item: store(value) }, item }
         };
         TallyFindings {
             counts: self.counts,
-            min: self.min.map(|min| extreme(min, 1)),
-            max: self.max.map(|max| extreme(max, -1)),
+            min: self.min.map(|min| extreme(min, -1)),
+            max: self.max.map(|max| extreme(max, 1)),
             sums: self.sums.total().into_iter().collect(),
         }
     }
@@ -400,7 +400,7 @@ impl ItemPasses<'_> {
             all.merge(tally.found());
             passed.push(counts);
         }
-        let value = |extreme: Extreme| (self.value(extreme.item), self.index(extreme.number));
+        let value = |extreme: Numbered<RankedItem>| (self.value(extreme.value.item), self.index(extreme.item));
         let stats = self.stats(&all.counts, &all.sums);
         let quantiles = self.quantiles(keys, search, passed, all.counts.finite)?;
         Ok(Stats { min: all.min.map(value), max: all.max.map(value), quantiles, ..stats })
@@ -429,7 +429,7 @@ impl ItemPasses<'_> {
             nan: counts.nan,
             inf: counts.inf,
             zero: counts.zero,
-            first_nan: counts.first_nan.map(|((), number)| self.index(number)),
+            first_nan: counts.first_nan.map(|first| self.index(first.item)),
             mean: match *means.as_slice() {
                 [mean] => Some(Mean::Real(mean)),
                 [re, im] => Some(Mean::Complex(re, im)),
@@ -486,7 +486,7 @@ impl ItemPasses<'_> {
         }
         // any byte but 0 is true
         let shown = |item: u8| self.value(vec![if items.are_bools { item.min(1) } else { item }]);
-        let value = |(item, number)| (shown(item), self.index(number));
+        let value = |found: Numbered<u8>| (shown(found.value), self.index(found.item));
         let ranks = FRACTIONS.iter().filter(|_| counts.finite > 0).map(|fraction| fraction.rank(counts.finite));
         Ok(Stats {
             min: seen.min.map(value),

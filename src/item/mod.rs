@@ -9,6 +9,8 @@ pub mod element;
 pub(crate) mod encoding;
 #[cfg(feature = "files")]
 pub(crate) mod exact;
+#[cfg(feature = "files")]
+pub(crate) mod first;
 pub(crate) mod float16;
 #[cfg(feature = "files")]
 pub(crate) mod load;
