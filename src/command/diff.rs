@@ -25,7 +25,7 @@ use super::show::{png_target, write_png};
 use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, open_two, pair_up};
 use super::sources::{Operand, OperandReader, check_stdin};
 use crate::diff::maps::{self, Density};
-use crate::diff::models::{Models, ReportForm, SortKey, Verdict};
+use crate::diff::models::{Models, ReportForm, SortKey, TensorVerdict};
 use crate::diff::{self, Effort, Options, Reason};
 use crate::format::collection::TensorPlace;
 use crate::format::located::{Located, Place};
@@ -479,7 +479,8 @@ impl Diff {
             None => outcome(models.equal()),
             // a verdict on some of the tensors is none on the models
             Some(first) => {
-                let (count, of) = (models.counts(|verdict| verdict == Verdict::Unreadable), models.counts(|_| true));
+                let (count, of) =
+                    (models.counts(|verdict| verdict == TensorVerdict::Unreadable), models.counts(|_| true));
                 let which = if count == 1 { "" } else { ", the first" };
                 // where the table has every reason, to say one again would look like another
                 let reason = if models.has_all_lines() { String::new() } else { format!("{which}: {first}") };

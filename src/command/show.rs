@@ -28,7 +28,7 @@ use crate::ops::fill::Limits;
 use crate::ops::reshape::NewShape;
 use crate::ops::selection::Selection;
 use crate::picture::blocks::Terminal;
-use crate::picture::{Drawn, NonFiniteSeen, Picture, Scale, Size, file};
+use crate::picture::{Drawn, Picture, Scale, Size, SpecialNumbers, file};
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 use crate::storage::target::{OpenOutput, Target};
@@ -300,7 +300,7 @@ pub(super) fn write_png(
     let mut sink = target.create()?;
     ensure!(!sink.is_terminal(), "standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
     let mut out = BufWriter::new(&mut sink);
-    let all = NonFiniteSeen { nan: true, infinity: true, minus_infinity: true };
+    let all = SpecialNumbers { nan: true, infinity: true, minus_infinity: true };
     let told = |seen| colours(scale, seen).into_iter().chain(drawn.clone());
     let description = told(all).collect::<Vec<_>>().join("; ");
     let seen = file::write(picture, scale, &mut out, target.label(), description, progress)?;
@@ -348,7 +348,7 @@ fn averaged(picture: &Picture, to: Size) -> Option<String> {
 }
 
 /// Returns what the colours stand for, in words; `None` for a picture in its own colours.
-fn colours(scale: Option<&Scale>, seen: NonFiniteSeen) -> Option<String> {
+fn colours(scale: Option<&Scale>, seen: SpecialNumbers) -> Option<String> {
     let range = match scale?.texts() {
         Some((low, high)) => format!("dark to light: {low} to {high}"),
         None => "no finite item".to_owned(),

@@ -15,7 +15,7 @@ use super::messages::told;
 use super::options::MemberOptions;
 use super::sources::{Operand, OperandReader, OperandRole};
 use crate::diff::metadata::FilePairs;
-use crate::diff::models::{LoneTensor, Models, NamedResult, Verdict};
+use crate::diff::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::error::Subject;
@@ -372,7 +372,7 @@ fn unreadable(error: &anyhow::Error) -> NamedResult {
 /// Adds a result to the report, and to the failed names if it was read and does not pass.
 fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: NamedResult) -> Result<()> {
     let verdict = found.verdict();
-    if !verdict.passes() && verdict != Verdict::Unreadable {
+    if !verdict.passes() && verdict != TensorVerdict::Unreadable {
         failed.push(name.to_owned());
     }
     Ok(models.add(name, &found)?)

@@ -11,7 +11,7 @@ use super::metrics::Metrics;
 use super::options::{Effort, Options};
 use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns};
 use super::reading::{Comparability, ConvertedItems, NumberReading};
-use super::rule::Rule;
+use super::rule::PairRule;
 use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlocks};
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks};
 use super::walk::Walk;
@@ -65,10 +65,10 @@ pub fn compare_sources(
     let (one, other) = (expected.dtype().native(), actual.dtype().native());
     let shape = expected.shape().to_vec();
     let comparison = Comparison {
-        rule: Rule {
+        rule: PairRule {
             shown: if options.worst.is_some() { 0 } else { options.shown },
             worst: options.worst.unwrap_or(0),
-            ..Rule::new(options)
+            ..PairRule::new(options)
         },
         effort,
         progress,
@@ -145,7 +145,7 @@ fn fails(options: &Options, tally: &DifferenceTally, items: usize) -> bool {
 pub(super) struct Comparison<'a> {
     pub expected: &'a mut Source,
     pub actual: &'a mut Source,
-    rule: Rule,
+    rule: PairRule,
     pub effort: Effort,
     progress: Progress<'a>,
     /// The items of either tensor.

@@ -14,7 +14,7 @@ use num_complex::Complex;
 use super::distance::{Distance, Number};
 use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, TickItem};
 use super::lanes::{Offsets, Summands};
-use super::rule::Rule;
+use super::rule::PairRule;
 use crate::item::exact::Exact;
 
 /// As many items of the expected and the actual tensor, as little-endian bytes.
@@ -92,13 +92,13 @@ pub(super) trait PairKernel: Send + Sync {
 
     /// Counts what differs in a block, or returns `None` if one of its pairs is beyond a threshold of the tally. `rule`
     /// decides what passes; the steps between floats have been looked at already.
-    fn count(&self, tally: &Thresholds, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts>;
+    fn count(&self, tally: &Thresholds, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts>;
 
     /// Makes `out` the facts of all pairs.
-    fn facts(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>);
+    fn facts(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>);
 
     /// Sets the bit of each pair that fails, from bit number `first` on, a multiple of 8.
-    fn mark_failures(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]);
+    fn mark_failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]);
 
     /// Makes `out` the errors as pictures show them: 0 where both items are NaN or the same infinity, NaN where only one
     /// is NaN, infinity where only one is infinite.
@@ -186,14 +186,14 @@ fn is_finite<T: ComparedItem>((expected, actual): (T, T)) -> bool {
 
 /// Returns whether a pair differs in bits, and not as two NaN do that count as the same.
 #[inline(always)]
-fn differs<T: ComparedItem>(rule: &Rule, (expected, actual): (T, T)) -> bool {
+fn differs<T: ComparedItem>(rule: &PairRule, (expected, actual): (T, T)) -> bool {
     !(expected.same(actual) | (expected.is_nan() & actual.is_nan() & !rule.nan_differs))
 }
 
 /// Decides whether a pair passes: every count, mark and mismatch of a comparison comes from here. If `FINITE`, pairs that
 /// differ are known to be finite, which spares most of the questions.
 #[inline(always)]
-fn fails<T: ComparedItem, const FINITE: bool>(rule: &Rule, pair: (T, T), steps: u64) -> bool {
+fn fails<T: ComparedItem, const FINITE: bool>(rule: &PairRule, pair: (T, T), steps: u64) -> bool {
     let (expected, actual) = pair;
     let accepts = || rule.accepts(expected.distance(actual).up(), expected.size(), steps);
     if FINITE {
@@ -279,7 +279,7 @@ fn is_farther<T: ComparedItem>(tally: &Thresholds, mut pairs: impl Iterator<Item
 #[inline]
 fn count_failures<T: ComparedItem>(
     tally: &Thresholds,
-    rule: &Rule,
+    rule: &PairRule,
     pairs: impl Iterator<Item = ((T, T), u64)> + Clone,
     differing: u32,
 ) -> Option<u32> {
@@ -309,7 +309,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         T::SIZE
     }
 
-    fn count(&self, tally: &Thresholds, rule: &Rule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts> {
+    fn count(&self, tally: &Thresholds, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts> {
         let max_abs = T::Distance::of_number(tally.max_abs);
         let pairs = pairs_of::<T>(rows);
         // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no such
@@ -347,7 +347,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         Some(BlockCounts { differing: differing as usize, mismatches: mismatches as usize })
     }
 
-    fn facts(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>) {
+    fn facts(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>) {
         out.clear();
         out.extend(pairs_of::<T>(rows).enumerate().map(|(number, pair)| {
             let (expected, actual) = pair;
@@ -361,7 +361,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         }));
     }
 
-    fn mark_failures(&self, rule: &Rule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]) {
+    fn mark_failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]) {
         match (rule.is_tolerant(), steps) {
             (false, _) => set_bits(pairs_of::<T>(rows), first, bits, |pair| differs(rule, pair)),
             (true, []) => set_bits(pairs_of::<T>(rows), first, bits, |pair| fails::<T, false>(rule, pair, 0)),

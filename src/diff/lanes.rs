@@ -86,20 +86,20 @@ impl Offsets {
 }
 
 /// A float64 as rows of a block have it.
-trait StoredFloat: Copy {
+trait FloatWord: Copy {
     fn float(self) -> f64;
 
     fn of_float(float: f64) -> Self;
 }
 
-impl StoredFloat for FloatBytes {
+impl FloatWord for FloatBytes {
     inlined! {
         fn float(self) -> f64 { f64::from_le_bytes(self) }
         fn of_float(float: f64) -> Self { float.to_le_bytes() }
     }
 }
 
-impl StoredFloat for u64 {
+impl FloatWord for u64 {
     inlined! {
         fn float(self) -> f64 { f64::from_bits(self) }
         fn of_float(float: f64) -> Self { float.to_bits() }
@@ -107,14 +107,14 @@ impl StoredFloat for u64 {
 }
 
 /// Brings a row into a range in which float64 has all squares. Returns the power of 2 by which it has been divided.
-fn scale(row: &mut [impl StoredFloat]) -> i32 {
+fn scale(row: &mut [impl FloatWord]) -> i32 {
     let power = exponent(row.iter().fold(0.0, |most, item| item.float().abs().max(most)));
     if power.abs() <= 300 || row.iter().all(|item| item.float() == 0.0) {
         return 0;
     }
     let half = i64::from(-power / 2);
     let (one, other) = (power_of_two(half), power_of_two(-i64::from(power) - half));
-    row.iter_mut().for_each(|item| *item = StoredFloat::of_float(item.float() * one * other));
+    row.iter_mut().for_each(|item| *item = FloatWord::of_float(item.float() * one * other));
     power
 }
 
@@ -186,7 +186,7 @@ pub(super) fn exponent(value: f64) -> i32 {
 
 /// Returns the sums of some terms of each pair of numbers.
 #[inline(always)]
-fn sums_of_terms<S: StoredFloat, const N: usize>(
+fn sums_of_terms<S: FloatWord, const N: usize>(
     one: &[S],
     other: &[S],
     terms: impl Fn(f64, f64) -> [f64; N],

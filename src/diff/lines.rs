@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::difference::{Difference, Outline, Reason};
 use super::metadata::names_text;
 use super::report::{NOT_FINITE, axes_of, mismatch_columns};
-use super::verdict::{LoneTensor, NamedResult, Verdict};
+use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
 /// By what the tensors of one verdict are sorted, the worst first. Tensors that cannot be compared, such as those of two
@@ -30,7 +30,7 @@ pub enum SortKey {
 /// A line of the report.
 #[derive(Debug)]
 pub(super) struct ReportLine {
-    verdict: Verdict,
+    verdict: TensorVerdict,
     /// Whether some item differs by NaN or infinity.
     is_not_finite: bool,
     snr: Option<f64>,
@@ -48,7 +48,7 @@ pub(super) struct ReportLine {
 const CELLS: usize = 6;
 
 impl ReportLine {
-    fn new(verdict: Verdict, text: String) -> Self {
+    fn new(verdict: TensorVerdict, text: String) -> Self {
         let cells = [const { String::new() }; CELLS - 1];
         let [mismatches, abs, rel, snr, cosine] = cells;
         Self {
@@ -73,14 +73,14 @@ impl ReportLine {
         };
         match found {
             NamedResult::Both(found) => Self::of_both(&name, found),
-            NamedResult::Missing(one) => Self::new(Verdict::Missing, lone(one, "to")),
-            NamedResult::Extra(one) => Self::new(Verdict::Extra, lone(one, "from")),
-            NamedResult::Unreadable(why) => Self::new(Verdict::Unreadable, format!("{name}: {}", printable(why))),
+            NamedResult::Missing(one) => Self::new(TensorVerdict::Missing, lone(one, "to")),
+            NamedResult::Extra(one) => Self::new(TensorVerdict::Extra, lone(one, "from")),
+            NamedResult::Unreadable(why) => Self::new(TensorVerdict::Unreadable, format!("{name}: {}", printable(why))),
         }
     }
 
     fn of_both(name: &str, found: &Difference) -> Self {
-        let verdict = if found.equal() { Verdict::Within } else { Verdict::Different };
+        let verdict = if found.equal() { TensorVerdict::Within } else { TensorVerdict::Different };
         let reason = match (found.reason, &found.found) {
             (Some(reason @ (Reason::Dtype | Reason::Shape)), _) => reason,
             (Some(Reason::Values | Reason::Metadata) | None, None) => {
@@ -97,7 +97,7 @@ impl ReportLine {
                 let more = match verdict {
                     _ if !failures.is_empty() => format!(": {}", failures.join(", ")),
                     _ if reason == Some(Reason::Metadata) => format!(": metadata {}", names_text(&found.metadata)),
-                    Verdict::Different => axes_of(found),
+                    TensorVerdict::Different => axes_of(found),
                     _ => String::new(),
                 };
                 // the errors of the finite items would hide one that is not

@@ -4,7 +4,7 @@ use super::compare::CHUNK;
 use super::kernel::Rows;
 use super::options::Options;
 use super::reading::{Comparability, ConvertedItems};
-use super::rule::Rule;
+use super::rule::PairRule;
 use super::tally::{NumberPairs, NumberRule, StoredItems, for_each_opaque, mark_failures};
 use crate::engine::job::Progress;
 use crate::engine::scan::{ScannedBox, scan, settled};
@@ -24,7 +24,7 @@ use crate::storage::source::Source;
 /// How the pairs of two tensors are compared.
 struct ComparedPairs {
     how: Comparability,
-    rule: Rule,
+    rule: PairRule,
     /// The bytes of an expected item, and of an actual one.
     widths: [usize; 2],
 }
@@ -42,7 +42,7 @@ impl ComparedPairs {
     fn new(sources: [&Source; 2], options: &Options) -> Option<Self> {
         let [one, other] = sources.map(|source| source.dtype().native());
         let how = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other)?;
-        Some(Self { how, rule: Rule::new(options), widths: [one.itemsize(), other.itemsize()] })
+        Some(Self { how, rule: PairRule::new(options), widths: [one.itemsize(), other.itemsize()] })
     }
 
     /// Calls `each`, in order, with places of items and a bit for each of the 64 from there on, which is set if it fails.
@@ -224,8 +224,8 @@ pub(crate) fn density(
         (cell[0] * cells[1] + cell[1], end)
     };
     let begin = || (found.mismatches.clone(), PairScratch::default());
-    type State = (Vec<u64>, PairScratch);
-    let each = |(counts, scratch): &mut State, window: &ScannedBox<'_, 2>| {
+    type CellCounts = (Vec<u64>, PairScratch);
+    let each = |(counts, scratch): &mut CellCounts, window: &ScannedBox<'_, 2>| {
         let (mut cell, mut end) = (0, 0);
         for part in StoredItems::new(window.start(), pairs.widths, window.items).chunks(CHUNK) {
             pairs.for_each_mismatch(part, scratch, &mut |start, mut failing| {

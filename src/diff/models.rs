@@ -14,7 +14,7 @@ pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
 use super::metadata::metadata_text;
 use super::report::{json_members, json_names};
-pub use super::verdict::{LoneTensor, NamedResult, Verdict};
+pub use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
 use crate::report::{Colour, Style, printable};
@@ -101,7 +101,7 @@ impl Models {
 
     /// Returns whether all tensors are on both sides, and pass.
     pub fn equal(&self) -> bool {
-        self.counts(Verdict::passes) == self.counts(|_| true) && !self.differs_by_files()
+        self.counts(TensorVerdict::passes) == self.counts(|_| true) && !self.differs_by_files()
     }
 
     /// Returns whether what files say of themselves is a difference.
@@ -110,8 +110,13 @@ impl Models {
     }
 
     /// Returns how many tensors have a verdict for which `of` is true.
-    pub fn counts(&self, of: impl Fn(Verdict) -> bool) -> usize {
-        Verdict::ALL.into_iter().zip(self.counts).filter(|(verdict, _)| of(*verdict)).map(|(_, count)| count).sum()
+    pub fn counts(&self, of: impl Fn(TensorVerdict) -> bool) -> usize {
+        TensorVerdict::ALL
+            .into_iter()
+            .zip(self.counts)
+            .filter(|(verdict, _)| of(*verdict))
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// Adds the result of a tensor. Tensors are added in the order of their names.
@@ -136,7 +141,7 @@ impl Models {
                 let text = format!("{before}{}", object(name, found));
                 self.json.write_all(text.as_bytes()).context("the report")?;
             }
-            _ if verdict == Verdict::Same => {}
+            _ if verdict == TensorVerdict::Same => {}
             ReportForm::Table { .. } => self.lines.push(ReportLine::of(name, found)),
             ReportForm::Line => {
                 let line = ReportLine::of(name, found);
@@ -165,10 +170,10 @@ impl Models {
 
     /// Returns the verdict on all tensors in one line. It begins with `equal` only if every tensor was read and passes.
     pub fn verdict(&self) -> String {
-        let counts = Verdict::ALL.into_iter().zip(self.counts);
-        let counts = counts.filter(|(verdict, count)| *verdict != Verdict::Unreadable || *count > 0);
+        let counts = TensorVerdict::ALL.into_iter().zip(self.counts);
+        let counts = counts.filter(|(verdict, count)| *verdict != TensorVerdict::Unreadable || *count > 0);
         let counts: Vec<_> = counts.map(|(verdict, count)| format!("{count} {}", verdict.name())).collect();
-        let word = match self.counts(|verdict| !verdict.passes() && verdict != Verdict::Unreadable) {
+        let word = match self.counts(|verdict| !verdict.passes() && verdict != TensorVerdict::Unreadable) {
             0 if self.differs_by_files() => "different",
             0 if self.unreadable.is_none() => "equal",
             0 => "unreadable",
@@ -216,7 +221,7 @@ impl Models {
 
     /// Writes everything as one JSON object on one line.
     fn write_json(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let counts = Verdict::ALL.into_iter().zip(self.counts);
+        let counts = TensorVerdict::ALL.into_iter().zip(self.counts);
         let counts = json::object(counts.map(|(verdict, count)| (verdict.name(), count.to_string())));
         write!(out, "{{\"equal\": {}, \"counts\": {counts}, \"tensors\": [", self.equal())?;
         self.json.rewind()?;

@@ -6,8 +6,8 @@
 use super::item::ItemClass;
 use super::kernel::{ComparedAs, PairKernel, Rows};
 use super::options::Options;
-use super::rule::Rule;
-use super::steps::Steps;
+use super::rule::PairRule;
+use super::steps::StepCounter;
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::load::{Load, integers, reals};
@@ -27,7 +27,7 @@ pub(super) struct NumberReading {
     pub compared: ComparedAs,
     /// Converts the items of either side to that type; `None` if they are of that type.
     pub convert: Option<[ItemConversion; 2]>,
-    pub steps: Steps,
+    pub steps: StepCounter,
     /// Whether differences are whole numbers.
     pub integers: bool,
     /// Whether both tensors have one dtype: then items of the same bytes are the same.
@@ -67,7 +67,7 @@ impl Comparability {
             Self::Numbers(reading) => {
                 let (mut converted, mut facts) = (Default::default(), Vec::new());
                 let rows = reading.read(pair, &mut converted);
-                reading.kernel().facts(&Rule::new(&Options::default()), rows, &[], &mut facts);
+                reading.kernel().facts(&PairRule::new(&Options::default()), rows, &[], &mut facts);
                 facts.iter().all(|facts| !facts.fails)
             }
         }
@@ -88,7 +88,7 @@ impl NumberReading {
         let convert = || ItemConversion::new(kind, compared, NanBits::Kept);
         let convert = if is_so_stored { None } else { Some([convert(), convert()]) };
         let integers = matches!(class, ItemClass::Integer | ItemClass::Date);
-        Some(Self { compared, convert, steps: Steps::of(kind), integers, is_one_dtype: true })
+        Some(Self { compared, convert, steps: StepCounter::of(kind), integers, is_one_dtype: true })
     }
 
     /// Returns how tensors of two dtypes are read as numbers of a class.
@@ -102,7 +102,7 @@ impl NumberReading {
         let nans = [NanBits::All(f64::NAN.to_bits()), NanBits::All(f64::NAN.to_bits() | 1)];
         let convert = [0, 1].map(|side| ItemConversion::new(kinds[side], compared, nans[side]));
         let integers = class == ItemClass::Integer;
-        Self { compared, convert: Some(convert), steps: Steps::None, integers, is_one_dtype: false }
+        Self { compared, convert: Some(convert), steps: StepCounter::None, integers, is_one_dtype: false }
     }
 
     /// Returns the loops over items as they are compared.

@@ -4,7 +4,7 @@ use super::options::Options;
 
 /// The options that concern single items, as the inner loops use them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rule {
+pub(super) struct PairRule {
     /// A finite pair passes if `|actual - expected| <= atol + rtol * |expected|`. These are -1 and 0 if neither is given,
     /// which accepts nothing.
     pub atol: f64,
@@ -18,7 +18,7 @@ pub(super) struct Rule {
     pub worst: usize,
 }
 
-impl Rule {
+impl PairRule {
     /// Takes the tolerances from options; nothing is listed.
     pub(super) fn new(options: &Options) -> Self {
         Self {

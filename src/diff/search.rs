@@ -110,8 +110,8 @@ impl Comparison<'_> {
     ) -> Result<Vec<S>> {
         let widths = self.widths;
         let begin = || (begin(), Vec::new(), <[ConvertedItems; 2]>::default());
-        type State<S> = (S, Vec<u64>, [ConvertedItems; 2]);
-        let look = |(state, keys, converted): &mut State<S>, window: &ScannedBox<'_, 2>| {
+        type KeyedState<S> = (S, Vec<u64>, [ConvertedItems; 2]);
+        let look = |(state, keys, converted): &mut KeyedState<S>, window: &ScannedBox<'_, 2>| {
             for part in StoredItems::new(window.start(), widths, window.items).chunks(CHUNK) {
                 reading.kernel().keys(reading.read(part.rows, converted), keys);
                 each(state, keys);

@@ -13,16 +13,16 @@ use crate::item::dtype::Kind;
 use crate::item::element::{Element, inlined, match_kind};
 
 /// How the steps between two items of a dtype are found.
-pub(super) enum Steps {
+pub(super) enum StepCounter {
     /// The steps are the distance: of integers and dates.
     Distance,
     /// The steps are counted in the order of the dtype's values: of floats and complex numbers.
     Floats(Box<dyn FloatSteps>),
-    /// Steps have no meaning: of two dtypes.
+    /// StepCounter have no meaning: of two dtypes.
     None,
 }
 
-impl Steps {
+impl StepCounter {
     /// Returns how the steps between items of a dtype are found.
     pub(super) fn of(kind: &Kind) -> Self {
         match_kind!(*kind, {

@@ -10,7 +10,7 @@ use super::distance::{Number, below_float};
 use super::kernel::{BlockCounts, PairError, PairFacts, Rows, Thresholds, mark_different};
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
-use super::rule::Rule;
+use super::rule::PairRule;
 use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors, WorstMismatches};
 use crate::item::first::{Numbered, keep_first};
@@ -79,7 +79,7 @@ impl<'a> StoredItems<'a> {
 /// When pairs of numbers pass, and how they become numbers of one type.
 #[derive(Clone, Copy)]
 pub(super) struct NumberRule<'a> {
-    pub rule: &'a Rule,
+    pub rule: &'a PairRule,
     pub reading: &'a NumberReading,
 }
 
@@ -144,7 +144,7 @@ pub(super) struct TallyScratch {
 
 impl DifferenceTally {
     /// Adds what is known of other items.
-    pub(super) fn merge(&mut self, other: Self, rule: &Rule) {
+    pub(super) fn merge(&mut self, other: Self, rule: &PairRule) {
         keep_first(&mut self.max_abs, other.max_abs, |value| *value);
         keep_first(&mut self.max_rel, other.max_rel, |value| *value);
         keep_first(&mut self.max_ulp, other.max_ulp, |value| *value);
@@ -172,7 +172,7 @@ impl DifferenceTally {
     }
 
     /// Returns whether a mismatch of item number `item` is one of the first.
-    fn lists(&self, item: usize, rule: &Rule) -> bool {
+    fn lists(&self, item: usize, rule: &PairRule) -> bool {
         self.first.len() < rule.shown || self.first.last().is_some_and(|last| item < last.item)
     }
 
@@ -250,7 +250,7 @@ impl DifferenceTally {
     }
 
     /// Takes a pair into account, which is `steps` steps apart if steps have a meaning.
-    fn pair(&mut self, rule: &Rule, stored: StoredItems<'_>, facts: &PairFacts, steps: Option<u64>) {
+    fn pair(&mut self, rule: &PairRule, stored: StoredItems<'_>, facts: &PairFacts, steps: Option<u64>) {
         let errors = facts.error.map(|PairError { distance, size }| {
             let near = distance.near();
             let rel = if near == 0.0 { Some(0.0) } else { (size > 0.0).then(|| near / size) };
@@ -282,7 +282,7 @@ impl DifferenceTally {
     }
 
     /// Counts a mismatch, and keeps it if it is to be listed.
-    fn mismatch(&mut self, rule: &Rule, stored: StoredItems<'_>, errors: Option<MismatchErrors>) {
+    fn mismatch(&mut self, rule: &PairRule, stored: StoredItems<'_>, errors: Option<MismatchErrors>) {
         let StoredItems { start: item, rows: Rows { expected, actual }, .. } = stored;
         self.mismatches += 1;
         let is_first = self.lists(item, rule);
@@ -305,7 +305,7 @@ impl DifferenceTally {
     }
 
     /// Keeps a mismatch as one of the first.
-    fn put_first(&mut self, found: FoundMismatch, rule: &Rule) -> Result<(), OutOfMemory> {
+    fn put_first(&mut self, found: FoundMismatch, rule: &PairRule) -> Result<(), OutOfMemory> {
         let place = self.first.partition_point(|before| before.item < found.item);
         memory::push(&mut self.first, found)?;
         self.first[place..].rotate_right(1);
@@ -316,7 +316,7 @@ impl DifferenceTally {
     /// Looks at items that are no numbers.
     pub(super) fn look_at_opaque(
         &mut self,
-        rule: &Rule,
+        rule: &PairRule,
         how: &Comparability,
         stored: StoredItems<'_>,
         marks: &mut WindowMarks<'_>,

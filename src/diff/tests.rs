@@ -8,7 +8,7 @@ use half::f16;
 use super::kernel::Rows;
 use super::places::{AxisMarks, FirstAxisRuns};
 use super::reading::{Comparability, NumberReading};
-use super::rule::Rule;
+use super::rule::PairRule;
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks, least_rtol};
 use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors};
@@ -813,7 +813,7 @@ fn bytes_of(items: &[f64]) -> Vec<u8> {
 }
 
 /// What a tally should be, by the definitions alone.
-fn reference(rule: &Rule, expected: &[f64], actual: &[f64]) -> DifferenceTally {
+fn reference(rule: &PairRule, expected: &[f64], actual: &[f64]) -> DifferenceTally {
     // neighbours are one apart, and so are 0 and the smallest number of either sign
     let ordinal = |item: f64| {
         let size = item.abs().to_bits() as i64;
@@ -868,7 +868,7 @@ fn as_defined_in_any_windows() {
     for round in 0..300 {
         let items = random.below(3000);
         let (expected, actual) = random_pair(&mut random, items, [0, 1, 30, 100][round % 4]);
-        let rule = Rule {
+        let rule = PairRule {
             atol: [-1.0, 0.0, 0.1, 2.0][random.below(4)],
             rtol: 0.0,
             ulp: [None, Some(0), Some(2)][random.below(3)],
@@ -876,7 +876,7 @@ fn as_defined_in_any_windows() {
             shown: [0, 1, 5, 10_000][random.below(4)],
             worst: 0,
         };
-        let rule = if rule.atol >= 0.0 { Rule { rtol: [0.0, 0.1][random.below(2)], ..rule } } else { rule };
+        let rule = if rule.atol >= 0.0 { PairRule { rtol: [0.0, 0.1][random.below(2)], ..rule } } else { rule };
         let wanted = reference(&rule, &expected, &actual);
         let (e, a) = (bytes_of(&expected), bytes_of(&actual));
         // windows of any size, given to any of some threads
@@ -937,7 +937,7 @@ fn maps_count_the_pairs_of_each_cell_in_either_order() {
             Options { ulp: Some(2), nan_differs: true, ..Options::default() },
         ][round / 2 % 3]
             .clone();
-        let fails = |e: &f64, a: &f64| reference(&Rule::new(&options), &[*e], &[*a]).mismatches == 1;
+        let fails = |e: &f64, a: &f64| reference(&PairRule::new(&options), &[*e], &[*a]).mismatches == 1;
         // by plain loops over the last two axes
         let dims = [2, 1].map(|back: usize| shape.len().checked_sub(back).map_or(1, |axis| shape[axis]));
         let cells = [dims[0].min(most[0]), dims[1].min(most[1])];
@@ -973,7 +973,7 @@ fn the_order_of_a_walk_makes_no_difference_to_a_tally() {
         let shape: Vec<usize> = (0..=random.below(4)).map(|_| 1 + random.below([3, 20][round % 2])).collect();
         let items = shape.iter().product();
         let (expected, actual) = random_pair(&mut random, items, [0, 1, 30, 100][round % 4]);
-        let rule = Rule {
+        let rule = PairRule {
             atol: [-1.0, 0.1][random.below(2)],
             rtol: 0.0,
             ulp: [None, Some(0), Some(2)][random.below(3)],
@@ -982,7 +982,7 @@ fn the_order_of_a_walk_makes_no_difference_to_a_tally() {
             worst: [0, 1, 5, 10_000][random.below(4)],
         };
         // either the first or the worst are listed
-        let rule = if rule.worst > 0 { Rule { shown: 0, ..rule } } else { rule };
+        let rule = if rule.worst > 0 { PairRule { shown: 0, ..rule } } else { rule };
         let tally_of = |walk: &Walk, threads: usize, most: usize, random: &mut Random| {
             let (e, a) = (walked(walk, &expected), walked(walk, &actual));
             let mut tallies: Vec<DifferenceTally> = (0..threads).map(|_| DifferenceTally::default()).collect();

@@ -4,7 +4,7 @@ use super::difference::{Difference, Outline};
 
 /// The verdict on a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum TensorVerdict {
     /// Both sides have it, and all items are the same.
     Same,
     /// Both have it, and what differs passes.
@@ -19,7 +19,7 @@ pub enum Verdict {
     Unreadable,
 }
 
-impl Verdict {
+impl TensorVerdict {
     pub(super) const ALL: [Self; 6] =
         [Self::Same, Self::Within, Self::Different, Self::Missing, Self::Extra, Self::Unreadable];
 
@@ -64,14 +64,14 @@ pub enum NamedResult {
 
 impl NamedResult {
     /// Returns the verdict.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> TensorVerdict {
         match self {
-            NamedResult::Missing(_) => Verdict::Missing,
-            NamedResult::Extra(_) => Verdict::Extra,
-            NamedResult::Unreadable(_) => Verdict::Unreadable,
-            NamedResult::Both(found) if !found.equal() => Verdict::Different,
-            NamedResult::Both(found) if found.differing() > Some(0) => Verdict::Within,
-            NamedResult::Both(_) => Verdict::Same,
+            NamedResult::Missing(_) => TensorVerdict::Missing,
+            NamedResult::Extra(_) => TensorVerdict::Extra,
+            NamedResult::Unreadable(_) => TensorVerdict::Unreadable,
+            NamedResult::Both(found) if !found.equal() => TensorVerdict::Different,
+            NamedResult::Both(found) if found.differing() > Some(0) => TensorVerdict::Within,
+            NamedResult::Both(_) => TensorVerdict::Same,
         }
     }
 }

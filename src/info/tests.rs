@@ -359,8 +359,8 @@ fn storage_changes_nothing() {
 #[test]
 fn quantiles_of_places_as_sorting_finds_them() {
     const PLACES: usize = 3;
-    type Pattern = (&'static str, fn(u64) -> f32);
-    let patterns: [Pattern; 6] = [
+    type StoragePattern = (&'static str, fn(u64) -> f32);
+    let patterns: [StoragePattern; 6] = [
         ("of many binades", |r| f32::from_bits(r as u32)),
         ("ties", |r| (r % 5) as f32 - 2.0),
         ("equal", |_| 1.5),

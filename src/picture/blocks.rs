@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::raster::Size;
 use super::viridis::{Rgb, viridis};
-use super::{NonFiniteSeen, Picture, Scale};
+use super::{Picture, Scale, SpecialNumbers};
 use crate::engine::job::Progress;
 use crate::error::{Context, Result};
 
@@ -81,7 +81,7 @@ impl Terminal {
         page.finish().and_then(|()| self.legend(out, scale, seen)).context("standard output")
     }
 
-    fn legend(&self, out: &mut (dyn Write + Send), scale: Option<&Scale>, seen: NonFiniteSeen) -> io::Result<()> {
+    fn legend(&self, out: &mut (dyn Write + Send), scale: Option<&Scale>, seen: SpecialNumbers) -> io::Result<()> {
         let Some(scale) = scale else { return Ok(()) };
         let mut entries = Vec::new();
         match scale.texts() {

@@ -5,7 +5,7 @@ use std::io::Write;
 use png::{BitDepth, ColorType, Encoder, EncodingError};
 
 use super::raster::Size;
-use super::{NonFiniteSeen, Picture, Scale};
+use super::{Picture, Scale, SpecialNumbers};
 use crate::engine::job::Progress;
 use crate::error::{Context, Error, Result};
 
@@ -28,7 +28,7 @@ pub(crate) fn write(
     label: &str,
     description: String,
     progress: Progress<'_>,
-) -> Result<NonFiniteSeen> {
+) -> Result<SpecialNumbers> {
     let failed = |error: EncodingError| Error::from(std::io::Error::from(error)).within(failed_label(label));
     let size = size(picture);
     let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);

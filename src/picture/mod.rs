@@ -13,7 +13,7 @@ mod scale;
 pub(crate) mod viridis;
 
 pub(crate) use self::raster::Size;
-pub(crate) use self::scale::{NonFiniteSeen, Scale};
+pub(crate) use self::scale::{Scale, SpecialNumbers};
 
 use crate::engine::job::{Job, Progress};
 use crate::error::{Error, ErrorKind, Result};
@@ -212,7 +212,7 @@ impl Picture {
         to: Size,
         progress: Progress<'_>,
         take: &mut raster::TakeRow<'_>,
-    ) -> Result<NonFiniteSeen> {
+    ) -> Result<SpecialNumbers> {
         let (channels, read) = match &self.paint {
             Paint::Heat(read) => (1, Some(read)),
             Paint::Channel(Channels { count, unit }) => (*count, unit.as_ref()),

@@ -1,6 +1,6 @@
 //! Makes rows of pixels from items. Each pixel is the mean of the items that it stands for.
 
-use super::scale::{NonFiniteSeen, Scale};
+use super::scale::{Scale, SpecialNumbers};
 use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb};
 use crate::error::Result;
 
@@ -64,9 +64,9 @@ pub(super) struct Raster<'a, 'b> {
     /// For each pixel of the row, the count of finite numbers in one channel.
     counts: Vec<u64>,
     /// For each pixel of the row, which numbers that are not finite it stands for.
-    special: Vec<NonFiniteSeen>,
+    special: Vec<SpecialNumbers>,
     pixels: Vec<u8>,
-    seen: NonFiniteSeen,
+    seen: SpecialNumbers,
     /// Where the next number goes.
     rows: AxisPixels,
     columns: AxisPixels,
@@ -89,9 +89,9 @@ impl<'a, 'b> Raster<'a, 'b> {
             take,
             sums: vec![0.0; width * channels],
             counts: vec![0; width],
-            special: vec![NonFiniteSeen::default(); width],
+            special: vec![SpecialNumbers::default(); width],
             pixels: Vec::new(),
-            seen: NonFiniteSeen::default(),
+            seen: SpecialNumbers::default(),
             rows: AxisPixels::new(from.height, to.height),
             columns: AxisPixels::new(from.width, width),
             channel: 0,
@@ -99,7 +99,7 @@ impl<'a, 'b> Raster<'a, 'b> {
     }
 
     /// Returns which numbers that are not finite were added.
-    pub(super) fn seen(&self) -> NonFiniteSeen {
+    pub(super) fn seen(&self) -> SpecialNumbers {
         self.seen
     }
 
@@ -147,7 +147,7 @@ impl<'a, 'b> Raster<'a, 'b> {
         }
         self.sums.fill(0.0);
         self.counts.fill(0);
-        self.special.fill(NonFiniteSeen::default());
+        self.special.fill(SpecialNumbers::default());
         (self.take)(&self.pixels)
     }
 }
@@ -159,12 +159,12 @@ fn first(pixel: usize, from: usize, to: usize) -> usize {
 
 /// Returns the colour of a pixel that stands for a number that is not finite, since one NaN or infinity among many numbers
 /// must not be lost; `None` if all of its numbers are finite.
-fn own(special: NonFiniteSeen) -> Option<Rgb> {
+fn own(special: SpecialNumbers) -> Option<Rgb> {
     match special {
-        NonFiniteSeen { nan: true, .. } => Some(NAN),
-        NonFiniteSeen { infinity: true, .. } => Some(INFINITY),
-        NonFiniteSeen { minus_infinity: true, .. } => Some(MINUS_INFINITY),
-        NonFiniteSeen { nan: false, infinity: false, minus_infinity: false } => None,
+        SpecialNumbers { nan: true, .. } => Some(NAN),
+        SpecialNumbers { infinity: true, .. } => Some(INFINITY),
+        SpecialNumbers { minus_infinity: true, .. } => Some(MINUS_INFINITY),
+        SpecialNumbers { nan: false, infinity: false, minus_infinity: false } => None,
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
         channels: usize,
         scale: Option<&Scale>,
         numbers: &[f64],
-    ) -> (Vec<Vec<u8>>, NonFiniteSeen) {
+    ) -> (Vec<Vec<u8>>, SpecialNumbers) {
         let mut rows = Vec::new();
         let mut take = |row: &[u8]| {
             rows.push(row.to_vec());
@@ -220,10 +220,10 @@ mod tests {
         let scale = Scale::asked(0.0, 1.0);
         let (found, seen) = rows(size(4, 2), size(2, 1), 1, Some(&scale), &[0.0, 1.0, inf, 0.5, nan, 0.0, inf, -inf]);
         assert_eq!(found, [[NAN, INFINITY].concat()]);
-        assert_eq!(seen, NonFiniteSeen { nan: true, infinity: true, minus_infinity: false });
+        assert_eq!(seen, SpecialNumbers { nan: true, infinity: true, minus_infinity: false });
         let (found, seen) = rows(size(3, 1), size(3, 1), 1, Some(&scale), &[-inf, 2.0, -5.0]);
         assert_eq!(found, [[MINUS_INFINITY, [253, 231, 37], [68, 1, 84]].concat()]);
-        assert_eq!(seen, NonFiniteSeen { minus_infinity: true, ..NonFiniteSeen::default() });
+        assert_eq!(seen, SpecialNumbers { minus_infinity: true, ..SpecialNumbers::default() });
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) struct Scale {
 
 /// Which numbers that are not finite, and so have colours of their own, a picture holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NonFiniteSeen {
+pub(crate) struct SpecialNumbers {
     /// Some item is NaN.
     pub nan: bool,
     /// Infinity.
@@ -34,7 +34,7 @@ pub(crate) struct NonFiniteSeen {
     pub minus_infinity: bool,
 }
 
-impl NonFiniteSeen {
+impl SpecialNumbers {
     /// Returns the name of each number that the picture holds, the word for its colour, and the colour.
     pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Rgb)> {
         let all = [
