@@ -29,25 +29,25 @@ pub(crate) struct Picture {
     job: Job,
     dtype: DType,
     size: Size,
+    /// Reads the items as numbers.
+    read: Load<f64>,
     paint: Paint,
     /// The dims of the axes that are not drawn; empty if each of them has one place.
     others: Vec<usize>,
 }
 
-/// How an item becomes a pixel.
+/// How items become pixels.
+#[derive(Clone, Copy)]
 enum Paint {
-    /// The item is a number, for which a colour stands.
-    Heat(Load<f64>),
-    /// The item is one channel of a colour.
-    Channel(Channels),
-}
-
-/// The channels of the colours of a picture.
-struct Channels {
-    /// How many there are: 3, or 4 with opacity.
-    count: usize,
-    /// Reads floats, of which 1 is the most of a channel; `None` for bytes.
-    unit: Option<Load<f64>>,
+    /// An item is a number, for which a colour stands.
+    Heat,
+    /// Each item is one channel of a colour.
+    Channels {
+        /// How many channels there are: 3, or 4 with opacity.
+        count: usize,
+        /// Whether items are floats, of which 1 is the most of a channel, and not bytes.
+        is_unit: bool,
+    },
 }
 
 /// How the items of a tensor are drawn.
@@ -81,7 +81,7 @@ impl Picture {
             ([before @ .., _, _, 3 | 4], Kind::UInt8)
                 if drawn == Drawn::Numbers && before.iter().all(|&dim| dim == 1) =>
             {
-                (Paint::Channel(Channels { count: shape[rank - 1], unit: None }), 3)
+                (Paint::Channels { count: shape[rank - 1], is_unit: false }, 3)
             }
             ([.., first, _, last], kind)
                 if drawn == Drawn::Colours
@@ -90,19 +90,17 @@ impl Picture {
             {
                 is_last = matches!(last, 3 | 4);
                 let count = if is_last { *last } else { *first };
-                (Paint::Channel(Channels { count, unit: numbers::reader(&dtype).filter(|_| is_float) }), 3)
+                (Paint::Channels { count, is_unit: is_float }, 3)
             }
             _ if drawn == Drawn::Colours => {
                 let expected = "[3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1";
                 return refuse(format!("{} {shape:?} is no picture in colours, expected {expected}", dtype.name()));
             }
-            _ => match numbers::reader(&dtype) {
-                Some(read) => (Paint::Heat(read), 2),
-                None => {
-                    let why = format!("{} is no number that can be drawn", dtype.name());
-                    return Err(dtype.advise(Error::of(ErrorKind::Unsupported, why)).within(label));
-                }
-            },
+            _ => (Paint::Heat, 2),
+        };
+        let Some(read) = numbers::reader(&dtype) else {
+            let why = format!("{} is no number that can be drawn", dtype.name());
+            return Err(dtype.advise(Error::of(ErrorKind::Unsupported, why)).within(label));
         };
         let others = rank.saturating_sub(drawn);
         for &axis in &kept[..others] {
@@ -110,8 +108,8 @@ impl Picture {
         }
         let dim = |back: usize| rank.checked_sub(back).map_or(1, |axis| shape[axis]);
         let size = match paint {
-            Paint::Channel(_) if is_last => Size { width: dim(2), height: dim(3) },
-            Paint::Heat(_) | Paint::Channel(_) => Size { width: dim(1), height: dim(2) },
+            Paint::Channels { .. } if is_last => Size { width: dim(2), height: dim(3) },
+            Paint::Heat | Paint::Channels { .. } => Size { width: dim(1), height: dim(2) },
         };
         // it is read twice
         source.settle()?;
@@ -127,7 +125,7 @@ impl Picture {
         }
         let job = Job::new(Box::new(fill), limits)?;
         let others = if shape[..others].iter().all(|&dim| dim == 1) { Vec::new() } else { shape[..others].to_vec() };
-        Ok(Self { job, dtype, size, paint, others })
+        Ok(Self { job, dtype, size, read, paint, others })
     }
 
     /// Returns a picture of all of an output, which holds numbers and has one or two axes.
@@ -140,7 +138,7 @@ impl Picture {
         let dim = |back: usize| fill.meta().shape.iter().rev().nth(back - 1).copied().unwrap_or(1);
         let size = Size { width: dim(1), height: dim(2) };
         let job = Job::new(fill, limits)?;
-        Ok(Self { job, dtype, size, paint: Paint::Heat(read), others: Vec::new() })
+        Ok(Self { job, dtype, size, read, paint: Paint::Heat, others: Vec::new() })
     }
 
     /// Returns the size of the picture in items.
@@ -161,8 +159,8 @@ impl Picture {
     /// Returns the number of bytes of a pixel: red, green, blue, and opacity if the picture has it.
     pub(crate) fn channels(&self) -> usize {
         match self.paint {
-            Paint::Heat(_) => 3,
-            Paint::Channel(Channels { count, .. }) => count,
+            Paint::Heat => 3,
+            Paint::Channels { count, .. } => count,
         }
     }
 
@@ -172,21 +170,19 @@ impl Picture {
     /// # Errors
     /// Of reading; a colour beyond 0 and 1.
     pub(crate) fn scale(&self, asked: Option<(f64, f64)>, progress: Progress<'_>) -> Result<Option<Scale>> {
-        match (&self.paint, asked) {
-            (Paint::Channel(Channels { unit: None, .. }), _) => Ok(None),
-            (Paint::Channel(Channels { unit: Some(read), count }), _) => {
-                self.check_unit(read, *count, progress).map(|()| None)
-            }
-            (Paint::Heat(_), Some((low, high))) => Ok(Some(Scale::asked(low, high))),
-            (Paint::Heat(read), None) => scale::find(&self.job, &self.dtype, read, progress).map(Some),
+        match (self.paint, asked) {
+            (Paint::Channels { is_unit: false, .. }, _) => Ok(None),
+            (Paint::Channels { is_unit: true, count }, _) => self.check_unit(count, progress).map(|()| None),
+            (Paint::Heat, Some((low, high))) => Ok(Some(Scale::asked(low, high))),
+            (Paint::Heat, None) => scale::find(&self.job, &self.dtype, &self.read, progress).map(Some),
         }
     }
 
     /// Checks that all items are from 0 to 1. Nothing has been drawn yet.
-    fn check_unit(&self, read: &Load<f64>, channels: usize, progress: Progress<'_>) -> Result<()> {
+    fn check_unit(&self, channels: usize, progress: Progress<'_>) -> Result<()> {
         let (mut numbers, mut first) = (Vec::new(), 0);
         self.job.stream(progress, &mut |items| {
-            read(items, &mut numbers);
+            (self.read)(items, &mut numbers);
             if let Some(at) = numbers.iter().position(|number| !(0.0..=1.0).contains(number)) {
                 let (pixel, channel) = ((first + at) / channels, (first + at) % channels);
                 let (row, column) = (pixel / self.size.width, pixel % self.size.width);
@@ -213,23 +209,14 @@ impl Picture {
         progress: Progress<'_>,
         take: &mut raster::TakeRow<'_>,
     ) -> Result<SpecialNumbers> {
-        let (channels, read) = match &self.paint {
-            Paint::Heat(read) => (1, Some(read)),
-            Paint::Channel(Channels { count, unit }) => (*count, unit.as_ref()),
+        let (channels, is_unit) = match self.paint {
+            Paint::Heat => (1, false),
+            Paint::Channels { count, is_unit } => (count, is_unit),
         };
-        let is_unit = matches!(self.paint, Paint::Channel(_)) && read.is_some();
         let mut raster = raster::Raster::new(self.size, to, channels, scale, take);
         let mut numbers = Vec::new();
         self.job.stream(progress, &mut |items| {
-            match read {
-                Some(read) => {
-                    read(items, &mut numbers);
-                }
-                None => {
-                    numbers.clear();
-                    numbers.extend(items.iter().map(|&item| f64::from(item)));
-                }
-            }
+            (self.read)(items, &mut numbers);
             if is_unit {
                 numbers.iter_mut().for_each(|number| *number *= 255.0);
             }
