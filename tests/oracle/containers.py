@@ -401,7 +401,7 @@ class Case:
         self.check("there and back", content == self.path("w.safetensors").read_bytes())
         extra = self.some(["float32"])
         np.save(self.path("e.npy"), extra)
-        both = self.output("a container and another", ["convert", f"extra={self.path('e.npy')}", second], out="v.npz")
+        both = self.output("a container and another", ["convert", f"extra={self.path('e.npy')}", second, "--add"], out="v.npz")
         if both is not None:
             with np.load(self.path("v.npz")) as found:
                 good = sorted(found.files) == sorted([*arrays, "extra"]) and found["extra"].tobytes() == extra.tobytes()
