@@ -29,9 +29,9 @@ impl RawView {
     /// Reads a view.
     ///
     /// ```
-    /// use tensorop::format::raw::View;
-    /// assert!(View::parse(">u2[-1, 4]@0x80").is_ok() && View::parse("<M8[ns]").is_ok());
-    /// assert_eq!(View::parse("u2[-1,0]").unwrap_err().to_string(), "[-1,0]: -1 beside a 0 may be any number");
+    /// use tensorop::format::raw::RawView;
+    /// assert!(RawView::parse(">u2[-1, 4]@0x80").is_ok() && RawView::parse("<M8[ns]").is_ok());
+    /// assert_eq!(RawView::parse("u2[-1,0]").unwrap_err().to_string(), "[-1,0]: -1 beside a 0 may be any number");
     /// ```
     ///
     /// # Errors
