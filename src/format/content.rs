@@ -28,6 +28,10 @@ pub struct Content {
     pub threads: Threads,
     /// How servers are asked for other files, if this one names some and lies behind an address.
     pub requests: RequestOptions,
+    /// The number of lines to skip at the beginning of CSV and TSV, which are headings.
+    pub skip_rows: usize,
+    /// The text that CSV and TSV have in the place of cells without a value.
+    pub missing: Option<String>,
 }
 
 /// What the bytes of an operand come from.
@@ -48,20 +52,19 @@ pub enum ContentSource {
 }
 
 impl Content {
-    /// Takes a folder.
-    pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
-        Self {
-            begin: Vec::new(),
-            opened: ContentSource::Folder(Arc::new(LocalStore::new(folder))),
-            threads,
-            requests: RequestOptions::default(),
-        }
+    /// Takes the first bytes and what gives all bytes, to be read as [`OpenOptions`](super::open::OpenOptions) are by default.
+    pub(super) fn new(begin: Vec<u8>, opened: ContentSource, threads: Threads) -> Self {
+        Self { begin, opened, threads, requests: RequestOptions::default(), skip_rows: 0, missing: None }
     }
 
-    /// Takes a store that is no folder.
-    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
+    /// Takes a folder.
+    pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
+        Self::of_store(Arc::new(LocalStore::new(folder)), threads)
+    }
+
+    /// Takes a store.
     pub(super) fn of_store(store: Arc<dyn KeyStore>, threads: Threads) -> Self {
-        Self { begin: Vec::new(), opened: ContentSource::Folder(store), threads, requests: RequestOptions::default() }
+        Self::new(Vec::new(), ContentSource::Folder(store), threads)
     }
 
     /// Reads the first bytes of an open file. What is no regular file, such as a pipe, becomes a stream.
@@ -77,16 +80,11 @@ impl Content {
         let begin = read_begin(&mut file)?;
         // the files of /proc and /sys are regular ones whose size the system does not know
         if begin.len() as u64 != metadata.len().min(BEGIN as u64) {
-            return Ok(Self {
-                begin,
-                opened: ContentSource::Stream(Box::new(file)),
-                threads,
-                requests: RequestOptions::default(),
-            });
+            return Ok(Self::new(begin, ContentSource::Stream(Box::new(file)), threads));
         }
         let opened =
             ContentSource::Bytes { bytes: Arc::new(file), size: metadata.len(), folder: folder.map(Path::to_owned) };
-        Ok(Self { begin, opened, threads, requests: RequestOptions::default() })
+        Ok(Self::new(begin, opened, threads))
     }
 
     /// Returns the content with its file, which was found at `path`, no longer open, but opened again for every read.
@@ -109,12 +107,7 @@ impl Content {
         let size = bytes.size()?;
         let mut begin = vec![0; size.min(BEGIN as u64) as usize];
         bytes.read_at(&mut begin, 0)?;
-        Ok(Self {
-            begin,
-            opened: ContentSource::Bytes { bytes, size, folder: None },
-            threads,
-            requests: RequestOptions::default(),
-        })
+        Ok(Self::new(begin, ContentSource::Bytes { bytes, size, folder: None }, threads))
     }
 
     /// Reads the first bytes of a stream.
@@ -122,12 +115,7 @@ impl Content {
     /// # Errors
     /// Reading fails.
     pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
-        Ok(Self {
-            begin: read_begin(&mut stream)?,
-            opened: ContentSource::Stream(stream),
-            threads,
-            requests: RequestOptions::default(),
-        })
+        Ok(Self::new(read_begin(&mut stream)?, ContentSource::Stream(stream), threads))
     }
 
     /// Returns content of which all is wanted from front to back: what costs a request for each read becomes a stream.

@@ -98,10 +98,6 @@ pub trait Reader: Debug + Send + Sync {
         false
     }
 
-    /// Skips `skip_rows` lines at the beginning of a CSV or TSV, which are headings, and reads cells without a value as the
-    /// text `missing`.
-    fn read_cells(&mut self, _skip_rows: usize, _missing: Option<&str>) {}
-
     /// Returns the metadata of the file that member `n` lies in, if its format has a place for that.
     ///
     /// # Errors

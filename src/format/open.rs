@@ -130,8 +130,7 @@ impl OpenOptions {
         !self.format.is_some_and(Format::is_folder)
     }
 
-    pub(super) fn input(&self, format: Format, mut reader: Box<dyn Reader>) -> Input {
-        reader.read_cells(self.skip_rows, self.missing.as_deref());
+    pub(super) fn input(&self, format: Format, reader: Box<dyn Reader>) -> Input {
         Input { label: self.label.clone(), format, reader, member: None, folder: None, is_edited: self.locked }
     }
 
@@ -244,6 +243,8 @@ impl OpenOptions {
         let format = Format::recognise(&content.begin, len, Named { asked: self.format, by_name });
         let format = format.with_context(|| label.clone())?;
         let content = if format.is_read_in_order() { content.in_order() } else { content };
+        let (requests, skip_rows, missing) = (self.requests, self.skip_rows, self.missing.clone());
+        let content = Content { requests, skip_rows, missing, ..content };
         Ok(self.input(format, format.open(content).with_context(|| label.clone())?))
     }
 }

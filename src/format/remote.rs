@@ -138,7 +138,6 @@ mod reaching {
         let folder = address.parent_text();
         let content = |bytes: Arc<dyn ReadAt>| {
             let mut content = Content::of_bytes(bytes, options.threads)?;
-            content.requests = options.requests;
             if let ContentSource::Bytes { folder: place, .. } = &mut content.opened {
                 *place = Some(folder.clone().into());
             }

@@ -21,8 +21,9 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 ///
 /// # Errors
 /// Reading fails.
-pub(super) fn open(content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
-    Ok(Box::new(CsvReader { text: content.read()?, dialect, skip_rows: 0, missing: None }))
+pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
+    let (skip_rows, missing) = (content.skip_rows, content.missing.take());
+    Ok(Box::new(CsvReader { text: content.read()?, dialect, skip_rows, missing }))
 }
 
 /// A text of cells, not parsed yet.
@@ -47,10 +48,6 @@ impl CsvReader {
 impl Reader for CsvReader {
     fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
         Some(self.cells(subject))
-    }
-
-    fn read_cells(&mut self, skip_rows: usize, missing: Option<&str>) {
-        (self.skip_rows, self.missing) = (skip_rows, missing.map(str::to_owned));
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {

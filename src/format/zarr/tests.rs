@@ -52,8 +52,7 @@ fn put_chunks(store: &MemoryStore, chunks: &dyn WriteChunks, n: usize, items: &[
 }
 
 fn opened(store: &MemoryStore) -> Result<Box<dyn Reader>> {
-    let opened = ContentSource::Folder(Arc::new(store.clone()));
-    open(Content { begin: Vec::new(), opened, threads: Threads::default(), requests: Default::default() })
+    open(Content::of_store(Arc::new(store.clone()), Threads::default()))
 }
 
 /// The items of an array, read in windows of a few items.
