@@ -226,7 +226,7 @@ impl Changes {
         let at = names.iter().position(|other| other == name);
         let last = (0..names.len()).max_by_key(|&n| names[n]);
         let n = at.or(last).ok_or_else(|| anyhow!("{}: holds no tensors, and names no file for one", index.label()))?;
-        let shard = index.elsewhere(n)?.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
+        let shard = index.file_of(n)?.path.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
         let change = self.indices.entry(path.to_owned()).or_default();
         if at.is_none() {
             let file = shard.file_name().expect("a shard is a file").to_string_lossy().into_owned();

@@ -237,7 +237,7 @@ impl Convert {
             let several = members.len() > 1;
             for n in members {
                 if format.can().notes {
-                    notes.extend(input.notes(n)?);
+                    notes.extend(input.file_of(n)?.notes);
                 }
                 let name = match (&operand.name, input.name(n)) {
                     (Some(name), _) => Some(name.clone()),

@@ -309,22 +309,22 @@ impl Info {
         let Member { input, n, label } = member;
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let found = if is_text && asked.is_asked() {
-            let source = member.source(asked)?;
-            Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None }
+            Description::of_source(&member.source(asked)?)
         } else {
             input.describe(*n)?
         };
         let stored = asked.read(&found.meta.dtype, label)?;
         let meta = stored.meta(&found.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
-        let mut chunks = input.chunks(*n)?;
+        let mut chunks = found.chunks;
         for sides in chunks.iter_mut().flat_map(|chunks| [Some(&mut chunks.chunks), chunks.shards.as_mut()]).flatten() {
             // as many places as the items of a chunk have
             sides.last_mut().into_iter().for_each(|side| *side = side.saturating_mul(stored.each()));
         }
+        let lies_in = input.file_of(*n)?;
         Ok(info::Info {
             file,
             member: input.name(*n).map(str::to_owned),
-            format: input.format_of(*n),
+            format: input.format_of(&lies_in),
             fortran_order: meta.order == Order::Fortran,
             dtype: meta.dtype,
             shape: meta.shape,
@@ -335,7 +335,7 @@ impl Info {
             hash: None,
             by_axis: None,
             chunks,
-            notes: input.notes(*n)?,
+            notes: lies_in.notes,
         })
     }
 }

@@ -118,7 +118,7 @@ impl Slice {
             };
             (work.name, work.recast.big_endian) = (Some((*name).to_owned()), output.big_endian);
             works.push(work);
-            notes.extend(input.notes(n)?);
+            notes.extend(input.file_of(n)?.notes);
         }
         stops.finish()?;
         asked.finish()?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use super::content::{ChunkDescription, Description};
+use super::content::{Description, MemberFile};
 pub use super::folder::MOST;
 use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
 use super::interface::Reader;
@@ -23,7 +23,7 @@ use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
-use crate::storage::source::{Notes, Source};
+use crate::storage::source::Source;
 
 /// The number of containers of a folder that stay open; others are opened again when one of their tensors is wanted.
 const OPEN: usize = 256;
@@ -460,20 +460,14 @@ impl Reader for FolderReader {
         self.ask(n, |reader, n| reader.source(n, label))
     }
 
-    fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
-        self.ask(n, |reader, n| reader.notes(n))
-    }
-
-    fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
-        self.ask(n, |reader, n| reader.chunks(n))
+    fn file_of(&self, n: usize) -> Result<MemberFile> {
+        let (input, number) = self.find(n)?;
+        let notes = input.file_of(number)?.notes;
+        Ok(MemberFile { path: None, format: Some(input.format().name()), notes })
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         let member = self.find(n).ok().and_then(|(input, number)| input.reader().raw(number));
         member.or_else(|| bytes_at(self.collection.path(self.places[n].file)))
-    }
-
-    fn file_format(&self, n: usize) -> Option<&'static str> {
-        self.find(n).ok().map(|(input, _)| input.format().name())
     }
 }

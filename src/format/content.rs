@@ -12,7 +12,7 @@ use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
-use crate::storage::source::fill_from;
+use crate::storage::source::{Notes, Source, fill_from};
 
 /// The number of first bytes that are read to recognise a format. That is a page, which the system reads in one piece
 /// anyway, and enough to recognise an ONNX tensor or a JSON text, which have no magic number.
@@ -176,6 +176,31 @@ pub struct Description {
     pub bytes: u64,
     /// The byte of the file at which the items begin, or `None` if they do not lie there uncompressed.
     pub offset: Option<u64>,
+    /// How it is stored, if that is in chunks.
+    pub chunks: Option<ChunkDescription>,
+}
+
+impl Description {
+    /// Describes a tensor that is not stored in chunks, whose items take so many bytes from an offset on.
+    pub fn new(meta: Meta, bytes: u64, offset: Option<u64>) -> Self {
+        Self { meta, bytes, offset, chunks: None }
+    }
+
+    /// Describes a tensor of which nothing is known but its source.
+    pub fn of_source(source: &Source) -> Self {
+        Self::new(source.meta().clone(), source.bytes() as u64, None)
+    }
+}
+
+/// The file that a tensor lies in.
+#[derive(Clone, Debug, Default)]
+pub struct MemberFile {
+    /// Its path, if it is another file than the one that was opened, which is an index.
+    pub path: Option<PathBuf>,
+    /// The name of its format, if a folder of files in several formats was opened.
+    pub format: Option<&'static str>,
+    /// Its metadata, if its format has a place for that.
+    pub notes: Option<Arc<Notes>>,
 }
 
 /// How a tensor is stored in chunks, as the metadata of its store say it.

@@ -7,12 +7,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::beside::{is_plain_name, join, open_beside};
-use super::content::{Content, Description};
+use super::content::{Content, Description, MemberFile};
 use super::foreign;
 use super::interface::{Reader, Sure};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
@@ -20,7 +20,7 @@ use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
 use crate::storage::read_at::Identity;
 use crate::storage::requests::RequestOptions;
-use crate::storage::source::{Notes, Source};
+use crate::storage::source::Source;
 
 /// The key of the object that says where tensors are.
 const MAP: &str = "weight_map";
@@ -158,15 +158,10 @@ impl Reader for IndexReader {
         Some(&self.names)
     }
 
-    fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
-        let (shard, there) = self.find(n)?;
-        shard.reader.notes(there)
-    }
-
-    fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
+    fn file_of(&self, n: usize) -> Result<MemberFile> {
         // an error in the shard is reported here, where it is known which name the index has for it
-        self.find(n)?;
-        self.path(self.shard(n)).map(Some)
+        let (shard, there) = self.find(n)?;
+        Ok(MemberFile { path: Some(self.path(self.shard(n))?), ..shard.reader.file_of(there)? })
     }
 
     fn files(&self) -> Vec<PathBuf> {

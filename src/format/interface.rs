@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::content::{ChunkDescription, Description};
+use super::content::{Description, MemberFile};
 use super::packed;
 use super::sides::{SidesRule, TensorSides};
 use super::values::Values;
@@ -57,8 +57,7 @@ pub trait Reader: Debug + Send + Sync {
     /// # Errors
     /// The member's own header is malformed.
     fn describe(&self, n: usize) -> Result<Description> {
-        let source = self.source(n, String::new())?;
-        Ok(Description { meta: source.meta().clone(), bytes: source.bytes() as u64, offset: None })
+        Ok(Description::of_source(&self.source(n, String::new())?))
     }
 
     /// Returns the items of member `n`, which messages call `label`.
@@ -98,28 +97,12 @@ pub trait Reader: Debug + Send + Sync {
         false
     }
 
-    /// Returns the metadata of the file that member `n` lies in, if its format has a place for that.
+    /// Returns what is known of the file that member `n` lies in.
     ///
     /// # Errors
-    /// That file is another than this one and cannot be read.
-    fn notes(&self, _: usize) -> Result<Option<Arc<Notes>>> {
-        Ok(None)
-    }
-
-    /// Returns how member `n` is stored, if that is in chunks.
-    ///
-    /// # Errors
-    /// The member's own metadata are malformed.
-    fn chunks(&self, _: usize) -> Result<Option<ChunkDescription>> {
-        Ok(None)
-    }
-
-    /// Returns the file that member `n` lies in, if it is another than this one.
-    ///
-    /// # Errors
-    /// That file does not exist or has no such member.
-    fn elsewhere(&self, _: usize) -> Result<Option<PathBuf>> {
-        Ok(None)
+    /// That file is another than this one, and does not exist, cannot be read or has no such member.
+    fn file_of(&self, _: usize) -> Result<MemberFile> {
+        Ok(MemberFile::default())
     }
 
     /// Returns the bytes of member `n` as they lie in the file, whether it can be read or not, if they have a place of their
@@ -131,11 +114,6 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the other files that this one stands for, whether they can be read or not.
     fn files(&self) -> Vec<PathBuf> {
         Vec::new()
-    }
-
-    /// Returns the name of the format of the file that member `n` lies in, if this is a folder of files in several formats.
-    fn file_format(&self, _: usize) -> Option<&'static str> {
-        None
     }
 
     /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because a dtype,

@@ -60,7 +60,7 @@ impl Reader for NarrowReader {
             Sharing::Alone { .. } => items.items as u64,
             Sharing::Along | Sharing::Across(_) => bytes_of_items(&self.meta.dtype, items.items),
         };
-        Ok(Description { meta: self.meta.clone(), bytes, offset: Some(items.start) })
+        Ok(Description::new(self.meta.clone(), bytes, Some(items.start)))
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {

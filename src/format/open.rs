@@ -7,10 +7,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::content::{BEGIN, ChunkDescription, Content, ContentSource, Description, read_begin};
+use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use super::interface::Reader;
 use super::json::JsonReader;
 use super::located::{Located, Place};
@@ -25,7 +25,7 @@ use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
 use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
-use crate::storage::source::{Notes, Source};
+use crate::storage::source::Source;
 use crate::storage::unread::UnreadArray;
 
 /// How something is opened. [`OpenOptions::new`] and the default values suit most callers.
@@ -282,7 +282,7 @@ impl Input {
     pub fn lock_chosen(self, options: &OpenOptions, together: bool) -> Result<Self> {
         let n = self.chosen()?;
         self.lock(n, together)?;
-        let Some(shard) = self.elsewhere(n)? else { return Ok(self) };
+        let Some(shard) = self.file_of(n)?.path else { return Ok(self) };
         let name = self.name(n).expect("a tensor in another file is found by its name").to_owned();
         // the index itself is not changed: others may edit tensors of other shards meanwhile
         drop(self);
@@ -315,9 +315,9 @@ impl Input {
         self.format
     }
 
-    /// Returns the format of the file that member `n` lies in, which is another than that of a folder of files.
-    pub fn format_of(&self, n: usize) -> Format {
-        self.reader.file_format(n).and_then(Format::named).unwrap_or(self.format)
+    /// Returns the format of a file that a member lies in, which is another than that of a folder of files.
+    pub fn format_of(&self, file: &MemberFile) -> Format {
+        file.format.and_then(Format::named).unwrap_or(self.format)
     }
 
     /// Returns the name of a member that the path gave behind a colon.
@@ -335,28 +335,12 @@ impl Input {
         self.reader.names()?.get(n).map(String::as_str)
     }
 
-    /// Returns the metadata of the file that member `n` lies in; `None` if the format has no place for any.
+    /// Returns what is known of the file that member `n` lies in.
     ///
     /// # Errors
-    /// A shard that cannot be read.
-    pub fn notes(&self, n: usize) -> Result<Option<Arc<Notes>>> {
-        self.reader.notes(n).with_context(|| self.label.clone())
-    }
-
-    /// Returns how member `n` is stored, if that is in chunks.
-    ///
-    /// # Errors
-    /// The member's own metadata are damaged.
-    pub fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
-        self.reader.chunks(n).with_context(|| self.label_of(self.name(n)))
-    }
-
-    /// Returns the path of the file that member `n` lies in, if that is another file than this one.
-    ///
-    /// # Errors
-    /// A shard that cannot be read, or has no such member.
-    pub fn elsewhere(&self, n: usize) -> Result<Option<PathBuf>> {
-        self.reader.elsewhere(n).with_context(|| self.label.clone())
+    /// A shard, or a file of a folder, that cannot be read or has no such member.
+    pub fn file_of(&self, n: usize) -> Result<MemberFile> {
+        self.reader.file_of(n).with_context(|| self.label.clone())
     }
 
     /// Returns the number of the tensor that the path means: the [member](Self::member) that it names, else the only one.

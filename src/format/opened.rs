@@ -261,15 +261,16 @@ impl Opened {
 
     fn describe(&self, n: usize, name: &str) -> Result<TensorInfo> {
         let found = self.input.describe(n)?;
+        let file = self.input.file_of(n)?;
         Ok(TensorInfo {
             name: name.to_owned(),
-            format: self.input.format_of(n),
+            format: self.input.format_of(&file),
             dtype: found.meta.dtype,
             shape: found.meta.shape,
             order: found.meta.order,
             bytes: found.bytes,
             offset: found.offset,
-            metadata: self.input.notes(n)?.unwrap_or_default(),
+            metadata: file.notes.unwrap_or_default(),
         })
     }
 

@@ -53,7 +53,7 @@ impl Reader for PlainReader {
     }
 
     fn describe(&self, _: usize) -> Result<Description> {
-        Ok(Description { bytes: self.meta.bytes() as u64, meta: self.meta.clone(), offset: Some(self.start) })
+        Ok(Description::new(self.meta.clone(), self.meta.bytes() as u64, Some(self.start)))
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {

@@ -80,7 +80,7 @@ impl Rewrite {
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
-                notes.extend(old.notes(n)?);
+                notes.extend(old.file_of(n)?.notes);
                 if replaced.contains(name) {
                     more_bytes -= i128::from(old.describe(n)?.bytes);
                 } else {

@@ -13,7 +13,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
-use super::content::{Content, Description};
+use super::content::{Content, Description, MemberFile};
 use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Sure, Writer};
 use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
@@ -457,13 +457,13 @@ impl Reader for SafetensorsReader {
         Some(&self.container.names)
     }
 
-    fn notes(&self, _: usize) -> Result<Option<Arc<Notes>>> {
-        Ok(Some(Arc::clone(&self.index.notes)))
+    fn file_of(&self, _: usize) -> Result<MemberFile> {
+        Ok(MemberFile { notes: Some(Arc::clone(&self.index.notes)), ..MemberFile::default() })
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
         let member = &self.index.members[n];
-        Ok(Description { meta: member.meta()?.clone(), bytes: member.bytes, offset: Some(member.offset) })
+        Ok(Description::new(member.meta()?.clone(), member.bytes, Some(member.offset)))
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

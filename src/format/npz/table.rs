@@ -52,7 +52,7 @@ impl Reader for NpzReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let (header, offset) = self.archive.header(n)?;
-        Ok(Description { meta: header.meta, bytes: header.bytes as u64, offset })
+        Ok(Description::new(header.meta, header.bytes as u64, offset))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {

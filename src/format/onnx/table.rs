@@ -41,7 +41,7 @@ impl Reader for OnnxReader {
 
     fn describe(&self, _: usize) -> Result<Description> {
         let Proto { meta, bytes, offset, .. } = &self.proto;
-        Ok(Description { meta: meta.clone(), bytes: *bytes, offset: *offset })
+        Ok(Description::new(meta.clone(), *bytes, *offset))
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {

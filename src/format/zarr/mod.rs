@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use self::known::KnownStore;
 use self::metadata::ArrayMetadata;
 use self::read::ZarrChunks;
-use super::content::{ChunkDescription, Content, ContentSource, Description};
+use super::content::{Content, ContentSource, Description};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::format::name_order::by_numbers;
@@ -143,7 +143,8 @@ impl Reader for ZarrReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let array = self.array(n)?;
-        Ok(Description { bytes: array.meta.bytes() as u64, meta: array.meta, offset: None })
+        let (bytes, chunks) = (array.meta.bytes() as u64, Some(array.description()));
+        Ok(Description { meta: array.meta, bytes, offset: None, chunks })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
@@ -161,10 +162,6 @@ impl Reader for ZarrReader {
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         Some(Box::new(AllValues::new(Arc::clone(&self.store), self.prefix(n).ok()?)))
-    }
-
-    fn chunks(&self, n: usize) -> Result<Option<ChunkDescription>> {
-        Ok(Some(self.array(n)?.description()))
     }
 
     fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
