@@ -84,7 +84,7 @@ impl Changes {
         let dtype = dtype.filter(|dtype| !dtype.same_kind(actual.dtype()));
         let cast = dtype.as_ref().map(|dtype| rewrite::cast_to(actual, dtype, limits)).transpose()?;
         let actual = cast.as_ref().unwrap_or(actual);
-        if let Some(Member { input, n, .. }) = opened.filter(|found| found.input.reader().unwritten().is_some()) {
+        if let Some(Member { input, n, .. }) = opened.filter(|found| found.input.reader().facts().unwritten.is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
             let name = input.name(*n).map(str::to_owned);
             changes.put_in_place(typed, Accepted { name, place: None, dtype });
@@ -158,7 +158,7 @@ impl Changes {
                 accepted.dtype = Some(old.dtype().clone());
             }
         }
-        if input.reader().unwritten().is_none() {
+        if input.reader().facts().unwritten.is_none() {
             return self.put(path, Some(&input), accepted);
         }
         let label = input.label_of(input.name(n));
@@ -340,7 +340,7 @@ fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
     match old {
         None => rewrite::new_format(path).map(drop).with_context(|| label(path))?,
         Some(old) => {
-            if let Some(why) = old.reader().unwritten() {
+            if let Some(why) = old.reader().facts().unwritten {
                 let why = advised(why.message().to_owned(), why.advice());
                 bail!("{}: has no such tensor; {why}", label(path));
             }

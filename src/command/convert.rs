@@ -248,7 +248,7 @@ impl Convert {
                     (None, Some(old)) if container => Some(old.to_owned()),
                     // it gets one when all of these are known
                     (None, None) if container => None,
-                    (None, _) => input.reader().own_name().map(str::to_owned),
+                    (None, _) => input.reader().facts().own_name.map(str::to_owned),
                 };
                 let own = input.name(n).filter(|_| whole || several);
                 let label = own.map_or_else(|| operand.label.clone(), |own| input.label_of(Some(own)));

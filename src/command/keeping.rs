@@ -40,7 +40,7 @@ pub(super) fn keeping_others(
 
 /// Says how new tensors are put into the container `file`, in place of the members of these names or beside the others.
 pub(super) fn put_back(input: &Input, file: &str, members: &[String]) -> String {
-    let compress = if input.reader().is_compressed() { " --compress" } else { "" };
+    let compress = if input.reader().facts().is_compressed { " --compress" } else { "" };
     let is_old =
         |member: &String| member == ANY_MEMBER || input.names().is_none_or(|names| names.contains(&member.as_str()));
     let add = if members.iter().all(is_old) { "" } else { " --add" };

@@ -68,7 +68,7 @@ impl Member {
     /// Of opening; another dtype.
     pub(super) fn integers(&self, label: &str) -> Result<Source> {
         let refuse = |error: Error| refusal(label, &error);
-        let source = match self.input.reader().values(Subject::Indices) {
+        let source = match self.input.reader().text().map(|text| text.values(Subject::Indices)) {
             None => self.input.source(self.n)?,
             Some(values) => {
                 let values = values.map_err(refuse)?;
@@ -130,7 +130,7 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>
     // the tensors that have a dtype of their own, and the others
     let (mut sources, mut plain) = (Vec::with_capacity(members.len()), Vec::new());
     for (n, Member { input, n: number, label }) in members.iter().enumerate() {
-        let values = input.reader().values(Subject::Operand(n)).transpose().map_err(refuse)?;
+        let values = input.reader().text().map(|text| text.values(Subject::Operand(n))).transpose().map_err(refuse)?;
         sources.push(match values {
             None => Some(input.source_as(*number, label.clone())?),
             Some(values) => match values.dtype() {

@@ -262,7 +262,7 @@ impl Collection {
         let is_opened = format.names_files() || (format.is_container() || !format.is_binary()) && may_hold_wanted;
         let options = OpenOptions { label: label.clone(), ..opening.options.clone() };
         let input = if is_opened { options.open(&Located::of(&path)).ok() } else { None };
-        if input.as_ref().is_some_and(|input| input.reader().is_other()) {
+        if input.as_ref().is_some_and(|input| input.reader().text().is_some_and(|text| text.is_other())) {
             self.left_alone.push(path);
             return Ok(Vec::new());
         }
@@ -273,7 +273,7 @@ impl Collection {
             let error = malformed!("two files of one name: {one} and {two}");
             self.tensors.retain(|_, place| place.file != other);
             self.refuse(path, stem, error);
-            return Ok(container.as_ref().map_or_else(Vec::new, |input| input.reader().files()));
+            return Ok(container.as_ref().map_or_else(Vec::new, |input| input.reader().facts().files));
         }
         self.stems.insert(stem.clone(), file);
         match &container {
@@ -293,7 +293,7 @@ impl Collection {
         if self.tensors.len() > MOST {
             bail!("{label}: more than {MOST} tensors");
         }
-        let shards = container.as_ref().map_or_else(Vec::new, |input| input.reader().files());
+        let shards = container.as_ref().map_or_else(Vec::new, |input| input.reader().facts().files);
         let is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
         let input = container.filter(|_| self.open < OPEN).map(Arc::new);
         self.open += usize::from(input.is_some());

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Context, Result, bail, ensure};
+use crate::error::{Context, Error, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::key_store::KeyStore;
@@ -190,6 +190,20 @@ impl Description {
     pub fn of_source(source: &Source) -> Self {
         Self::new(source.meta().clone(), source.bytes() as u64, None)
     }
+}
+
+/// What a format says of a file as a whole, beside its tensors.
+#[derive(Clone, Debug, Default)]
+pub struct FileFacts<'a> {
+    /// The name that a single tensor carries in itself, as an ONNX TensorProto does.
+    pub own_name: Option<&'a str>,
+    /// Why the file cannot be written anew, if its format has a writer that cannot make files of its kind (a Zarr store of
+    /// version 2). Its items can still be changed where they lie.
+    pub unwritten: Option<Error>,
+    /// Whether a member is compressed, although the format does not ask for that.
+    pub is_compressed: bool,
+    /// The other files that this one stands for, whether they can be read or not.
+    pub files: Vec<PathBuf>,
 }
 
 /// The file that a tensor lies in.

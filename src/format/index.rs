@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::beside::{is_plain_name, join, open_beside};
-use super::content::{Content, Description, MemberFile};
+use super::content::{Content, Description, FileFacts, MemberFile};
 use super::foreign;
 use super::interface::{Reader, Sure};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
@@ -164,8 +164,9 @@ impl Reader for IndexReader {
         Ok(MemberFile { path: Some(self.path(self.shard(n))?), ..shard.reader.file_of(there)? })
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect()
+    fn facts(&self) -> FileFacts<'_> {
+        let files = self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect();
+        FileFacts { files, ..FileFacts::default() }
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

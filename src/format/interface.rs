@@ -5,10 +5,9 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::content::{Description, MemberFile};
+use super::content::{Description, FileFacts, MemberFile};
 use super::packed;
 use super::sides::{SidesRule, TensorSides};
 use super::values::Values;
@@ -71,30 +70,14 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
-    /// Returns the name that a single tensor carries in itself, as an ONNX TensorProto does.
-    fn own_name(&self) -> Option<&str> {
+    /// Returns what is known of the whole, beside its tensors.
+    fn facts(&self) -> FileFacts<'_> {
+        FileFacts::default()
+    }
+
+    /// Returns the text that this is; `None` if its dtype does not depend on other operands.
+    fn text(&self) -> Option<&dyn TextReader> {
         None
-    }
-
-    /// Returns the values of a text (JSON, CSV), whose dtype may depend on other operands. Errors are about `subject`.
-    fn values(&self, _subject: Subject) -> Option<Result<Values<'_>>> {
-        None
-    }
-
-    /// Returns whether the content is valid JSON but holds no tensor, such as a model's `config.json`.
-    fn is_other(&self) -> bool {
-        false
-    }
-
-    /// Returns why this file cannot be written anew, if its format has a writer that cannot make files of its kind (a Zarr
-    /// store of version 2). Its items can still be changed where they lie.
-    fn unwritten(&self) -> Option<Error> {
-        None
-    }
-
-    /// Returns whether a member is compressed, although its format does not ask for that.
-    fn is_compressed(&self) -> bool {
-        false
     }
 
     /// Returns what is known of the file that member `n` lies in.
@@ -109,11 +92,6 @@ pub trait Reader: Debug + Send + Sync {
     /// own.
     fn raw(&self, _: usize) -> Option<Box<dyn Read>> {
         None
-    }
-
-    /// Returns the other files that this one stands for, whether they can be read or not.
-    fn files(&self) -> Vec<PathBuf> {
-        Vec::new()
     }
 
     /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because a dtype,
@@ -132,6 +110,20 @@ pub trait Reader: Debug + Send + Sync {
     /// The member is malformed, or locking fails.
     fn lock(&self, _: usize, _together: bool) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A text that is open (JSON, CSV), whose dtype may depend on other operands.
+pub trait TextReader {
+    /// Returns the values of the text. Errors are about `subject`.
+    ///
+    /// # Errors
+    /// The text is malformed, as far as that shows before its items are read.
+    fn values(&self, subject: Subject) -> Result<Values<'_>>;
+
+    /// Returns whether the text is valid JSON but holds no tensor, such as a model's `config.json`.
+    fn is_other(&self) -> bool {
+        false
     }
 }
 

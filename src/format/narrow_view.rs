@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use super::content::Description;
+use super::content::{Description, FileFacts};
 use super::interface::Reader;
 use super::packed::{bytes_of_items, unpack};
 use crate::error::{Error, ErrorKind, Result, ensure};
@@ -50,8 +50,9 @@ struct NarrowReader {
 }
 
 impl Reader for NarrowReader {
-    fn unwritten(&self) -> Option<Error> {
-        Some(Error::of(ErrorKind::Unsupported, self.unwritten))
+    fn facts(&self) -> FileFacts<'_> {
+        let unwritten = Some(Error::of(ErrorKind::Unsupported, self.unwritten));
+        FileFacts { unwritten, ..FileFacts::default() }
     }
 
     fn describe(&self, _: usize) -> Result<Description> {

@@ -192,7 +192,7 @@ pub struct TensorInfo {
 
 impl Opened {
     fn new(input: Input) -> Result<Self> {
-        let own_name = || input.reader().own_name().unwrap_or_default();
+        let own_name = || input.reader().facts().own_name.unwrap_or_default();
         let name = |n| (n, input.name(n).unwrap_or_else(own_name).to_owned());
         let members = input.select()?.into_iter().map(name).collect();
         Ok(Self { input, members })

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Read;
 use std::sync::{Arc, Mutex};
 
-use super::content::Description;
+use super::content::{Description, FileFacts};
 use super::interface::Reader;
 use crate::error::{Error, ErrorKind, Result, malformed};
 use crate::item::meta::Meta;
@@ -48,8 +48,9 @@ impl fmt::Debug for PlainItems {
 }
 
 impl Reader for PlainReader {
-    fn unwritten(&self) -> Option<Error> {
-        self.unwritten.map(|why| Error::of(ErrorKind::Unsupported, why))
+    fn facts(&self) -> FileFacts<'_> {
+        let unwritten = self.unwritten.map(|why| Error::of(ErrorKind::Unsupported, why));
+        FileFacts { unwritten, ..FileFacts::default() }
     }
 
     fn describe(&self, _: usize) -> Result<Description> {

@@ -71,7 +71,8 @@ impl Rewrite {
         limits: Limits,
     ) -> Result<Self> {
         let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
-        if !format.is_written() || old.is_some_and(|old| old.reader().unwritten().is_some()) {
+        let facts = old.map(|old| old.reader().facts()).unwrap_or_default();
+        if !format.is_written() || facts.unwritten.is_some() {
             let message = format!("{} cannot be written again: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
@@ -89,17 +90,15 @@ impl Rewrite {
                 }
             }
         }
-        let own_name = old.and_then(|old| old.reader().own_name());
         let is_group = old.map_or(tensors.iter().any(|tensor| tensor.name.is_some()), |old| old.names().is_some());
         for NamedSource { name, source } in tensors {
-            let name = name.or_else(|| own_name.map(str::to_owned));
+            let name = name.or_else(|| facts.own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
             more_bytes += i128::try_from(source.bytes()).expect("a size in memory");
             works.push(Work { name, style, ..Work::copy(source, limits) });
         }
         let works = checked(works, format, label)?;
-        let compress = old.is_some_and(|old| old.reader().is_compressed());
-        let extras = Extras { notes: merged(&notes), compress, is_group, ..Extras::default() };
+        let extras = Extras { notes: merged(&notes), compress: facts.is_compressed, is_group, ..Extras::default() };
         Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target, more_bytes })
     }
 
@@ -149,7 +148,7 @@ pub fn new_format(path: &Path) -> Result<Format> {
     Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
 }
 
-/// Checks whether tensor `n` of a file that no writer can write anew ([`Reader::unwritten`](super::interface::Reader::unwritten)) can become `new` in place.
+/// Checks whether tensor `n` of a file that no writer can write anew ([`FileFacts::unwritten`](super::content::FileFacts::unwritten)) can become `new` in place.
 /// Messages call the old tensor `label` and the new one `role`.
 ///
 /// # Errors
@@ -165,7 +164,8 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
             let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
             let why = input
                 .reader()
-                .unwritten()
+                .facts()
+                .unwritten
                 .unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));
             let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
             let refused = Error::of(ErrorKind::Unsupported, message);

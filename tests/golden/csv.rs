@@ -13,7 +13,7 @@ fn read(text: &str, format: &str, skip: usize, dtype: &DType) -> Result<Tensor, 
     let stream = Box::new(Cursor::new(text.as_bytes().to_vec()));
     let options = OpenOptions { format: Format::named(format), skip_rows: skip, ..OpenOptions::new("FILE") };
     let input = options.open_stream(stream).map_err(|e| e.to_string())?;
-    let values = input.reader().values(Subject::Data).expect("a text");
+    let values = input.reader().text().expect("a text").values(Subject::Data);
     values.and_then(|values| values.read(dtype)).map_err(|e| e.to_string())
 }
 

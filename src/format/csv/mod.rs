@@ -5,7 +5,7 @@ mod write;
 
 pub(super) use self::write::CsvWriter;
 use super::content::Content;
-use super::interface::{Reader, Sure};
+use super::interface::{Reader, Sure, TextReader};
 use super::values::cells::{CellReading, Cells, Dialect};
 use super::values::{self, Unparsed, Values};
 use crate::error::{Result, Subject};
@@ -37,8 +37,8 @@ struct CsvReader {
     missing: Option<String>,
 }
 
-impl CsvReader {
-    fn cells(&self, subject: Subject) -> Result<Values<'_>> {
+impl TextReader for CsvReader {
+    fn values(&self, subject: Subject) -> Result<Values<'_>> {
         let how = CellReading { dialect: self.dialect, skip_rows: self.skip_rows, missing: self.missing.as_deref() };
         let cells = Cells::read(&self.text, how, subject)?;
         Ok(Values::of(subject, Unparsed::Cells(cells)))
@@ -46,13 +46,13 @@ impl CsvReader {
 }
 
 impl Reader for CsvReader {
-    fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
-        Some(self.cells(subject))
+    fn text(&self) -> Option<&dyn TextReader> {
+        Some(self)
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
         // it is not known here which operand this is
-        values::source(self.cells(Subject::Data), label)
+        values::source(self.values(Subject::Data), label)
     }
 }
 

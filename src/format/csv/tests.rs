@@ -7,7 +7,7 @@ use crate::{DType, Tensor};
 
 fn read(text: &[u8], dtype: Option<&str>, skip_rows: usize) -> Result<Tensor> {
     let reader = CsvReader { text: text.to_vec(), dialect: Dialect::CSV, skip_rows, missing: None };
-    let values = reader.cells(Subject::Data)?;
+    let values = reader.values(Subject::Data)?;
     dtype.map_or_else(|| values.infer(), |dtype| values.read(&DType::parse(dtype)?))
 }
 
@@ -122,7 +122,7 @@ fn what_is_written_reads_back() {
             let csv = written(&tensor, Dialect::CSV).expect("CSV");
             let reader =
                 CsvReader { text: csv.clone().into_bytes(), dialect: Dialect::CSV, skip_rows: 0, missing: None };
-            let back = reader.cells(Subject::Data).and_then(|values| values.read(tensor.dtype()));
+            let back = reader.values(Subject::Data).and_then(|values| values.read(tensor.dtype()));
             if csv != *expected || back.as_ref() != Ok(&tensor) {
                 failures.push(format!("{items} as {dtype}: {csv:?}, read as {back:?}"));
             }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::error::{Advice, Error, Result, Subject};
 use crate::format::content::Content;
 use crate::format::foreign;
-use crate::format::interface::{Reader, Sure};
+use crate::format::interface::{Reader, Sure, TextReader};
 use crate::format::values::lists::{Lists, describe_syntax};
 use crate::format::values::{self, Unparsed, Values, short, shorten, string};
 use crate::item::dtype::{DType, Kind};
@@ -214,17 +214,23 @@ pub(in crate::format) struct JsonReader {
 }
 
 impl Reader for JsonReader {
-    fn values(&self, subject: Subject) -> Option<Result<Values<'_>>> {
-        Some(open(&self.text, subject, self.threads))
+    fn text(&self) -> Option<&dyn TextReader> {
+        Some(self)
+    }
+
+    fn source(&self, _: usize, label: String) -> Result<Source> {
+        // it is not known here which operand this is
+        values::source(self.values(Subject::Data), label)
+    }
+}
+
+impl TextReader for JsonReader {
+    fn values(&self, subject: Subject) -> Result<Values<'_>> {
+        open(&self.text, subject, self.threads)
     }
 
     fn is_other(&self) -> bool {
         let keys = serde_json::from_slice::<HashMap<Cow<'_, str>, IgnoredAny>>(&self.text);
         keys.is_ok_and(|keys| !keys.contains_key("data"))
-    }
-
-    fn source(&self, _: usize, label: String) -> Result<Source> {
-        // it is not known here which operand this is
-        values::source(open(&self.text, Subject::Data, self.threads), label)
     }
 }

@@ -8,7 +8,7 @@ use super::deflate;
 use super::read::Archive;
 use super::write::ArchiveWriter;
 use crate::error::Result;
-use crate::format::content::{Content, Description};
+use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{Extras, Items, ItemsPlace, Layout, Places, Reader, Seal, WriteSequence, Writer};
 use crate::format::npy;
 use crate::item::dtype::DType;
@@ -42,8 +42,8 @@ impl Reader for NpzReader {
         Some(&self.container.names)
     }
 
-    fn is_compressed(&self) -> bool {
-        self.archive.is_deflated()
+    fn facts(&self) -> FileFacts<'_> {
+        FileFacts { is_compressed: self.archive.is_deflated(), ..FileFacts::default() }
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

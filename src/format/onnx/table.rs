@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
-use crate::format::content::{Content, Description};
+use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{
     Extras, ItemsPlace, Layout, Places, Reader, TextOptions, WholeTensor, WriteWhole, Writer,
 };
@@ -35,8 +35,9 @@ struct OnnxReader {
 }
 
 impl Reader for OnnxReader {
-    fn own_name(&self) -> Option<&str> {
-        Some(self.proto.name.as_str()).filter(|name| !name.is_empty())
+    fn facts(&self) -> FileFacts<'_> {
+        let own_name = Some(self.proto.name.as_str()).filter(|name| !name.is_empty());
+        FileFacts { own_name, ..FileFacts::default() }
     }
 
     fn describe(&self, _: usize) -> Result<Description> {

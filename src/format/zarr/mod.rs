@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use self::known::KnownStore;
 use self::metadata::ArrayMetadata;
 use self::read::ZarrChunks;
-use super::content::{Content, ContentSource, Description};
+use super::content::{Content, ContentSource, Description, FileFacts};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::format::name_order::by_numbers;
@@ -134,11 +134,12 @@ impl Reader for ZarrReader {
         self.members.as_ref().map(|container| &*container.names)
     }
 
-    fn unwritten(&self) -> Option<Error> {
-        self.has_v2.then(|| {
+    fn facts(&self) -> FileFacts<'_> {
+        let unwritten = self.has_v2.then(|| {
             let message = "in a Zarr store of version 2 only items are changed";
             Error::of(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
-        })
+        });
+        FileFacts { unwritten, ..FileFacts::default() }
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

@@ -105,11 +105,11 @@ fn groups_in_memory_are_walked() {
         assert_eq!(read(&source, 35).unwrap(), items(first));
         assert_eq!(source.container().unwrap().file, store.identity().unwrap());
     }
-    assert!(reader.unwritten().is_none());
+    assert!(reader.facts().unwritten.is_none());
     store.put("b/.zarray", b"{}").unwrap();
     store.remove("zarr.json").unwrap();
     store.put(".zgroup", b"{}").unwrap();
-    assert!(opened(&store).unwrap().unwritten().is_some());
+    assert!(opened(&store).unwrap().facts().unwritten.is_some());
 }
 
 #[test]
