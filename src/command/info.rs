@@ -19,7 +19,6 @@ use crate::format::content::Description;
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
-use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
@@ -308,33 +307,29 @@ impl Info {
     fn describe(member: &Member, file: String, asked: &Asked<'_>) -> Result<info::Info> {
         let Member { input, n, label } = member;
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
-        let found = if is_text && asked.is_asked() {
+        let mut stored = if is_text && asked.is_asked() {
             Description::of_source(&member.source(asked)?)
         } else {
             input.describe(*n)?
         };
-        let stored = asked.read(&found.meta.dtype, label)?;
-        let meta = stored.meta(&found.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
-        let mut chunks = found.chunks;
-        for sides in chunks.iter_mut().flat_map(|chunks| [Some(&mut chunks.chunks), chunks.shards.as_mut()]).flatten() {
-            // as many places as the items of a chunk have
-            sides.last_mut().into_iter().for_each(|side| *side = side.saturating_mul(stored.each()));
+        let read = asked.read(&stored.meta.dtype, label)?;
+        stored.meta = read.meta(&stored.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
+        if let Some(chunks) = &mut stored.chunks {
+            for sides in [Some(&mut chunks.chunks), chunks.shards.as_mut()].into_iter().flatten() {
+                // as many places as the items of a chunk have
+                sides.last_mut().into_iter().for_each(|side| *side = side.saturating_mul(read.each()));
+            }
         }
         let lies_in = input.file_of(*n)?;
         Ok(info::Info {
             file,
             member: input.name(*n).map(str::to_owned),
             format: input.format_of(&lies_in),
-            fortran_order: meta.order == Order::Fortran,
-            dtype: meta.dtype,
-            shape: meta.shape,
-            bytes: found.bytes,
-            offset: found.offset,
+            stored,
             stats: None,
             histogram: None,
             hash: None,
             by_axis: None,
-            chunks,
             notes: lies_in.notes,
         })
     }

@@ -43,9 +43,10 @@ pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, explain_stats, stats};
 pub use self::tree::write_tree;
 use crate::format::Format;
-use crate::format::content::ChunkDescription;
+use crate::format::content::{ChunkDescription, Description};
 use crate::format::name_order::by_numbers;
-use crate::item::dtype::{DType, Kind};
+use crate::item::dtype::Kind;
+use crate::item::meta::Order;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
 use crate::storage::source::{Notes, merged};
@@ -59,16 +60,8 @@ pub struct Info {
     pub member: Option<String>,
     /// The format of the file.
     pub format: Format,
-    /// The dtype of the items as they are stored.
-    pub dtype: DType,
-    /// The dims.
-    pub shape: Vec<usize>,
-    /// Whether the first axis is the one that runs fastest.
-    pub fortran_order: bool,
-    /// The bytes of the items as they are stored.
-    pub bytes: u64,
-    /// The byte of the file at which the items begin; `None` if they are not stored in it as they are.
-    pub offset: Option<u64>,
+    /// The dtype and the dims of the tensor, and how it is stored.
+    pub stored: Description,
     /// The statistics, if they are wanted: `Some(None)` for items that have none.
     pub stats: Option<Option<Stats>>,
     /// The histogram, if it is wanted: `Some(None)` if there is nothing to count.
@@ -77,8 +70,6 @@ pub struct Info {
     pub hash: Option<String>,
     /// The axis of which the statistics of each place are wanted, and these.
     pub by_axis: Option<(usize, AxisStats)>,
-    /// How it is stored, if that is in chunks.
-    pub chunks: Option<ChunkDescription>,
     /// The metadata of the file, if its format has any.
     pub notes: Option<Arc<Notes>>,
 }
@@ -120,13 +111,13 @@ pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
     if order == ListOrder::Size {
         for info in infos.iter() {
             let sum = of_files.entry(info.file.clone()).or_default();
-            *sum = sum.saturating_add(info.bytes);
+            *sum = sum.saturating_add(info.stored.bytes);
         }
     }
     let of_file = |info: &Info| of_files.get(&info.file).copied().unwrap_or_default();
     infos.sort_by(|a, b| {
         let files = of_file(b).cmp(&of_file(a)).then_with(|| by_numbers(&a.file, &b.file));
-        let sizes = if order == ListOrder::Size { b.bytes.cmp(&a.bytes) } else { Ordering::Equal };
+        let sizes = if order == ListOrder::Size { b.stored.bytes.cmp(&a.stored.bytes) } else { Ordering::Equal };
         files.then(sizes).then_with(|| by_names((&a.file, a.member.as_deref()), (&b.file, b.member.as_deref())))
     });
 }
@@ -166,7 +157,7 @@ impl Totals {
         infos.fold(Self::default(), |Self { tensors, items, bytes }, info| Self {
             tensors: tensors + 1,
             items: items + info.items() as u128,
-            bytes: bytes.saturating_add(info.bytes),
+            bytes: bytes.saturating_add(info.stored.bytes),
         })
     }
 }
@@ -174,15 +165,17 @@ impl Totals {
 impl Info {
     /// Returns `little` or `big`, or `None` if the bytes of items have no order.
     pub fn byte_order(&self) -> Option<&'static str> {
+        let dtype = &self.stored.meta.dtype;
         // a string of no characters has the order in its dtype's name
-        let bytes = matches!(self.dtype.kind(), Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_));
-        let ordered = !bytes && (self.dtype.itemsize() > 1 || matches!(self.dtype.kind(), Kind::Str(_)));
-        ordered.then_some(if self.dtype.is_big_endian() { "big" } else { "little" })
+        let bytes = matches!(dtype.kind(), Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_));
+        let ordered = !bytes && (dtype.itemsize() > 1 || matches!(dtype.kind(), Kind::Str(_)));
+        ordered.then_some(if dtype.is_big_endian() { "big" } else { "little" })
     }
 
     /// Returns the number of items.
     pub fn items(&self) -> usize {
-        if self.shape.contains(&0) { 0 } else { self.shape.iter().fold(1, |items, &dim| items.saturating_mul(dim)) }
+        let shape = &self.stored.meta.shape;
+        if shape.contains(&0) { 0 } else { shape.iter().fold(1, |items, &dim| items.saturating_mul(dim)) }
     }
 
     /// Returns the name of the file, with that of the member if there is one.
@@ -192,7 +185,7 @@ impl Info {
 
     /// Returns `C` or `F`.
     fn order(&self) -> &'static str {
-        if self.fortran_order { "F" } else { "C" }
+        if self.stored.meta.order == Order::Fortran { "F" } else { "C" }
     }
 }
 
@@ -216,19 +209,20 @@ pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
 
 fn object(info: &Info) -> String {
     let quoted = |text: &str| json::string(text, Escapes::Numbers);
+    let Description { meta, bytes, offset, chunks } = &info.stored;
     let mut members = vec![
         ("file", quoted(&info.file)),
         ("member", or_null(info.member.as_deref(), quoted)),
         ("format", quoted(info.format.name())),
-        ("dtype", quoted(&info.dtype.native().name())),
-        ("shape", list(&info.shape)),
+        ("dtype", quoted(&meta.dtype.native().name())),
+        ("shape", list(&meta.shape)),
         ("order", quoted(info.order())),
         ("byte_order", or_null(info.byte_order(), quoted)),
         ("items", info.items().to_string()),
-        ("bytes", info.bytes.to_string()),
-        ("offset", or_null(info.offset, |offset| offset.to_string())),
+        ("bytes", bytes.to_string()),
+        ("offset", or_null(*offset, |offset| offset.to_string())),
     ];
-    if let Some(chunks) = &info.chunks {
+    if let Some(chunks) = chunks {
         let names = |names: &Vec<Option<String>>| {
             let names: Vec<_> = names.iter().map(|name| or_null(name.as_deref(), quoted)).collect();
             format!("[{}]", names.join(", "))
@@ -366,15 +360,16 @@ fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
 
 /// Returns the cells of a tensor. The last tells how it is stored, if that is unusual.
 fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
-    let fortran = info.fortran_order.then_some("Fortran order");
+    let Description { meta, bytes, chunks, .. } = &info.stored;
+    let fortran = (meta.order == Order::Fortran).then_some("Fortran order");
     let big = (info.byte_order() == Some("big")).then_some("big-endian");
     let usual = fortran.into_iter().chain(big).map(str::to_owned);
-    let storage: Vec<_> = usual.chain(info.chunks.as_ref().map(ChunkDescription::to_string)).collect();
+    let storage: Vec<_> = usual.chain(chunks.as_ref().map(ChunkDescription::to_string)).collect();
     vec![
         name.into(),
-        printable(&info.dtype.native().name()).into_owned().into(),
-        list(&info.shape).into(),
-        size(info.bytes).into(),
+        printable(&meta.dtype.native().name()).into_owned().into(),
+        list(&meta.shape).into(),
+        size(*bytes).into(),
         storage.join(", ").into(),
     ]
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use super::*;
 use crate::Tensor;
 use crate::engine::quantiles::Fraction;
-use crate::item::meta::{Meta, Order};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::ops::fill::Limits;
@@ -31,16 +32,11 @@ fn info(tensor: Tensor) -> Info {
         file: "a.npy".into(),
         member: None,
         format: Format::NPY,
-        dtype: source.dtype().clone(),
-        shape: source.shape().to_vec(),
-        fortran_order: false,
-        bytes: source.bytes() as u64,
-        offset: Some(128),
+        stored: Description { offset: Some(128), ..Description::of_source(&source) },
         stats: Some(stats),
         histogram: Some(histogram),
         hash: None,
         by_axis: None,
-        chunks: None,
         notes: None,
     }
 }
@@ -498,16 +494,15 @@ fn several() -> Vec<Info> {
         file: "w\u{1b}.npz".into(),
         member: Some("conv\"1\n".into()),
         format: Format::NPZ,
-        dtype: DType::parse(">f8").unwrap(),
-        shape: vec![1000, 3],
-        fortran_order: true,
-        bytes: 24000,
-        offset: None,
+        stored: Description::new(
+            Meta::new(DType::parse(">f8").unwrap(), vec![1000, 3]).in_order(Order::Fortran),
+            24000,
+            None,
+        ),
         stats: None,
         histogram: None,
         hash: None,
         by_axis: None,
-        chunks: None,
         notes: None,
     });
     infos
@@ -644,7 +639,8 @@ fn byte_orders() {
         (">c16", Some("big")),
     ];
     for (dtype, expected) in rows {
-        let info = Info { dtype: DType::parse(dtype).unwrap(), ..several().remove(1) };
+        let mut info = several().remove(1);
+        info.stored.meta.dtype = DType::parse(dtype).unwrap();
         assert_eq!(info.byte_order(), expected, "{dtype}");
     }
 }

@@ -88,7 +88,7 @@ impl<'a> TreeEntry<'a> {
 
     /// Returns whether another tensor has the same names from segment `depth` on, and the same dtype and shape.
     fn is_alike(&self, other: &Self, depth: usize) -> bool {
-        let (one, two) = (self.info, other.info);
+        let (one, two) = (&self.info.stored.meta, &other.info.stored.meta);
         self.segments[depth..] == other.segments[depth..] && one.dtype == two.dtype && one.shape == two.shape
     }
 }
@@ -184,8 +184,8 @@ fn add(rows: &mut Vec<Vec<Cow<'static, str>>>, copies: &[&[TreeEntry<'_>]], leve
 fn leaf(name: String, copies: &[&[TreeEntry<'_>]]) -> Vec<Cow<'static, str>> {
     let mut cells = group(name, copies);
     let info = copies[0][0].info;
-    cells[2] = printable(&info.dtype.native().name()).into_owned().into();
-    cells[3] = list(&info.shape).into();
+    cells[2] = printable(&info.stored.meta.dtype.native().name()).into_owned().into();
+    cells[3] = list(&info.stored.meta.shape).into();
     cells
 }
 
