@@ -230,13 +230,13 @@ impl CaseInputs<'_> {
     fn scatter_nd(&mut self, opset: Option<u64>, reductions: &[Reduction]) -> Made<CaseCall> {
         let operands = self.scattered()?;
         let reduction = self.reduction(reductions, if opset.is_some() { Reduction::name } else { openvino_name })?;
-        Ok((operands, Call::ScatterNd { opset, reduction, repeats: reduction.repeats() }))
+        Ok((operands, Call::ScatterNd { opset, reduction, repeats: reduction.into() }))
     }
 
     /// ScatterElements of a version of ONNX, the first of which was called Scatter.
     fn scatter_elements(&mut self, opset: u64) -> Made<CaseCall> {
         let (operands, reduction) = (self.scattered()?, self.reduction(&ONNX_REDUCTIONS, Reduction::name)?);
-        let (axis, opset, repeats) = (self.int("axis")?.unwrap_or(0), Some(opset), reduction.repeats());
+        let (axis, opset, repeats) = (self.int("axis")?.unwrap_or(0), Some(opset), reduction.into());
         let (has_initial, counts_from_end) = (true, true);
         Ok((operands, Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end }))
     }
@@ -246,7 +246,7 @@ impl CaseInputs<'_> {
         let (operands, axis) = (self.scattered()?, self.number("axis")?);
         let reduction = self.reduction(if is_new { &scatter_elements::REDUCTIONS } else { &[] }, openvino_name)?;
         let has_initial = !is_new || self.int("use_init_val")?.unwrap_or(1) != 0;
-        let (opset, repeats, counts_from_end) = (None, reduction.repeats(), is_new);
+        let (opset, repeats, counts_from_end) = (None, reduction.into(), is_new);
         Ok((operands, Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end }))
     }
 

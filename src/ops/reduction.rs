@@ -40,6 +40,13 @@ pub enum Repeats {
     Refused,
 }
 
+/// What a reduction does with several updates for one place, unless something else is asked for.
+impl From<Reduction> for Repeats {
+    fn from(reduction: Reduction) -> Self {
+        if reduction == Reduction::None { Self::LastWins } else { Self::Combined }
+    }
+}
+
 impl Reduction {
     /// Returns the name that the specification uses.
     pub fn name(self) -> &'static str {
@@ -52,11 +59,6 @@ impl Reduction {
             Reduction::Min => "min",
             Reduction::Mean => "mean",
         }
-    }
-
-    /// Returns what becomes of several updates for one place, unless something else is asked for.
-    pub fn repeats(self) -> Repeats {
-        if self == Self::None { Repeats::LastWins } else { Repeats::Combined }
     }
 }
 

@@ -135,7 +135,7 @@ impl DuplicateOptions {
 
     /// Returns what becomes of several updates for one place.
     pub(crate) fn repeats(&self, reduction: Reduction) -> Repeats {
-        self.on_duplicate.unwrap_or(reduction.repeats())
+        self.on_duplicate.unwrap_or(reduction.into())
     }
 }
 
