@@ -23,7 +23,7 @@ use crate::format::located::{Located, Place, shown};
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
-use crate::format::write::Work;
+use crate::format::write::OutputTensor;
 use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::report::printable;
@@ -61,7 +61,7 @@ struct Accepted {
 /// A file that has passed every check and can be written.
 enum CheckedFile {
     Anew(Box<Rewrite>),
-    InPlace(Vec<Work>),
+    InPlace(Vec<OutputTensor>),
 }
 
 impl Changes {

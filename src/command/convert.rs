@@ -19,7 +19,7 @@ use super::options::{data_help, dtype_help, parse_size, parse_words, word};
 use super::sources::{IN, Operand, OperandReader, check_stdin};
 use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
-use crate::format::write::{Recast, Work};
+use crate::format::write::{OutputTensor, Recast};
 use crate::format::{Format, containers};
 use crate::item::meta::Order;
 use crate::ops::selection::Selection;
@@ -200,7 +200,12 @@ impl Convert {
             }
             let selection = Selection::in_order(data, order);
             let recast = Recast { cast: dtype.cloned(), lossy, big_endian: output.big_endian, order };
-            works.push(Work { name, old_name: Some(old), recast, ..Work::new(Box::new(selection), reader.limits) });
+            works.push(OutputTensor {
+                name,
+                old_name: Some(old),
+                recast,
+                ..OutputTensor::new(Box::new(selection), reader.limits)
+            });
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
         destination.write(works, Origin { is_named, notes, left_out: &left_out, copies }, report)

@@ -21,7 +21,7 @@ use super::options::OutputOptions;
 use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
 use crate::format::interface::{NamedCopy, TextOptions};
-use crate::format::write::{self, Plan, Share, ShareReport, Shares, Work};
+use crate::format::write::{self, OutputTensor, Plan, Share, ShareReport, Shares};
 use crate::format::{Format, files, shards};
 use crate::item::meta::Meta;
 use crate::ops::fill::{Fill, Limits};
@@ -142,14 +142,14 @@ impl<'a> Destination<'a> {
     /// # Errors
     /// Those of [`write`](Self::write).
     pub(super) fn put(self, fill: Box<dyn Fill>, limits: Limits, report: Report) -> Result<Outcome> {
-        self.put_work(Work::new(fill, limits), report)
+        self.put_work(OutputTensor::new(fill, limits), report)
     }
 
     /// Writes the one tensor of an operator as [`put`](Self::put) does.
     ///
     /// # Errors
     /// Those of [`write`](Self::write).
-    pub(super) fn put_work(self, mut work: Work, report: Report) -> Result<Outcome> {
+    pub(super) fn put_work(self, mut work: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
         let name = work.fill.data().member().filter(|_| has_names).map(str::to_owned);
         let notes = merged(work.fill.operands().into_iter().filter_map(|source| source.container()?.notes.as_ref()));
@@ -161,13 +161,13 @@ impl<'a> Destination<'a> {
     ///
     /// # Errors
     /// The format cannot hold a tensor, or a name; a file that would lose other tensors; of reading and writing.
-    pub(super) fn write(self, mut works: Vec<Work>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
+    pub(super) fn write(self, mut works: Vec<OutputTensor>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
         let Self { io, options, quiet, place, shard, is_edit } = self;
         let (format, target) = match place {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::InPlace => {
                 let work = works.pop().expect("the one tensor of an operator");
-                let work = Work { stores_empty: options.store_empty, ..work };
+                let work = OutputTensor { stores_empty: options.store_empty, ..work };
                 if options.store_empty && work.fill.data().as_chunks().is_none() {
                     bail!("{}: --store-empty: is not stored in chunks", work.label());
                 }
@@ -271,7 +271,12 @@ struct ShardedOutput<'a> {
 /// Writes tensors to shards of safetensors and the index that names them, or says what would be written. All shards are
 /// written beside their places first, then each takes its name, and the index comes last: what is ended before that leaves
 /// the old files as they were.
-fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
+fn write_shards(
+    out: ShardedOutput<'_>,
+    works: Vec<OutputTensor>,
+    origin: Origin<'_>,
+    mut report: Report,
+) -> Result<Outcome> {
     let ShardedOutput { io, options, quiet, target, path, most } = out;
     let (format, label) = (Format::SAFETENSORS, target.label());
     let stem = shards::stem(path).expect("the name of an index");
@@ -331,7 +336,7 @@ fn write_shards(out: ShardedOutput<'_>, works: Vec<Work>, origin: Origin<'_>, mu
 }
 
 /// Changes DATA in place, or says in a dry run that it would be changed.
-fn edit(work: Work, io: &Io, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
+fn edit(work: OutputTensor, io: &Io, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
     if options.is_dry_run() {
         let Meta { dtype, shape, .. } = work.fill.data().meta();
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
@@ -347,7 +352,13 @@ fn edit(work: Work, io: &Io, options: &OutputOptions, quiet: bool, mut report: R
 ///
 /// # Errors
 /// Those of [`write::edit`].
-pub(super) fn change(work: Work, io: &Io, share: Option<Share>, option: &'static str, quiet: bool) -> Result<()> {
+pub(super) fn change(
+    work: OutputTensor,
+    io: &Io,
+    share: Option<Share>,
+    option: &'static str,
+    quiet: bool,
+) -> Result<()> {
     let meter = Meter::new(io, None, quiet);
     let changing = Arc::new(AtomicBool::new(false));
     let (begun, label, stderr) = (Arc::clone(&changing), work.label(), io.stderr.clone());

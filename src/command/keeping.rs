@@ -6,7 +6,7 @@ use super::options::OutputOptions;
 use crate::error::{Advice, Error};
 use crate::format::located::{Located, shown};
 use crate::format::open::{Input, OpenOptions};
-use crate::format::write::Work;
+use crate::format::write::OutputTensor;
 use crate::storage::target::Target;
 
 /// Stands in a line for the name of a member, where none was given.
@@ -20,7 +20,7 @@ const MOST: usize = 8;
 pub(super) fn keeping_others(
     error: Error,
     target: &Target,
-    works: &[Work],
+    works: &[OutputTensor],
     options: &OutputOptions,
     is_edit: bool,
 ) -> anyhow::Error {
@@ -28,9 +28,10 @@ pub(super) fn keeping_others(
         return error.into();
     };
     let Ok(old) = OpenOptions::new(target.label()).open(&Located::of(path)) else { return error.into() };
-    let is_here =
-        |work: &Work| work.fill.data().container().is_some_and(|container| target.identity() == Some(container.file));
-    let member = |work: &Work| work.name.clone().or_else(|| work.fill.data().member().map(str::to_owned));
+    let is_here = |work: &OutputTensor| {
+        work.fill.data().container().is_some_and(|container| target.identity() == Some(container.file))
+    };
+    let member = |work: &OutputTensor| work.name.clone().or_else(|| work.fill.data().member().map(str::to_owned));
     let members: Option<Vec<_>> = works.iter().map(member).collect();
     let Some(members) = members else { return error.into() };
     let in_place = is_edit && works.iter().all(is_here) && old.format().unchangeable().is_none();

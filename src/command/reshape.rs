@@ -11,7 +11,7 @@ use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
 use super::sources::{DATA, Operand, OperandReader, explained};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::npy_header::HeaderEdit;
-use crate::format::write::Work;
+use crate::format::write::OutputTensor;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::reshape::{NewShape, order_without_moving};
 use crate::storage::source::Source;
@@ -96,7 +96,7 @@ impl Reshape {
         let Resolved::Reshaped(shape) = call.resolved else { unreachable!("Reshape gives new dims") };
         match destination.format() {
             None => self.edit(&reader, &operand.label, &data, &shape, report),
-            Some(format) => destination.put_work(Work::reshaped(data, shape, format, reader.limits), report),
+            Some(format) => destination.put_work(OutputTensor::reshaped(data, shape, format, reader.limits), report),
         }
     }
 

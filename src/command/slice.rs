@@ -17,7 +17,7 @@ use super::sources::{OperandReader, slices_of};
 use crate::format::dims::dims_of;
 use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
-use crate::format::write::Work;
+use crate::format::write::OutputTensor;
 use crate::ops::call::Call;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::merged;
@@ -109,12 +109,12 @@ impl Slice {
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
             report.source(&data);
             let mut work = if own.is_empty() {
-                Work::copy(data, reader.limits)
+                OutputTensor::copy(data, reader.limits)
             } else {
                 let call = Call::Slice(own).resolve(&[data.meta()], None, None);
                 let call = call.map_err(|error| anyhow!("{}: {error}", data.label()))?;
                 report.lines(&call.details);
-                Work::new(call.link(data.into(), reader.limits)?, reader.limits)
+                OutputTensor::new(call.link(data.into(), reader.limits)?, reader.limits)
             };
             (work.name, work.recast.big_endian) = (Some((*name).to_owned()), output.big_endian);
             works.push(work);

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::interface::{Extras, TextOptions};
+use super::interface::{FileOptions, TextOptions};
 use super::located::{divide_address, shown};
 use super::opened::{open, open_bytes};
 use super::remote::target_at;
 use super::sides::SidesRule;
 use super::table::Format;
-use super::write::{Plan, Recast, Work, checked};
+use super::write::{OutputTensor, Plan, Recast, checked};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -133,7 +133,7 @@ pub fn write_all<'a, N: Into<String>>(
 pub struct WriteOptions {
     format: Option<Format>,
     recast: Recast,
-    extras: Extras,
+    extras: FileOptions,
 }
 
 impl WriteOptions {
@@ -315,8 +315,8 @@ impl WriteOptions {
         for (name, tensor) in tensors {
             let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());
             let selection = Selection::in_order(data, self.recast.order);
-            let work = Work::new(Box::new(selection), Limits::default());
-            works.push(Work { name, recast: self.recast.clone(), ..work });
+            let work = OutputTensor::new(Box::new(selection), Limits::default());
+            works.push(OutputTensor { name, recast: self.recast.clone(), ..work });
         }
         Plan::prepare(checked(works, format, label)?, format, label, &self.extras)
     }

@@ -186,12 +186,12 @@ pub trait Writer: Debug + Send + Sync {
     /// # Errors
     /// [`check`](Self::check) refuses a dtype; the format cannot have a name; there are more tensors or bytes than a file
     /// can have.
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout>;
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout>;
 }
 
 /// What a user asks of a file beside its tensors.
 #[derive(Clone, Debug, Default)]
-pub struct Extras {
+pub struct FileOptions {
     /// The metadata.
     pub notes: Notes,
     /// Whether items are compressed.
@@ -219,7 +219,7 @@ pub struct Extras {
     pub keeps_fill: bool,
 }
 
-impl Extras {
+impl FileOptions {
     /// Checks that a file in a format, which can hold so much beside its tensors, has a place for all of it. Messages call the
     /// format `name`.
     ///

@@ -13,7 +13,7 @@
 use std::io::{self, Read};
 
 use super::content::{Content, ContentSource};
-use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Writer};
+use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Writer};
 use super::npy_literal::{self, Literal, LiteralEntry};
 use super::plain::{PlainItems, PlainReader};
 use crate::error::{Error, Result, bail, ensure, malformed};
@@ -315,7 +315,7 @@ impl Writer for NpyWriter {
         Ok(())
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);
         let place = ItemsPlace::bytewise(header.len() as u64, meta);

@@ -10,7 +10,7 @@ use super::interface::Unchangeable;
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
-use super::write::{self, Work};
+use super::write::{self, OutputTensor};
 use crate::error::{Context, Error, ErrorKind, Result, Subject};
 use crate::format::name_filter::NameFilter;
 use crate::item::dtype::DType;
@@ -135,7 +135,7 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
     let updates = Source::memory(updates.cast(data.dtype()).with_context(place)?, "updates".to_owned());
     let operands = Operands { updates: Some(updates), in_place: true, ..Operands::from(data) };
     let fill = call.link(operands, Limits::default())?;
-    write::edit(Work::new(fill, Limits::default()), None, &|_| {}, &|_| {})
+    write::edit(OutputTensor::new(fill, Limits::default()), None, &|_| {}, &|_| {})
 }
 
 /// Opens and locks the one tensor that a path names, so that it can be changed in place.

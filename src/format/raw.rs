@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 
 use super::content::{BEGIN, Content, ContentSource};
-use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Writer};
+use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Writer};
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use super::plain::{PlainItems, PlainReader};
@@ -221,7 +221,7 @@ impl Writer for RawWriter {
         Ok(())
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let alone = tensors.iter().find(|(_, meta)| !StoredDType::is_packable(&meta.dtype));
         if let Some((_, meta)) = alone.filter(|_| extras.packed) {
             let names: Vec<_> = StoredDType::packable_names().collect();

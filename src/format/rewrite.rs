@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value};
 
 use super::files;
-use super::interface::Extras;
+use super::interface::FileOptions;
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
-use super::write::{Plan, Work, checked};
+use super::write::{OutputTensor, Plan, checked};
 use crate::engine::scan::{ScannedBox, scan, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
@@ -85,8 +85,8 @@ impl Rewrite {
                 if replaced.contains(name) {
                     more_bytes -= i128::from(old.describe(n)?.bytes);
                 } else {
-                    let kept = Work::copy(old.source_as(n, old.label_of(Some(name)))?, limits);
-                    works.push(Work { name: Some(name.to_owned()), ..kept });
+                    let kept = OutputTensor::copy(old.source_as(n, old.label_of(Some(name)))?, limits);
+                    works.push(OutputTensor { name: Some(name.to_owned()), ..kept });
                 }
             }
         }
@@ -95,10 +95,11 @@ impl Rewrite {
             let name = name.or_else(|| facts.own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
             more_bytes += i128::try_from(source.bytes()).expect("a size in memory");
-            works.push(Work { name, style, ..Work::copy(source, limits) });
+            works.push(OutputTensor { name, style, ..OutputTensor::copy(source, limits) });
         }
         let works = checked(works, format, label)?;
-        let extras = Extras { notes: merged(&notes), compress: facts.is_compressed, is_group, ..Extras::default() };
+        let extras =
+            FileOptions { notes: merged(&notes), compress: facts.is_compressed, is_group, ..FileOptions::default() };
         Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target, more_bytes })
     }
 
@@ -180,7 +181,7 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
 ///
 /// # Errors
 /// Those of [`OpenOptions::open`] and [`check_in_place`].
-pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Limits) -> Result<Vec<Work>> {
+pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Limits) -> Result<Vec<OutputTensor>> {
     let options = OpenOptions { threads: limits.threads, locked: true, ..OpenOptions::new(label) };
     let input = options.open(&Located::of(path))?;
     let work = |NamedSource { name, source: new }| {
@@ -191,7 +192,7 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
         let old = input.source(n)?;
         let call = Call::SliceScatter(SliceArgs::default()).resolve(&[old.meta()], None, Some(new.shape()));
         let operands = Operands { updates: Some(new), in_place: true, ..Operands::from(old) };
-        Ok(Work::new(call.context(&*label)?.link(operands, limits)?, limits))
+        Ok(OutputTensor::new(call.context(&*label)?.link(operands, limits)?, limits))
     };
     tensors.into_iter().map(work).collect()
 }

@@ -14,7 +14,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
 use super::content::{Content, Description, MemberFile};
-use super::interface::{Extras, ItemsPlace, Layout, Places, Reader, Sure, Writer};
+use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Sure, Writer};
 use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -489,7 +489,7 @@ impl Writer for SafetensorsWriter {
         dtype.native()
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
         let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.notes)?;
         let place = |(start, (_, meta)): (u64, &(&str, &Meta))| ItemsPlace::packed(start, meta);

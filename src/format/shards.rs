@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::index;
 use super::safetensors::bytes_of_shape;
 use super::table::Format;
-use super::write::Work;
+use super::write::OutputTensor;
 use crate::error::Result;
 
 /// The ending of the name of an index.
@@ -30,7 +30,7 @@ pub struct Shard {
     /// Its name, in the folder of the index.
     pub name: String,
     /// Its tensors, in the order in which they were given.
-    pub works: Vec<Work>,
+    pub works: Vec<OutputTensor>,
 }
 
 /// Tensors that are divided among files.
@@ -48,7 +48,7 @@ pub struct Divided {
 ///
 /// # Errors
 /// The items of a tensor do not fill their bytes.
-pub fn divide(works: Vec<Work>, stem: &str, most: u64) -> Result<Divided> {
+pub fn divide(works: Vec<OutputTensor>, stem: &str, most: u64) -> Result<Divided> {
     let (mut shards, mut current, mut filled, mut total) = (Vec::new(), Vec::new(), 0, 0);
     for work in works {
         let meta = work.meta(Format::SAFETENSORS);
@@ -149,8 +149,8 @@ mod tests {
             let work = |(n, &size): (usize, &usize)| {
                 let tensor = Tensor::new(crate::DType::parse("int8").expect("a dtype"), vec![size], vec![0; size])
                     .expect("a tensor");
-                let work = Work::copy(Source::memory(tensor, "data".to_owned()), Limits::default());
-                Work { name: Some(n.to_string()), ..work }
+                let work = OutputTensor::copy(Source::memory(tensor, "data".to_owned()), Limits::default());
+                OutputTensor { name: Some(n.to_string()), ..work }
             };
             let divided = divide(sizes.iter().enumerate().map(work).collect(), "m", most).expect("shards");
             let names = |shard: &Shard| shard.works.iter().filter_map(|w| w.name.as_ref()?.parse().ok()).collect();

@@ -11,7 +11,7 @@ use crate::format::chunk_codec::ChunkCodec;
 use crate::format::located::{Located, Place, shown};
 use crate::format::sides::SidesRule;
 use crate::format::text::TextOptions;
-use crate::format::{Extras, Format};
+use crate::format::{FileOptions, Format};
 use crate::storage::source::Notes;
 
 const HEADING: &str = "Output";
@@ -190,13 +190,13 @@ impl OutputOptions {
     ///
     /// # Errors
     /// An option for which the format has no place.
-    pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> Result<Extras> {
+    pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> Result<FileOptions> {
         // what inputs have is left behind, and what was typed is refused
         if self.no_metadata || !format.can().notes {
             notes.clear();
         }
         notes.extend(self.metadata.iter().cloned());
-        let extras = Extras {
+        let extras = FileOptions {
             notes,
             compress: self.compress,
             packed: self.packed,
@@ -206,7 +206,7 @@ impl OutputOptions {
             dimension_names: self.dims.as_ref().map(|names| names.0.clone()),
             stores_empty: self.store_empty,
             is_group: self.group,
-            ..Extras::default()
+            ..FileOptions::default()
         };
         let checked = extras.check(format.argument(), format.can());
         checked.map_err(|error| anyhow!("--{}: {}", error.subject(), error.message()))?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
-use crate::format::interface::{Extras, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::interface::{FileOptions, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::item::dtype::{DType, Kind};
@@ -27,7 +27,7 @@ impl Writer for CsvWriter {
         Err(dtype.advise(refused.advising(Advice::WriteNpy)))
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         let name = self.0.name;
         let [(_, meta)] = tensors else { bail!("{} tensors, and a {name} holds one", tensors.len()) };
         let what = match meta.shape[..] {

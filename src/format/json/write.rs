@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::error::Result;
-use crate::format::interface::{Extras, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::interface::{FileOptions, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::{cannot_hold, check_text};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -81,7 +81,7 @@ impl Writer for JsonWriter {
         check(dtype)
     }
 
-    fn layout(&self, _: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+    fn layout(&self, _: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         Ok(Layout::Whole(&Self))
     }
 }

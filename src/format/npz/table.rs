@@ -9,7 +9,7 @@ use super::read::Archive;
 use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description, FileFacts};
-use crate::format::interface::{Extras, Items, ItemsPlace, Layout, Places, Reader, Seal, WriteSequence, Writer};
+use crate::format::interface::{FileOptions, Items, ItemsPlace, Layout, Places, Reader, Seal, WriteSequence, Writer};
 use crate::format::npy;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -69,7 +69,7 @@ impl Writer for NpzWriter {
         Ok(())
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), npy::write_header(meta), meta.bytes() as u64);
         let writer = ArchiveWriter::new(tensors.iter().map(member).collect())?;
         if extras.compress {

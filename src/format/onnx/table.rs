@@ -9,7 +9,7 @@ use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{
-    Extras, ItemsPlace, Layout, Places, Reader, TextOptions, WholeTensor, WriteWhole, Writer,
+    FileOptions, ItemsPlace, Layout, Places, Reader, TextOptions, WholeTensor, WriteWhole, Writer,
 };
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -64,7 +64,7 @@ impl Writer for OnnxWriter {
         dtype.native()
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         let [(name, meta)] = tensors else { bail!("{} tensors, and a TensorProto is one", tensors.len()) };
         if matches!(meta.dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             return Ok(Layout::Whole(&Self));

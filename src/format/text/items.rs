@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::floats::{FLOAT16, FLOAT32, FLOAT64, FloatFormat, FloatType, Role, complex_scalar, real_scalar};
 use super::page::{BLOCK, Numbers, Page, pad, shown};
 use crate::error::{Error, Result};
-use crate::format::interface::{Extras, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::interface::{FileOptions, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::check_text;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -197,7 +197,7 @@ impl Writer for TextWriter {
         check(dtype)
     }
 
-    fn layout(&self, _: &[(&str, &Meta)], _: &Extras) -> Result<Layout> {
+    fn layout(&self, _: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         Ok(Layout::Whole(&Self))
     }
 }

@@ -1,7 +1,7 @@
 //! Writes tensors to a file, a folder or a stream in some format.
 //!
-//! A [`Work`] is a tensor of the output: what fills its items, and what becomes of them. Works get names ([`named`]) and
-//! are checked against the format ([`Work::check`]); a [`Plan`] lays them out in one output and then writes it, whole or
+//! A [`OutputTensor`] is a tensor of the output: what fills its items, and what becomes of them. Works get names ([`named`]) and
+//! are checked against the format ([`OutputTensor::check`]); a [`Plan`] lays them out in one output and then writes it, whole or
 //! in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
 
 mod asked_sides;
@@ -14,7 +14,7 @@ mod shares;
 mod tests;
 
 pub use self::output::{
-    Recast, Share, Work, check_replaced, check_replaced_index, checked, edit, named, named_in_order,
+    OutputTensor, Recast, Share, check_replaced, check_replaced_index, checked, edit, named, named_in_order,
 };
 pub use self::plan::{Move, Plan, items_at};
 pub use self::shares::{ShareReport, Shares};

@@ -29,7 +29,7 @@ pub(super) const MOST_EMPTY_ITEMS: usize = 1 << 24;
 
 /// A tensor of an output: what fills its items, and how they are stored.
 #[derive(Debug)]
-pub struct Work {
+pub struct OutputTensor {
     /// Its name in the output; `None` until [`named`] gives it one, and in a format without names.
     pub name: Option<String>,
     /// The name that patterns of options are matched with; `None` for that in the output.
@@ -61,7 +61,7 @@ pub struct Recast {
     pub order: Order,
 }
 
-impl Work {
+impl OutputTensor {
     /// Makes the output of an operator a tensor to be written.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
         Self {
@@ -162,7 +162,7 @@ pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[u
 ///
 /// # Errors
 /// There are several tensors and the format holds one; two tensors have the same name.
-pub fn named(works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
+pub fn named(works: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
     let mut works = named_in_order(works, format)?;
     if format.is_container() {
         works.sort_by(|a, b| a.name.cmp(&b.name));
@@ -175,7 +175,7 @@ pub fn named(works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
 ///
 /// # Errors
 /// There are several tensors and the format holds one; two tensors have the same name.
-pub fn named_in_order(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>> {
+pub fn named_in_order(mut works: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
     if !format.is_container() {
         ensure!(works.len() == 1, "{} tensors, and only {} hold several", works.len(), containers("and"));
         return Ok(works);
@@ -194,8 +194,8 @@ pub fn named_in_order(mut works: Vec<Work>, format: Format) -> Result<Vec<Work>>
 /// Names the tensors of an output that messages call `label`, and checks whether the format can hold each of them.
 ///
 /// # Errors
-/// Those of [`named`] and [`Work::check`], which are about the tensor in a format with names.
-pub fn checked(works: Vec<Work>, format: Format, label: &str) -> Result<Vec<Work>> {
+/// Those of [`named`] and [`OutputTensor::check`], which are about the tensor in a format with names.
+pub fn checked(works: Vec<OutputTensor>, format: Format, label: &str) -> Result<Vec<OutputTensor>> {
     let works = named(works, format).with_context(|| label.to_owned())?;
     for work in &works {
         work.check(format).with_context(|| match work.name.as_deref().filter(|_| format.is_container()) {
@@ -211,7 +211,7 @@ pub fn checked(works: Vec<Work>, format: Format, label: &str) -> Result<Vec<Work
 ///
 /// # Errors
 /// The output would lack tensors.
-pub fn check_replaced_index(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
+pub fn check_replaced_index(target: &Target, works: &[OutputTensor], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
     let named: HashSet<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
     let sources: Vec<_> = works.iter().flat_map(|work| work.fill.operands()).collect();
@@ -234,7 +234,7 @@ pub fn check_replaced_index(target: &Target, works: &[Work], left_out: &dyn Fn(&
 ///
 /// # Errors
 /// The output would lack tensors, or replace the index of other files; it would take the place of an operand at once.
-pub fn check_replaced(target: &Target, works: &[Work], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
+pub fn check_replaced(target: &Target, works: &[OutputTensor], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
     let inputs = || works.iter().flat_map(|work| work.fill.operands());
@@ -288,7 +288,7 @@ impl Share {
 ///
 /// # Errors
 /// A share of data that is not stored in chunks; data that is in no local file; of reading and writing.
-pub fn edit(work: Work, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
+pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = work.label();
     let stores_empty = work.stores_empty;
     let job = Job::new(work.fill, work.limits)?;

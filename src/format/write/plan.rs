@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::asked_sides::{self, RuledTensor};
 use super::chunks::{ChunkSink, MadeBoxes};
-use super::output::{Work, style_along};
+use super::output::{OutputTensor, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{Extras, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
+use crate::format::interface::{FileOptions, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::packed::Packer;
@@ -77,12 +77,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Lays out tensors that [`Work::check`] has passed in a file that messages call `label`, and prepares the operators:
+    /// Lays out tensors that [`OutputTensor::check`] has passed in a file that messages call `label`, and prepares the operators:
     /// operands that are needed in another order than they come in are read here.
     ///
     /// # Errors
     /// There is no such cast; the format cannot hold such names, or a file of it this many bytes; of reading operands.
-    pub fn prepare(works: Vec<Work>, format: Format, label: &str, extras: &Extras) -> Result<Self> {
+    pub fn prepare(works: Vec<OutputTensor>, format: Format, label: &str, extras: &FileOptions) -> Result<Self> {
         let threads = works.first().map_or(Threads::default(), |work| work.limits.threads);
         let mut outputs = Vec::with_capacity(works.len());
         let (mut styles, mut names, mut same) = (Vec::new(), Vec::new(), true);
@@ -286,7 +286,7 @@ impl Plan {
         let meta = output.job.meta();
         let codec = (!is_packed).then(|| "none".to_owned());
         let chunks = Some(grid.into_iter().map(Some).collect());
-        let extras = Extras { sides: vec![TensorSides { chunks, shards: None }], codec, ..Extras::default() };
+        let extras = FileOptions { sides: vec![TensorSides { chunks, shards: None }], codec, ..FileOptions::default() };
         let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &extras)? else {
             unreachable!("only a store in chunks has one between");
         };
@@ -406,7 +406,7 @@ impl Plan {
 }
 
 /// Returns the names of the dimensions that a tensor has in the output: those that are asked for, else those of its data.
-fn dims(extras: &Extras, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
+fn dims(extras: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
     let asked = extras.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
     let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();
     asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()

@@ -4,7 +4,7 @@ use std::path::Path;
 use super::output::MOST_EMPTY_ITEMS;
 use super::*;
 use crate::error::Result;
-use crate::format::interface::{Extras, Layout, TextOptions};
+use crate::format::interface::{FileOptions, Layout, TextOptions};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::table::{Format, containers};
@@ -19,13 +19,13 @@ fn tensor(dtype: &str, shape: &[usize], bytes: &[u8]) -> Tensor {
     Tensor::new(DType::parse(dtype).expect("a dtype"), shape.to_vec(), bytes.to_vec()).expect("a tensor")
 }
 
-fn work(dtype: &str, shape: &[usize], bytes: &[u8]) -> Work {
-    Work::copy(Source::memory(tensor(dtype, shape, bytes), "data".to_owned()), Limits::default())
+fn work(dtype: &str, shape: &[usize], bytes: &[u8]) -> OutputTensor {
+    OutputTensor::copy(Source::memory(tensor(dtype, shape, bytes), "data".to_owned()), Limits::default())
 }
 
-fn plan(works: Vec<(&str, Work)>, format: Format) -> Plan {
-    let works = works.into_iter().map(|(name, work)| Work { name: Some(name.to_owned()), ..work }).collect();
-    Plan::prepare(works, format, "out", &Extras::default()).expect("a plan")
+fn plan(works: Vec<(&str, OutputTensor)>, format: Format) -> Plan {
+    let works = works.into_iter().map(|(name, work)| OutputTensor { name: Some(name.to_owned()), ..work }).collect();
+    Plan::prepare(works, format, "out", &FileOptions::default()).expect("a plan")
 }
 
 /// What a plan puts in a file, and what it hands out from front to back, which must be the same.
@@ -48,12 +48,12 @@ fn both(plan: &Plan) -> Vec<u8> {
 #[test]
 fn names_of_members() {
     let given = |names: &[Option<&str>], format| {
-        let one = |(n, name): (usize, &Option<&str>)| Work {
+        let one = |(n, name): (usize, &Option<&str>)| OutputTensor {
             name: name.map(str::to_owned),
             ..work("int8", &[n], &vec![0; n])
         };
         let works = named(names.iter().enumerate().map(one).collect(), format).map_err(|error| error.to_string())?;
-        let found = |work: Work| (work.name.unwrap_or_default(), work.fill.meta().items());
+        let found = |work: OutputTensor| (work.name.unwrap_or_default(), work.fill.meta().items());
         Ok(works.into_iter().map(found).collect())
     };
     let list = |pairs: &[(&str, usize)]| Ok(pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect());
@@ -91,7 +91,7 @@ fn what_formats_hold() {
     ];
     for (dtype, format, recast, expected) in rows {
         let size = DType::parse(dtype).expect("a dtype").itemsize();
-        let found = Work { recast: recast.clone(), ..work(dtype, &[1], &vec![0; size]) }.check(format);
+        let found = OutputTensor { recast: recast.clone(), ..work(dtype, &[1], &vec![0; size]) }.check(format);
         assert_eq!(found.err().map_or(String::new(), |e| e.to_string()), expected, "{dtype} {format:?} {recast:?}");
     }
     let many = Source::item(
@@ -99,7 +99,7 @@ fn what_formats_hold() {
         Vec::new(),
         "data".to_owned(),
     );
-    let many = Work::copy(many, Limits::default());
+    let many = OutputTensor::copy(many, Limits::default());
     assert!(many.check(Format::NPY).is_ok());
     assert!(many.check(Format::TEXT).is_err_and(|error| error.message().ends_with("too many to print")));
 }
@@ -134,9 +134,9 @@ fn archives_are_sealed() {
     assert!((0..2).all(|n| input.source(n).is_ok()));
 }
 
-fn into(path: &Path, work: Work, format: Format) -> Result<()> {
+fn into(path: &Path, work: OutputTensor, format: Format) -> Result<()> {
     let target = Target::resolve(path, "out".to_owned(), false)?;
-    let plan = Plan::prepare(named(vec![work], format)?, format, target.label(), &Extras::default())?;
+    let plan = Plan::prepare(named(vec![work], format)?, format, target.label(), &FileOptions::default())?;
     let mut sink = target.create()?;
     plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
     sink.finish()
@@ -151,7 +151,7 @@ fn a_failure_leaves_the_old_file() {
         std::fs::write(&path, "old").expect("written");
         let meta = Meta::new(DType::parse("int8").expect("a dtype"), vec![3]);
         let short = Source::stream(meta, Box::new(&b"ab"[..]), 3, "data".to_owned());
-        let refused = into(&path, Work::copy(short, Limits::default()), format).unwrap_err().to_string();
+        let refused = into(&path, OutputTensor::copy(short, Limits::default()), format).unwrap_err().to_string();
         assert_eq!(refused, "data: 2 bytes of data, expected 3 (int8 [3])", "{format:?}");
         assert_eq!(std::fs::read(&path).expect("a file"), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
@@ -167,9 +167,9 @@ fn containers_are_not_replaced_by_fewer() {
     let one = tensor("int8", &[1], &[1]);
     crate::write_all(&path, [("a", &one), ("b", &one)]).expect("written");
     let input = OpenOptions::new("two.npz").open(&Located::of(&path)).expect("an archive");
-    let member = |n: usize| Work {
+    let member = |n: usize| OutputTensor {
         name: Some(n.to_string()),
-        ..Work::copy(input.source(n).expect("a member"), Limits::default())
+        ..OutputTensor::copy(input.source(n).expect("a member"), Limits::default())
     };
     let target = |path: &Path| Target::resolve(path, "out".to_owned(), false).expect("a target");
     let refused = check_replaced(&target(&path), &[member(0)], &|_| false).unwrap_err().to_string();

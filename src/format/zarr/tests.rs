@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::format::interface::{Extras, Layout, WriteChunks, Writer};
+use crate::format::interface::{FileOptions, Layout, WriteChunks, Writer};
 use crate::format::sides::TensorSides;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -25,7 +25,7 @@ fn items(first: u16) -> Vec<u8> {
 }
 
 /// A store in memory that holds arrays of those names, each from a first item on; an empty name is the store itself.
-fn written(names: &[(&str, u16)], extras: &Extras) -> MemoryStore {
+fn written(names: &[(&str, u16)], extras: &FileOptions) -> MemoryStore {
     let meta = meta();
     let tensors: Vec<_> = names.iter().map(|(name, _)| (*name, &meta)).collect();
     let Layout::Chunks(chunks) = ZarrWriter.layout(&tensors, extras).unwrap() else { panic!("other than chunks") };
@@ -67,10 +67,10 @@ fn read(source: &Source, most: usize) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-fn chunked(chunks: &[usize], shards: Option<&[usize]>, codec: &str) -> Extras {
+fn chunked(chunks: &[usize], shards: Option<&[usize]>, codec: &str) -> FileOptions {
     let asked = |sides: &[usize]| sides.iter().copied().map(Some).collect();
     let sides = TensorSides { chunks: Some(asked(chunks)), shards: shards.map(asked) };
-    Extras { sides: vec![sides; 2], codec: Some(codec.to_owned()), ..Extras::default() }
+    FileOptions { sides: vec![sides; 2], codec: Some(codec.to_owned()), ..FileOptions::default() }
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn arrays_in_memory_come_back() {
 
 #[test]
 fn groups_in_memory_are_walked() {
-    let extras = Extras { is_group: true, ..chunked(&[2, 3], None, "none") };
+    let extras = FileOptions { is_group: true, ..chunked(&[2, 3], None, "none") };
     let store = written(&[("b", 100), ("a/deep/c", 200)], &extras);
     // what is hidden is nobody's member, and a folder without metadata is none
     store.put(".hidden/zarr.json", b"{}").unwrap();

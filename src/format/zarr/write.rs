@@ -10,7 +10,7 @@ use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, Object, V3};
 use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::interface::{Extras, Layout, NamedCopy, WriteChunks, Writer};
+use crate::format::interface::{FileOptions, Layout, NamedCopy, WriteChunks, Writer};
 use crate::format::sides::{AskedSides, TensorSides, WHOLE_AXIS};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -93,7 +93,7 @@ impl Writer for ZarrWriter {
         dtype.native()
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &Extras) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let mut names = tensors.iter().map(|(name, _)| *name).chain(extras.copies.iter().map(|copy| &*copy.name));
         let is_single = tensors.len() + extras.copies.len() == 1;
         let is_group = !is_single || extras.is_group && !names.all(str::is_empty);
@@ -153,7 +153,7 @@ impl ArrayMetadata {
         meta: &Meta,
         style: Option<&ChunkStyle>,
         sides: &TensorSides,
-        extras: &Extras,
+        extras: &FileOptions,
         which: &str,
     ) -> Result<Self> {
         let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
