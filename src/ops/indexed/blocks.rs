@@ -10,9 +10,6 @@ use crate::layout::shape::product;
 use crate::layout::window::Window;
 use crate::ops::tally::Put;
 
-/// The place of a tuple's block in storage, and the number of the tuple in the window. Sorted, they are in storage order.
-pub(super) type PlacedTuple = (usize, usize);
-
 /// The place of a tuple's block, counted from the first place of its group, and the number of the tuple in the window: both are
 /// short, since memory that is touched for the first time costs more than all else that is done with a tuple.
 pub(super) type GroupedTuple = (u32, u32);

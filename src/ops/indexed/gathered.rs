@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::blocks::{GatheredBlocks, GroupedTuple, PlacedTuple, WindowBlocks};
+use super::blocks::{GatheredBlocks, GroupedTuple, WindowBlocks};
 use super::buckets::{BucketGrid, Buckets};
 use super::element_boxes::ElementBoxes;
 use super::places::{NearPlaces, TuplePlaces};
@@ -23,6 +23,9 @@ use crate::storage::source::Source;
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
+
+/// The bytes of a tuple in a list: where its block is stored, and its number.
+const TUPLE: usize = 2 * size_of::<usize>();
 
 /// The most groups of the tuples of a window: each has a line of cache to which its tuples are added.
 const MOST_GROUPS: usize = 1 << 12;
@@ -66,7 +69,7 @@ impl LinkedGather {
         let listed = match resolver.shapes.is_implied {
             false => indices.bytes(),
             // the places themselves are not kept
-            true => resolver.count().saturating_mul(size_of::<PlacedTuple>()),
+            true => resolver.count().saturating_mul(TUPLE),
         };
         // Where several windows would sweep through the data, it takes no more memory than these to keep it.
         let swept = (meta.items() / blocks.block.max(1)).saturating_mul(blocks.swept(itemsize));
@@ -86,8 +89,8 @@ impl LinkedGather {
         let (pitch, count) = (blocks.pitch(), at.tuples.len());
         let Some(named) = near.extent(blocks.dim) else { return Ok(()) };
         let extent = (named.end - named.start - 1) * blocks.block + at.len;
-        // no more memory than the sorted list of the tuples would take
-        let most = self.limits.machine.slab.max(at.rows.len() * count * size_of::<PlacedTuple>()) / itemsize.max(1);
+        // no more memory than a list of the tuples takes
+        let most = self.limits.machine.slab.max(at.rows.len() * count * TUPLE) / itemsize.max(1);
         let is_dense = |items: usize| (items - at.len) * itemsize / count <= GAP;
         if extent > most || !is_dense(extent) {
             return self.sweep(near, at, named, out, buffer);
