@@ -389,8 +389,8 @@ pub(super) fn bytes_of(input: &Input, n: usize) -> u64 {
     input.describe(n).map_or(0, |described| described.bytes)
 }
 
-/// Opens what is located as [`OpenOptions::open`] does, and a folder of files besides, which is a container: the names of its tensors
-/// are those of [`Collection::of_folder`], where `filter` may leave one model. `FOLDER:NAME` is one of its tensors; a text
+/// Opens a located file as [`OpenOptions::open`] does, and also a folder of files. The folder is a container: its tensors have the names
+/// of [`Collection::of_folder`], where `filter` may leave one model. `FOLDER:NAME` is one of its tensors; a text
 /// beside a model is found by that, too.
 ///
 /// # Errors

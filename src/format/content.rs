@@ -181,12 +181,12 @@ pub struct Description {
 }
 
 impl Description {
-    /// Describes a tensor that is not stored in chunks, whose items take so many bytes from an offset on.
+    /// Describes a tensor that is not stored in chunks. Its items take `bytes` bytes, from byte `offset` of the file on.
     pub fn new(meta: Meta, bytes: u64, offset: Option<u64>) -> Self {
         Self { meta, bytes, offset, chunks: None }
     }
 
-    /// Describes a tensor of which nothing is known but its source.
+    /// Describes a tensor by its source alone.
     pub fn of_source(source: &Source) -> Self {
         Self::new(source.meta().clone(), source.bytes() as u64, None)
     }
@@ -206,7 +206,7 @@ pub struct FileFacts<'a> {
     pub files: Vec<PathBuf>,
 }
 
-/// The file that a tensor lies in.
+/// The file that has a tensor.
 #[derive(Clone, Debug, Default)]
 pub struct MemberFile {
     /// Its path, if it is another file than the one that was opened, which is an index.

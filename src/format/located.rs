@@ -46,7 +46,8 @@ pub enum Place {
     Folder(Folder),
     /// An object, or a store of objects, behind an address.
     Object(String),
-    /// Nothing is there, as far as one may look. What follows a colon after the ending of a container is the name of a tensor that could be put there.
+    /// Nothing is there, or the system does not say what is. A name after a colon that follows the ending of a container is that
+    /// of a tensor that could be put there.
     Absent(PathBuf),
 }
 
@@ -78,8 +79,8 @@ impl Located {
         divided.unwrap_or((None, whole))
     }
 
-    /// Decides what a path means. An address is none of a file, whatever is on the disk. Of the parts before a colon the
-    /// longest that exists counts, if it is a file or a folder; of a pipe, only the type of its bytes can follow.
+    /// Decides what a path means. An address never means a file, whatever is on the disk. The longest part before a colon that
+    /// exists counts, if it is a file or a folder. After a pipe only the type of its bytes can follow.
     pub fn of(typed: impl AsRef<OsStr>) -> Self {
         let typed = PathBuf::from(typed.as_ref());
         let (place, after) = match divide_address(&typed) {
@@ -206,10 +207,10 @@ fn is_number(text: &str) -> bool {
 
 /// Returns the address that a path is, without what follows a colon behind the name of the object, and that.
 ///
-/// No server is asked what is there, so the text alone decides. A colon divides where the name before it ends in an extension
-/// that files are known by, and the first such colon counts. Where there is none, a name that ends so is whole; of any
-/// other the first colon behind the host divides. In a URL, a colon in the name itself can be written as `%3A`. A query, as
-/// a signed URL has it, belongs to the object: what follows a colon stands before or behind it.
+/// No server is asked for its objects, so the text alone decides. The first colon after a name with an extension of a known
+/// format divides the address. Without such a colon, an address that ends in such an extension is whole, and any other is divided
+/// by the first colon after the host. In a URL, a colon in the name itself can be written as `%3A`. The query of a signed URL
+/// belongs to the object; a colon before it or in it divides.
 pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     let text = as_address(path)?;
     let host = text.find("://").map_or(0, |at| at + 3);

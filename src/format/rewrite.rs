@@ -149,7 +149,8 @@ pub fn new_format(path: &Path) -> Result<Format> {
     Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
 }
 
-/// Checks whether tensor `n` of a file that no writer can write anew ([`FileFacts::unwritten`](super::content::FileFacts::unwritten)) can become `new` in place.
+/// Checks whether tensor `n` of a file that no writer can write again can become `new` in place. Such a file says so in
+/// [`FileFacts::unwritten`](super::content::FileFacts::unwritten).
 /// Messages call the old tensor `label` and the new one `role`.
 ///
 /// # Errors

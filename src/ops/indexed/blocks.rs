@@ -147,6 +147,7 @@ impl GatheredBlocks {
             }
         }
     }
+
     /// Puts a part of whole blocks into `out`: the items in the range `part` of each whose place is in the range `named`. The slab
     /// has those of all these places of the rows of the window.
     pub(super) fn put_part(

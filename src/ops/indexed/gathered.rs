@@ -194,13 +194,13 @@ impl LinkedGather {
         if !self.is_dense_across() || at.len < self.blocks.block {
             return self.sweep_apart(near, at, of_block, out, scratch);
         }
-        // The places of these rows are read in the order of the output: all of them, and as many items of a block as there is memory
-        // for, or a part of them at a time. A window of the output takes as many bytes.
+        // The places of these rows are read in the order of the output, as many at a time as there is memory for: all of them with
+        // as many items of each block, or a part of them. A window of the output takes as many bytes.
         let threads = self.limits.threads.for_bytes(self.meta.bytes()).max(1);
-        let (itemsize, most) = (self.data.dtype().itemsize(), self.limits.machine.swept / 2 / threads);
+        let itemsize = self.data.dtype().itemsize();
+        let most = self.limits.machine.swept / 2 / threads / (at.rows.len() * itemsize).max(1);
         let (_, dims) = self.data.shape().split_at(rows.len());
         let (dims, block) = dims.split_at(dims.len() - of_block.len());
-        let most = most / (at.rows.len() * itemsize).max(1);
         for named in Windows::new(dims, most).iter() {
             for part in Windows::new(block, most / named.items()).iter() {
                 let view = self.data.view().part(&[rows, &named.ranges, &part.ranges].concat());
