@@ -77,13 +77,9 @@ impl ScatterElements {
         }
         let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
         let axis = change.reader.axis(&self.axis)?;
-        let change = change.open()?;
         let (opset, repeats) = (self.opset, self.duplicates.repeats(reduction));
-        // before INDICES is opened
-        scatter_elements::application(opset, reduction, has_initial, change.data().dtype())
-            .map_err(|error| change.explain(error))?;
         let call = Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end: true };
-        change.run(&self.title(), &call)
+        change.open()?.run(&self.title(), &call)
     }
 
     /// Returns what a dry run calls the operator: by the specification that has what is asked for.

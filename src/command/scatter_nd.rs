@@ -67,15 +67,13 @@ impl ScatterNd {
         }
         self.options.check_again(reduction, true)?;
         let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
-        let change = change.open()?;
         let (opset, repeats) = (self.opset.unwrap_or(18), self.duplicates.repeats(reduction));
         let opset = (reduction != Reduction::Sub).then_some(opset);
-        // before INDICES is opened
-        scatter_nd::application(opset, reduction, change.data().dtype()).map_err(|error| change.explain(error))?;
         let specification = match opset {
             Some(opset) => format!("ONNX ScatterND-{}", scatter_nd::version(opset)),
             None => "OpenVINO ScatterNDUpdate-15".to_owned(),
         };
-        change.run(&format!("scatter-nd ({specification})"), &Call::ScatterNd { opset, reduction, repeats })
+        let call = Call::ScatterNd { opset, reduction, repeats };
+        change.open()?.run(&format!("scatter-nd ({specification})"), &call)
     }
 }
