@@ -69,7 +69,7 @@ impl Format {
     }
 
     /// Returns the format that is written to files with this extension, given in lower case and without the dot.
-    pub fn by_extension(extension: &str) -> Option<Self> {
+    fn by_extension(extension: &str) -> Option<Self> {
         Self::all().find(|format| format.is_written() && format.0.extension == extension)
     }
 

@@ -160,12 +160,6 @@ fn parse_metadata(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// Returns whether the format that is written to a file of this name is a container.
-fn is_container(file: &Path) -> bool {
-    let extension = file.extension().and_then(|extension| extension.to_str());
-    extension.and_then(Format::by_extension).is_some_and(Format::is_container)
-}
-
 fn byte_orders() -> Vec<OptionWord<bool>> {
     vec![word("little", "The lowest byte first", false), word("big", "The highest byte first", true)]
 }
@@ -248,7 +242,7 @@ impl OutputOptions {
                     bail!("{}: a tensor in a store is no output: name a store", self.label())
                 }
                 (Place::Object(object), None) => address = Some(object),
-                (Place::File(file), Some(_)) if !is_container(file) => {}
+                (Place::File(file), Some(_)) if !Format::names_container(file) => {}
                 (Place::File(_) | Place::Store(..), Some(_)) => {
                     bail!("{}: a tensor in a file is no output: name a file (or use --in-place)", self.label())
                 }
