@@ -12,7 +12,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::asked::Asked;
 use super::destination;
-use super::io::Io;
+use super::io::Run;
 use super::member::Member;
 use super::messages::advised;
 use super::sides::{ACTUAL, NamedPairs};
@@ -244,12 +244,11 @@ impl Changes {
     /// A file that cannot be written, or cannot hold a tensor; of reading and writing.
     pub(super) fn write(
         self,
-        io: &Io,
+        run: Run<'_>,
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
-        limits: Limits,
     ) -> Result<Vec<String>> {
         let made = self.make_folders()?;
-        let written = self.write_files(io, &|path, change| change.check(path, open, limits));
+        let written = self.write_files(run, &|path, change| change.check(path, open, run.limits));
         if written.is_err() {
             // a folder is only removed if it is empty
             made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
@@ -271,7 +270,7 @@ impl Changes {
 
     fn write_files(
         mut self,
-        io: &Io,
+        run: Run<'_>,
         check: &dyn Fn(&Path, &FileChange) -> Result<CheckedFile>,
     ) -> Result<Vec<String>> {
         // Each file is checked before the first is written, but opened again for that: they may be more than can be open.
@@ -283,7 +282,8 @@ impl Changes {
             let put = change.tensors.len();
             let all = match check(path, change)? {
                 CheckedFile::InPlace(works) => {
-                    works.into_iter().try_for_each(|work| destination::change(work, io, None, "--accept", true))?;
+                    let quiet = Run { quiet: true, ..run };
+                    works.into_iter().try_for_each(|work| destination::change(work, quiet, None, "--accept"))?;
                     put
                 }
                 CheckedFile::Anew(file) => {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use super::options::{AddressOptions, IndexList, NamedOperand, OperandArg};
+use super::options::{IndexList, NamedOperand, OperandArg};
 use crate::format::located::{Located, Place};
 use crate::format::remote::version_at;
 use crate::format::sides::SidesRule;
@@ -43,8 +43,6 @@ pub struct Arguments {
     /// The options and operands that were typed, in the order of the grammar.
     typed: Vec<Argument>,
     reads_stdin: bool,
-    /// How servers are asked for what lies behind addresses.
-    pub(super) asking: AddressOptions,
     /// Whether nothing is told of progress.
     pub(super) is_quiet: bool,
 }
@@ -71,19 +69,15 @@ enum ArgumentValue {
 
 impl Arguments {
     /// Returns the arguments of a parsed command line that asks for a part, or for all to be put in place, or says which
-    /// format it reads; of any other, how servers are asked and whether that is told. An operand is known by the type that it was parsed into.
+    /// format it reads; of any other, whether progress is told. An operand is known by the type that it was parsed into.
     pub(super) fn of(matches: &ArgMatches, sub_command: fn(&str) -> Option<Command>) -> Self {
         let Some((name, matches)) = matches.subcommand() else { return Self::default() };
-        let asking = AddressOptions {
-            timeout: matches.try_get_one("timeout").ok().flatten().copied(),
-            no_sign_request: matches.try_get_one("no_sign_request").ok().flatten().copied().unwrap_or_default(),
-        };
         let is_set = |id| matches.try_get_one(id).ok().flatten().copied().unwrap_or_default();
         let is_quiet = is_set("quiet") || is_set("summary");
         if !["part", "finish", "from"].iter().any(|id| matches.try_contains_id(id).is_ok_and(|given| given)) {
-            return Self { asking, is_quiet, ..Self::default() };
+            return Self { is_quiet, ..Self::default() };
         }
-        let mut found = Self { command: name.to_owned(), asking, is_quiet, ..Self::default() };
+        let mut found = Self { command: name.to_owned(), is_quiet, ..Self::default() };
         let grammar = sub_command(name);
         for arg in grammar.iter().flat_map(Command::get_arguments) {
             let id = arg.get_id().as_str();

@@ -117,8 +117,8 @@ impl Concat {
             );
             return self.append(&reader, &joined, &data, rows, report);
         }
-        let fill = call.link(Operands { data: sources, ..Operands::default() }, reader.limits)?;
-        destination.put(fill, reader.limits, report)
+        let fill = call.link(Operands { data: sources, ..Operands::default() }, reader.run.limits)?;
+        destination.put(fill, report)
     }
 
     /// Appends rows to the file of DATA.
@@ -135,7 +135,7 @@ impl Concat {
             Subject::Operand(n) => anyhow!("{}: {}: use -o", labels[n], error.message()),
             _ => error.into(),
         })?;
-        let append = Append::prepare(data, &joined.shape, Box::new(linked), reader.limits);
+        let append = Append::prepare(data, &joined.shape, Box::new(linked), reader.run.limits);
         let append = append.map_err(|error| match error.kind() {
             ErrorKind::Unsupported => anyhow!("{error}: use -o"),
             _ => error.into(),
@@ -143,10 +143,9 @@ impl Concat {
         if self.options.output.is_dry_run() {
             let (bytes, changed) = (counted(append.bytes(), "byte", "bytes"), append.changed_bytes());
             report.line(format_args!("output: {bytes} appended to {}, {changed} of its header changed", data.label()));
-            report.print(reader.io)?;
-            return Ok(Outcome::Done);
+            return report.print(reader.run.io);
         }
-        let meter = Meter::new(reader.io, Some(append.bytes()), self.options.run.quiet);
+        let meter = Meter::new(reader.run, Some(append.bytes()));
         append.write(&|bytes| meter.add(bytes))?;
         Ok(Outcome::Done)
     }

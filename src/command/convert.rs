@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
-use super::destination::{Destination, Origin};
+use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::member::Member;
 use super::messages::told;
@@ -20,7 +20,7 @@ use super::sources::{IN, Operand, OperandReader, check_stdin};
 use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
 use crate::format::write::{OutputTensor, Recast};
-use crate::format::{Format, containers};
+use crate::format::{FileOptions, Format, containers};
 use crate::item::meta::Order;
 use crate::ops::selection::Selection;
 use crate::storage::platform::allow_open_files;
@@ -146,7 +146,7 @@ impl Convert {
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let reader = OperandReader::for_run(io, input, run)?;
-        let destination = Destination::of(io, output, run.quiet)?.with_shards_of(self.max_shard_size)?;
+        let destination = Destination::of(reader.run, output, false)?.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
         let Inputs { chosen, replaced, notes } = self.choose(&reader, &operands, format)?;
         if chosen.is_empty() {
@@ -199,16 +199,17 @@ impl Convert {
                 dtype => report.becomes(&data, renamed, dtype),
             }
             let selection = Selection::in_order(data, order);
-            let recast = Recast { cast: dtype.cloned(), lossy, big_endian: output.big_endian, order };
+            let recast = Recast { cast: dtype.cloned(), lossy, order, ..Recast::default() };
             works.push(OutputTensor {
                 name,
                 old_name: Some(old),
                 recast,
-                ..OutputTensor::new(Box::new(selection), reader.limits)
+                ..OutputTensor::new(Box::new(selection), reader.run.limits)
             });
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
-        destination.write(works, Origin { is_named, notes, left_out: &left_out, copies }, report)
+        let brought = FileOptions { notes, copies, is_group: is_named, ..FileOptions::default() };
+        destination.write(works, brought, &left_out, report)
     }
 
     /// Opens the inputs and chooses the tensors that are written, and their names.

@@ -13,99 +13,73 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::dry_run::Report;
-use super::io::{Io, Outcome, complain};
+use super::io::{Io, Outcome, Run, complain};
 use super::keeping::keeping_others;
-use super::messages::{counted, unless_closed};
+use super::messages::{counted, of_option, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use crate::engine::job::Progress;
 use crate::error::{Context, ErrorKind, Subject};
-use crate::format::interface::{NamedCopy, TextOptions};
+use crate::format::interface::TextOptions;
 use crate::format::write::{self, OutputTensor, Plan, Share, ShareReport, Shares};
-use crate::format::{Format, files, shards};
+use crate::format::{FileOptions, Format, files, shards};
 use crate::item::meta::Meta;
-use crate::ops::fill::{Fill, Limits};
+use crate::ops::fill::Fill;
 use crate::storage::parts::Parts;
 use crate::storage::signals;
-use crate::storage::source::{Notes, merged};
+use crate::storage::source::merged;
 use crate::storage::target::{OpenOutput, Target};
 
 /// Where the output of a command goes.
 pub(super) struct Destination<'a> {
-    io: &'a Io,
+    run: Run<'a>,
     options: &'a OutputOptions,
-    quiet: bool,
-    place: OutputPlace,
-    /// The bytes of a shard at most, if the output is an index of shards.
-    shard: Option<u64>,
+    place: OutputPlace<'a>,
     /// Whether the operator could change DATA in place instead.
     is_edit: bool,
 }
 
-enum OutputPlace {
+enum OutputPlace<'a> {
     /// The file of DATA itself.
     InPlace,
     /// A file or folder of its own, a device, or standard output.
     New { format: Format, target: Target },
+    /// An index, and shards of safetensors beside it.
+    Index(ShardIndex<'a>),
 }
 
-/// What is known of an output beside its tensors.
-pub(super) struct Origin<'a> {
-    /// Whether the user gave the one tensor a name, so that a format with groups makes one of it.
-    pub is_named: bool,
-    /// The metadata of the files that its tensors come from.
-    pub notes: Notes,
-    /// Returns whether the user left out the tensor of that name.
-    pub left_out: &'a dyn Fn(&str) -> bool,
-    /// The arrays of stores that are copied unread.
-    pub copies: Vec<NamedCopy>,
+/// An index of shards.
+struct ShardIndex<'a> {
+    target: Target,
+    path: &'a Path,
+    /// The bytes of a shard at most.
+    most: u64,
 }
 
 impl<'a> Destination<'a> {
-    /// Settles where the output goes that the options name.
+    /// Settles where the output goes: into the file of DATA if that is changed `in_place`, else to what the options name.
     ///
     /// # Errors
     /// The name does not tell the format; nothing can be written there; parts or a folder on standard output; parts that
     /// would each read standard input.
-    pub(super) fn of(io: &'a Io, options: &'a OutputOptions, quiet: bool) -> Result<Self> {
-        let path = options.path();
-        let in_parts = options.parts.is_given();
-        if in_parts && path.is_none() {
-            bail!("--part: needs -o to a .zarr or .npy");
-        }
-        let index = path.filter(|path| options.to.is_none() && shards::stem(path).is_some());
-        // what lies in the shards decides what the output can hold
-        let format = if index.is_some() { Format::SAFETENSORS } else { options.format()? };
-        if index.is_some() && in_parts {
-            bail!("--part: not with an index of shards: needs -o to a .zarr or .npy");
-        }
-        if format.is_folder() && path.is_none() {
-            bail!("standard output: {} is a folder: name it with -o", format.argument());
-        }
-        if in_parts {
-            io.arguments.refuse_stdin()?;
-        }
-        let target = match path {
-            None => Target::Stdout(io.stdout.clone()),
-            // the output that parts have made themselves may exist
-            Some(path) => new_target(io, path, options.label(), format, options.no_clobber && !in_parts)?,
-        };
-        let shard = index.map(|_| shards::MOST_BYTES);
-        Ok(Self { io, options, quiet, place: OutputPlace::New { format, target }, shard, is_edit: false })
-    }
-
-    /// Returns the destination of an operator that changes DATA in place.
-    pub(super) fn in_place(io: &'a Io, options: &'a OutputOptions, quiet: bool) -> Self {
-        Self { io, options, quiet, place: OutputPlace::InPlace, shard: None, is_edit: true }
+    pub(super) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
+        let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
+        Ok(Self { run, options, place, is_edit: false })
     }
 
     /// Sets the bytes that a shard has at most, if `most` is given.
     ///
     /// # Errors
     /// The output is no index of shards.
-    pub(super) fn with_shards_of(self, most: Option<u64>) -> Result<Self> {
-        ensure!(most.is_none() || self.shard.is_some(), "--max-shard-size: expected -o NAME.safetensors.index.json");
-        Ok(Self { shard: most.or(self.shard), ..self })
+    pub(super) fn with_shards_of(mut self, most: Option<u64>) -> Result<Self> {
+        match (&mut self.place, most) {
+            (_, None) => {}
+            (OutputPlace::Index(index), Some(most)) => index.most = most,
+            (OutputPlace::InPlace | OutputPlace::New { .. }, Some(_)) => {
+                bail!("--max-shard-size: expected -o NAME.safetensors.index.json")
+            }
+        }
+        Ok(self)
     }
 
     /// Says that the operator could change DATA in place instead.
@@ -128,6 +102,7 @@ impl<'a> Destination<'a> {
         match &self.place {
             OutputPlace::InPlace => None,
             OutputPlace::New { format, .. } => Some(*format),
+            OutputPlace::Index(_) => Some(Format::SAFETENSORS),
         }
     }
 
@@ -141,8 +116,9 @@ impl<'a> Destination<'a> {
     ///
     /// # Errors
     /// Those of [`write`](Self::write).
-    pub(super) fn put(self, fill: Box<dyn Fill>, limits: Limits, report: Report) -> Result<Outcome> {
-        self.put_work(OutputTensor::new(fill, limits), report)
+    pub(super) fn put(self, fill: Box<dyn Fill>, report: Report) -> Result<Outcome> {
+        let work = OutputTensor::new(fill, self.run.limits);
+        self.put_work(work, report)
     }
 
     /// Writes the one tensor of an operator as [`put`](Self::put) does.
@@ -151,68 +127,56 @@ impl<'a> Destination<'a> {
     /// Those of [`write`](Self::write).
     pub(super) fn put_work(self, mut work: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
-        let name = work.fill.data().member().filter(|_| has_names).map(str::to_owned);
+        work.name = work.fill.data().member().filter(|_| has_names).map(str::to_owned);
         let notes = merged(work.fill.operands().into_iter().filter_map(|source| source.container()?.notes.as_ref()));
-        (work.name, work.recast.big_endian) = (name, self.options.big_endian);
-        self.write(vec![work], Origin { is_named: false, notes, left_out: &|_| false, copies: Vec::new() }, report)
+        self.write(vec![work], FileOptions { notes, ..FileOptions::default() }, &|_| false, report)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
+    /// `brought` is what the file gets from the inputs beside its tensors, and `left_out` says whether the user left out the
+    /// tensor of a name.
     ///
     /// # Errors
     /// The format cannot hold a tensor, or a name; a file that would lose other tensors; of reading and writing.
-    pub(super) fn write(self, mut works: Vec<OutputTensor>, origin: Origin<'_>, mut report: Report) -> Result<Outcome> {
-        let Self { io, options, quiet, place, shard, is_edit } = self;
-        let (format, target) = match place {
+    pub(super) fn write(
+        self,
+        mut works: Vec<OutputTensor>,
+        brought: FileOptions,
+        left_out: &dyn Fn(&str) -> bool,
+        mut report: Report,
+    ) -> Result<Outcome> {
+        let Self { run, options, is_edit, .. } = self;
+        for work in &mut works {
+            work.recast.big_endian = options.big_endian;
+        }
+        let (format, target) = match self.place {
             OutputPlace::New { format, target } => (format, target),
+            OutputPlace::Index(index) => return index.write(run, options, works, brought, left_out, report),
             OutputPlace::InPlace => {
-                let work = works.pop().expect("the one tensor of an operator");
-                let work = OutputTensor { stores_empty: options.store_empty, ..work };
-                if options.store_empty && work.fill.data().as_chunks().is_none() {
-                    bail!("{}: --store-empty: is not stored in chunks", work.label());
-                }
-                return edit(work, io, options, quiet, report);
+                return edit(works.pop().expect("the one tensor of an operator"), run, options, report);
             }
         };
-        if let (Some(most), Some(path)) = (shard, options.path()) {
-            return write_shards(ShardedOutput { io, options, quiet, target, path, most }, works, origin, report);
-        }
         let label = target.label();
         let works = write::named(works, format).with_context(|| label)?;
         for work in &works {
             work.check(format).map_err(|error| error.within(label))?;
         }
-        let stays = |name: &str| origin.copies.iter().any(|copy| copy.name == name) || (origin.left_out)(name);
+        let stays = |name: &str| brought.copies.iter().any(|copy| copy.name == name) || left_out(name);
         write::check_replaced(&target, &works, &stays)
             .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
-        let mut extras = options.extras(origin.notes, format)?;
-        extras.is_group |= origin.copies.iter().any(|copy| copy.array.is_of_group);
-        extras.copies = origin.copies;
-        extras.is_group |= origin.is_named || works.iter().any(|work| work.fill.data().is_of_group());
-        let plan = Plan::prepare(works, format, label, &extras).map_err(|error| match error.subject() {
-            Subject::Argument(option) => anyhow!("--{option}: {}", error.message()),
+        let mut file = options.file_options(brought, format)?;
+        file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
+        file.is_group |= works.iter().any(|work| work.fill.data().is_of_group());
+        let plan = Plan::prepare(works, format, label, &file).map_err(|error| match error.subject() {
+            Subject::Argument(_) => of_option(error),
             _ => error.into(),
         })?;
         if options.parts.is_given() {
-            let meter = Meter::new(io, None, quiet);
-            return write_parts(&plan, &target, options, io, report, &|more| meter.add(more));
+            let meter = Meter::new(run, None);
+            return write_parts(&plan, &target, options, run, report, &|more| meter.add(more));
         }
         if options.is_dry_run() {
-            for (n, (name, meta, bytes)) in plan.tensors().enumerate() {
-                let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
-                let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
-                let bytes = counted(bytes, "byte", "bytes");
-                let chunks = match plan.sides(n) {
-                    None => String::new(),
-                    Some((chunk, None)) => format!(", chunks {chunk:?}"),
-                    Some((chunk, Some(shard))) => format!(", chunks {chunk:?}, shards {shard:?}"),
-                };
-                report.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} of data{chunks}"));
-            }
-            for NamedCopy { name, array } in plan.copies() {
-                let files = counted(array.values(), "file", "files");
-                report.line(format_args!("{label}: {name:?}: copied as it is stored, unread, {files} of data"));
-            }
+            report.outputs(&plan, format, label);
             report.moves(&plan, label);
             if options.explain {
                 let in_order = !matches!(target, Target::File(_) | Target::Folder(_));
@@ -222,15 +186,14 @@ impl<'a> Destination<'a> {
             if let Some(sink) = target.probe()? {
                 check_binary(&sink, format)?;
             }
-            report.print(io)?;
-            return Ok(Outcome::Done);
+            return report.print(run.io);
         }
         let mut sink = target.create()?;
         check_binary(&sink, format)?;
         let elided = sink.is_terminal().then_some(TextOptions::NUMPY);
         let text = options.page.above(options.threshold.or(elided));
         let bytes = plan.bytes();
-        let (meter, done) = (Meter::new(io, Some(bytes), quiet), AtomicUsize::new(0));
+        let (meter, done) = (Meter::new(run, Some(bytes)), AtomicUsize::new(0));
         let progress = |more| {
             meter.add(more);
             // what is printed after the last item must not be mixed with a progress bar
@@ -244,107 +207,136 @@ impl<'a> Destination<'a> {
     }
 }
 
+impl<'a> OutputPlace<'a> {
+    /// Settles where a new output goes.
+    ///
+    /// # Errors
+    /// Those of [`Destination::of`].
+    fn new(run: Run<'_>, options: &'a OutputOptions) -> Result<Self> {
+        let path = options.path();
+        let in_parts = options.parts.is_given();
+        if in_parts && path.is_none() {
+            bail!("--part: needs -o to a .zarr or .npy");
+        }
+        let index = path.filter(|path| options.to.is_none() && shards::stem(path).is_some());
+        // what lies in the shards decides what the output can hold
+        let format = if index.is_some() { Format::SAFETENSORS } else { options.format()? };
+        if index.is_some() && in_parts {
+            bail!("--part: not with an index of shards: needs -o to a .zarr or .npy");
+        }
+        if format.is_folder() && path.is_none() {
+            bail!("standard output: {} is a folder: name it with -o", format.argument());
+        }
+        if in_parts {
+            run.io.arguments.refuse_stdin()?;
+        }
+        let target = match path {
+            None => Target::Stdout(run.io.stdout.clone()),
+            // the output that parts have made themselves may exist
+            Some(path) => new_target(run, path, options.label(), format, options.no_clobber && !in_parts)?,
+        };
+        Ok(match index {
+            Some(path) => Self::Index(ShardIndex { target, path, most: shards::MOST_BYTES }),
+            None => Self::New { format, target },
+        })
+    }
+}
+
 /// Settles where an output goes that messages call `label`.
 ///
 /// # Errors
 /// Nothing can be written there; it exists and is to be kept.
-fn new_target(io: &Io, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
-    let requests = io.requests(&io.arguments.asking)?;
-    files::target(path, label, format, no_clobber, requests).map_err(|error| match error.kind() {
+fn new_target(run: Run<'_>, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
+    files::target(path, label, format, no_clobber, run.requests).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
         _ => error.into(),
     })
 }
 
-/// Where an output goes that is divided among files, and its options.
-struct ShardedOutput<'a> {
-    io: &'a Io,
-    options: &'a OutputOptions,
-    quiet: bool,
-    /// The index.
-    target: Target,
-    path: &'a Path,
-    /// The bytes of a shard at most.
-    most: u64,
-}
-
-/// Writes tensors to shards of safetensors and the index that names them, or says what would be written. All shards are
-/// written beside their places first, then each takes its name, and the index comes last: what is ended before that leaves
-/// the old files as they were.
-fn write_shards(
-    out: ShardedOutput<'_>,
-    works: Vec<OutputTensor>,
-    origin: Origin<'_>,
-    mut report: Report,
-) -> Result<Outcome> {
-    let ShardedOutput { io, options, quiet, target, path, most } = out;
-    let (format, label) = (Format::SAFETENSORS, target.label());
-    let stem = shards::stem(path).expect("the name of an index");
-    ensure!(matches!(target, Target::File(_)), "{label}: is not a regular file, so shards cannot be written beside it");
-    // shards are filled in the order of the tensors
-    let works = write::named_in_order(works, format).with_context(|| label)?;
-    for work in &works {
-        work.check(format).map_err(|error| error.within(label))?;
-    }
-    write::check_replaced_index(&target, &works, origin.left_out)?;
-    let extras = options.extras(origin.notes, format)?;
-    let mut files = Vec::new();
-    let names = works.iter().map(|work| work.name.clone()).collect::<Vec<_>>();
-    let divided = shards::divide(works, stem, most).with_context(|| label)?;
-    let left = shards::left(path, &divided);
-    let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || (origin.left_out)(name);
-    for shard in divided.shards {
-        let place = shards::path_of(path, &shard);
-        let shard_label = format!("output {}", place.display());
-        let target = new_target(io, &place, shard_label.clone(), format, options.no_clobber)?;
-        write::check_replaced(&target, &shard.works, &is_kept)?;
-        files.push((Plan::prepare(shard.works, format, &shard_label, &extras)?, target));
-    }
-    if options.is_dry_run() {
-        for (plan, target) in &files {
-            for (name, Meta { dtype, shape, .. }, bytes) in plan.tensors() {
-                let (label, bytes) = (target.label(), counted(bytes, "byte", "bytes"));
-                report.line(format_args!("{label}: {name:?}: safetensors of {dtype} {shape:?}, {bytes} of data"));
-            }
-            plan.finish()?;
-            target.probe()?;
+impl ShardIndex<'_> {
+    /// Writes tensors to shards of safetensors and the index that names them, or says what would be written. All shards are
+    /// written beside their places first, then each takes its name, and the index comes last: what is ended before that
+    /// leaves the old files as they were.
+    fn write(
+        self,
+        run: Run<'_>,
+        options: &OutputOptions,
+        works: Vec<OutputTensor>,
+        brought: FileOptions,
+        left_out: &dyn Fn(&str) -> bool,
+        mut report: Report,
+    ) -> Result<Outcome> {
+        let Self { target, path, most } = self;
+        let (format, label) = (Format::SAFETENSORS, target.label());
+        let stem = shards::stem(path).expect("the name of an index");
+        ensure!(
+            matches!(target, Target::File(_)),
+            "{label}: is not a regular file, so shards cannot be written beside it"
+        );
+        // shards are filled in the order of the tensors
+        let works = write::named_in_order(works, format).with_context(|| label)?;
+        for work in &works {
+            work.check(format).map_err(|error| error.within(label))?;
         }
-        target.probe()?;
-        report.line(format_args!("{label}: index of {}", counted(files.len(), "shard", "shards")));
-        report.print(io)?;
-        return Ok(Outcome::Done);
+        write::check_replaced_index(&target, &works, left_out)?;
+        let file = options.file_options(brought, format)?;
+        let mut plans = Vec::new();
+        let names = works.iter().map(|work| work.name.clone()).collect::<Vec<_>>();
+        let divided = shards::divide(works, stem, most).with_context(|| label)?;
+        let left = shards::left(path, &divided);
+        let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || left_out(name);
+        for shard in divided.shards {
+            let place = shards::path_of(path, &shard);
+            let shard_label = format!("output {}", place.display());
+            let target = new_target(run, &place, shard_label.clone(), format, options.no_clobber)?;
+            write::check_replaced(&target, &shard.works, &is_kept)?;
+            plans.push((Plan::prepare(shard.works, format, &shard_label, &file)?, target));
+        }
+        if options.is_dry_run() {
+            for (plan, target) in &plans {
+                report.outputs(plan, format, target.label());
+                plan.finish()?;
+                target.probe()?;
+            }
+            target.probe()?;
+            report.line(format_args!("{label}: index of {}", counted(plans.len(), "shard", "shards")));
+            return report.print(run.io);
+        }
+        let mut index = target.create()?;
+        let bytes = plans.iter().map(|(plan, _)| plan.bytes()).sum();
+        let meter = Meter::new(run, Some(bytes));
+        let mut drafts = Vec::with_capacity(plans.len());
+        for (plan, target) in &plans {
+            let mut draft = target.create()?;
+            plan.write(&mut draft, &TextOptions::default(), &|more| meter.add(more))?;
+            drafts.push(draft);
+        }
+        index.write_all(divided.index.as_bytes()).with_context(|| label)?;
+        meter.finish();
+        drafts.into_iter().try_for_each(OpenOutput::finish)?;
+        index.finish()?;
+        if !left.is_empty() && !run.quiet {
+            let line = format!("{label}: the index named {} before, which are left", left.join(", "));
+            unless_closed(writeln!(run.io.stderr.clone(), "{}", super::messages::shortened(&line, " ")))
+                .context("standard error")?;
+        }
+        Ok(Outcome::Done)
     }
-    let mut index = target.create()?;
-    let bytes = files.iter().map(|(plan, _)| plan.bytes()).sum();
-    let meter = Meter::new(io, Some(bytes), quiet);
-    let mut drafts = Vec::with_capacity(files.len());
-    for (plan, target) in &files {
-        let mut draft = target.create()?;
-        plan.write(&mut draft, &TextOptions::default(), &|more| meter.add(more))?;
-        drafts.push(draft);
-    }
-    index.write_all(divided.index.as_bytes()).with_context(|| label)?;
-    meter.finish();
-    drafts.into_iter().try_for_each(OpenOutput::finish)?;
-    index.finish()?;
-    if !left.is_empty() && !quiet {
-        let line = format!("{label}: the index named {} before, which are left", left.join(", "));
-        unless_closed(writeln!(io.stderr.clone(), "{}", super::messages::shortened(&line, " ")))
-            .context("standard error")?;
-    }
-    Ok(Outcome::Done)
 }
 
 /// Changes DATA in place, or says in a dry run that it would be changed.
-fn edit(work: OutputTensor, io: &Io, options: &OutputOptions, quiet: bool, mut report: Report) -> Result<Outcome> {
+fn edit(mut work: OutputTensor, run: Run<'_>, options: &OutputOptions, mut report: Report) -> Result<Outcome> {
+    work.stores_empty = options.store_empty;
+    if options.store_empty && work.fill.data().as_chunks().is_none() {
+        bail!("{}: --store-empty: is not stored in chunks", work.label());
+    }
     if options.is_dry_run() {
         let Meta { dtype, shape, .. } = work.fill.data().meta();
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
         work.fill.finish()?;
-        report.print(io)?;
-        return Ok(Outcome::Done);
+        return report.print(run.io);
     }
-    change(work, io, options.parts.part, "--in-place", quiet)?;
+    change(work, run, options.parts.part, "--in-place")?;
     Ok(Outcome::Done)
 }
 
@@ -352,16 +344,10 @@ fn edit(work: OutputTensor, io: &Io, options: &OutputOptions, quiet: bool, mut r
 ///
 /// # Errors
 /// Those of [`write::edit`].
-pub(super) fn change(
-    work: OutputTensor,
-    io: &Io,
-    share: Option<Share>,
-    option: &'static str,
-    quiet: bool,
-) -> Result<()> {
-    let meter = Meter::new(io, None, quiet);
+pub(super) fn change(work: OutputTensor, run: Run<'_>, share: Option<Share>, option: &'static str) -> Result<()> {
+    let meter = Meter::new(run, None);
     let changing = Arc::new(AtomicBool::new(false));
-    let (begun, label, stderr) = (Arc::clone(&changing), work.label(), io.stderr.clone());
+    let (begun, label, stderr) = (Arc::clone(&changing), work.label(), run.io.stderr.clone());
     signals::call_when_ended(move || {
         if begun.load(Ordering::SeqCst) {
             complain(&stderr, &anyhow!("{label}: is partly changed: ended by a signal in the middle of {option}"));
@@ -395,7 +381,7 @@ fn write_parts(
     plan: &Plan,
     target: &Target,
     output: &OutputOptions,
-    io: &Io,
+    run: Run<'_>,
     mut report: Report,
     progress: Progress<'_>,
 ) -> Result<Outcome> {
@@ -404,8 +390,7 @@ fn write_parts(
     // an output that cannot be made in parts is refused before anything is begun
     let shares = plan.shares()?;
     let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
-    let requests = io.requests(&io.arguments.asking)?;
-    let mut parts = Parts::new(target, io.arguments.record(of, target, requests)?)?;
+    let mut parts = Parts::new(target, run.io.arguments.record(of, target, run.requests)?)?;
     let forget = |parts: &Parts<'_>| parts.place.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
     // a late part has nothing to do, but who asks whether all is there is not told so of what has lost a chunk since
@@ -433,10 +418,9 @@ fn write_parts(
             )),
         }
         report.moves(plan, target.label());
-        report.print(io)?;
-        return Ok(Outcome::Done);
+        return report.print(run.io);
     }
-    let Some(share) = options.part else { return finish_parts(&shares, &parts, of, io, dry_run) };
+    let Some(share) = options.part else { return finish_parts(&shares, &parts, of, run.io, dry_run) };
     if options.restart {
         parts.restart().with_context(|| target.label())?;
     }

@@ -12,7 +12,7 @@ use super::accept::Changes;
 use super::asked::{Asked, Reinterpret};
 use super::diff_plans::{explain_many, explain_two};
 use super::found_side::{find, is_absent};
-use super::io::{Io, Outcome, complain};
+use super::io::{Io, Outcome, Run, complain};
 use super::member::Member;
 use super::messages::{about_items, counted, told, unless_closed};
 use super::meter::Meter;
@@ -222,7 +222,7 @@ impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reader = OperandReader::new(io, &self.input, &self.threads)?.quiet(self.summary);
-        let limits = reader.limits;
+        let run = reader.run;
         if self.passing.metadata && self.accepts(io) {
             bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, and no metadata: leave one of the two out");
         }
@@ -233,9 +233,9 @@ impl Diff {
         let expected = expected.map_err(|error| Self::offer_to_make(located, error))?;
         let actual = find(&reader, &operands[1], false)?;
         match pair_up(&reader, &operands, [expected, actual], &self.members)? {
-            ComparedSides::Two(found) => self.two(io, &operands[0], &found, limits),
-            ComparedSides::New(found) => self.new_one(io, &operands[0], &found, limits),
-            ComparedSides::Many(pairs) => self.many(io, &operands[0], &pairs, limits),
+            ComparedSides::Two(found) => self.two(run, &operands[0], &found),
+            ComparedSides::New(found) => self.new_one(run, &operands[0], &found),
+            ComparedSides::Many(pairs) => self.many(run, &operands[0], &pairs),
         }
     }
 
@@ -271,24 +271,24 @@ impl Diff {
     }
 
     /// Accepts a tensor where nothing was expected so far.
-    fn new_one(&self, io: &Io, expected: &Operand, found: &Member, limits: Limits) -> Result<Outcome> {
+    fn new_one(&self, run: Run<'_>, expected: &Operand, found: &Member) -> Result<Outcome> {
         let asked = self.asked();
         let mut source = found.source(&asked)?;
         asked.finish()?;
-        let changes = Changes::of_one(&expected.located, None, &mut source, None, limits)?;
-        print(io, &mut |out| match (self.json, self.summary) {
+        let changes = Changes::of_one(&expected.located, None, &mut source, None, run.limits)?;
+        print(run.io, &mut |out| match (self.json, self.summary) {
             (true, _) => diff::write_json_of_new(out, &source),
             (false, true) => Ok(()),
             (false, false) => writeln!(out, "different: {} is not there", expected.label),
         })?;
-        self.accept_one(io, changes, source, limits)
+        self.accept_one(run, changes, source)
     }
 
     /// Writes a tensor of ACTUAL to EXPECTED.
-    fn accept_one(&self, io: &Io, changes: Changes, actual: Source, limits: Limits) -> Result<Outcome> {
+    fn accept_one(&self, run: Run<'_>, changes: Changes, actual: Source) -> Result<Outcome> {
         let actual = RefCell::new(Some(actual));
         let open = |_| Ok(actual.take().expect("one file is opened once"));
-        self.tell(io, &changes.write(io, &open, limits)?)
+        self.tell(run.io, &changes.write(run, &open)?)
     }
 
     /// Returns the tolerances and limits for the tensor of that name.
@@ -313,14 +313,15 @@ impl Diff {
     }
 
     /// Compares two tensors.
-    fn two(&self, io: &Io, operand: &Operand, found: &[Member; 2], limits: Limits) -> Result<Outcome> {
+    fn two(&self, run: Run<'_>, operand: &Operand, found: &[Member; 2]) -> Result<Outcome> {
+        let Run { io, limits, .. } = run;
         let asked = self.asked();
         let [mut expected, mut actual] = open_two(found, &asked)?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
         if self.explain {
-            return explain_two(io, [&expected, &actual], &options, limits, self.json);
+            return explain_two(run, [&expected, &actual], &options, self.json);
         }
         if self.accepts(io) || self.map || self.heatmap.is_some() {
             // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
@@ -337,7 +338,7 @@ impl Diff {
         if drawn.as_ref().is_some_and(|target| matches!(target, Target::Stdout(_))) {
             bail!("--heatmap: standard output has the report: name a file");
         }
-        let meter = Meter::new(io, Some(expected.bytes().saturating_add(actual.bytes())), self.summary);
+        let meter = Meter::new(run, Some(expected.bytes().saturating_add(actual.bytes())));
         let progress = |bytes| meter.add(bytes);
         let difference = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress)?;
         meter.finish();
@@ -383,7 +384,7 @@ impl Diff {
                 actual
             }
             Some(target) => {
-                self.draw(io, [expected, actual], &options, &target, limits)?;
+                self.draw(run, [expected, actual], &options, &target)?;
                 if changes.is_none() {
                     return Ok(outcome(difference.equal()));
                 }
@@ -393,18 +394,18 @@ impl Diff {
             }
         };
         match changes {
-            Some(changes) => self.accept_one(io, changes, actual, limits),
+            Some(changes) => self.accept_one(run, changes, actual),
             None => Ok(outcome(difference.equal())),
         }
     }
 
     /// Draws the errors of two tensors to a PNG file.
-    fn draw(&self, io: &Io, sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<()> {
-        let picture = Picture::of_numbers(maps::error_plane(sources, options)?, limits)?;
+    fn draw(&self, run: Run<'_>, sources: [Source; 2], options: &Options, target: &Target) -> Result<()> {
+        let picture = Picture::of_numbers(maps::error_plane(sources, options)?, run.limits)?;
         let scale = picture.scale(None, &|_| ())?;
         let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
         let told = told.into_iter().filter(|_| !self.summary);
-        self.tell(io, &told.collect::<Vec<_>>()).map(drop)
+        self.tell(run.io, &told.collect::<Vec<_>>()).map(drop)
     }
 
     /// Returns the name of a single pair, which patterns are matched with: that of a member, if either side is one.
@@ -431,7 +432,8 @@ impl Diff {
     }
 
     /// Compares tensors by name.
-    fn many(&self, io: &Io, expected: &Operand, pairs: &NamedPairs, limits: Limits) -> Result<Outcome> {
+    fn many(&self, run: Run<'_>, expected: &Operand, pairs: &NamedPairs) -> Result<Outcome> {
+        let Run { io, limits, .. } = run;
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
             if is_given {
                 bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
@@ -440,9 +442,9 @@ impl Diff {
         self.passing.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         let asked = self.asked();
         if self.explain {
-            return explain_many(io, pairs, &asked, &|name| self.options(name), limits, self.json);
+            return explain_many(run, pairs, &asked, &|name| self.options(name), self.json);
         }
-        let meter = Meter::new(io, Some(pairs.bytes()), self.summary);
+        let meter = Meter::new(run, Some(pairs.bytes()));
         let mut models = Models::new(self.form(io), io.style());
         let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());
         let how = Comparing {
@@ -491,7 +493,7 @@ impl Diff {
         let open = |place: Option<TensorPlace>| {
             pairs.open_one(1, place.expect("a tensor that is compared by name has a place"), &asked)
         };
-        let accepted = self.tell(io, &changes.write(io, &open, limits)?)?;
+        let accepted = self.tell(io, &changes.write(run, &open)?)?;
         Ok(if outcome == Outcome::Incomplete { outcome } else { accepted })
     }
 }

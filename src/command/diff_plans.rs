@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::asked::Asked;
 use super::dry_run::Report;
-use super::io::{Io, Outcome, complain};
+use super::io::{Io, Outcome, Run, complain};
 use super::messages::{counted, told};
 use super::sides::{NamedPairs, SMALL};
 use crate::diff::{Options, PlannedComparison, explain_sources};
@@ -21,27 +21,24 @@ type PairPlans<'a> = Vec<(&'a str, Result<Box<Explanation>, String>)>;
 
 /// Prints how two tensors would be compared.
 pub(super) fn explain_two(
-    io: &Io,
+    run: Run<'_>,
     [expected, actual]: [&Source; 2],
     options: &Options,
-    limits: Limits,
     as_json: bool,
 ) -> Result<Outcome> {
     let mut report = Report::new("diff", true);
     report.source(expected);
     report.source(actual);
-    let plan = planned(explain_sources(expected, actual, options, limits)?);
-    print(io, report, &vec![("", plan)], as_json)?;
-    Ok(Outcome::Done)
+    let plan = planned(explain_sources(expected, actual, options, run.limits)?);
+    print(run.io, report, &vec![("", plan)], as_json)
 }
 
 /// Prints how the tensors of each pair would be compared. What cannot be opened is told and stops no other pair.
 pub(super) fn explain_many(
-    io: &Io,
+    Run { io, limits, .. }: Run<'_>,
     pairs: &NamedPairs,
     asked: &Asked<'_>,
     options: &dyn Fn(&str) -> Options,
-    limits: Limits,
     as_json: bool,
 ) -> Result<Outcome> {
     let (mut plans, mut outcome) = (PairPlans::new(), Outcome::Done);
@@ -91,7 +88,7 @@ fn planned(compared: PlannedComparison) -> Result<Box<Explanation>, String> {
     }
 }
 
-fn print(io: &Io, mut report: Report, plans: &PairPlans<'_>, as_json: bool) -> Result<()> {
+fn print(io: &Io, mut report: Report, plans: &PairPlans<'_>, as_json: bool) -> Result<Outcome> {
     let plans = plans.iter().map(|(name, plan)| (*name, plan.as_deref().map_err(String::as_str)));
     report.plans_or_reasons(plans, as_json);
     report.print(io)

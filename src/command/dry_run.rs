@@ -4,11 +4,13 @@ use std::fmt::Arguments;
 use std::io::Write as _;
 
 use super::explain;
-use super::io::Io;
+use super::io::{Io, Outcome};
 use super::messages::counted;
 use crate::DType;
 use crate::engine::explain::Explanation;
 use crate::error::Context;
+use crate::format::Format;
+use crate::format::interface::NamedCopy;
 use crate::format::write::{Move, Plan};
 use crate::ops::call::ResolvedCall;
 use crate::storage::source::Source;
@@ -26,6 +28,25 @@ impl Report {
     pub(super) fn line(&mut self, text: Arguments<'_>) {
         if let Some(lines) = &mut self.0 {
             lines.push_str(&format!("  {text}\n"));
+        }
+    }
+
+    /// Adds a line about each tensor of an output that messages call `label`, and each array that is copied unread.
+    pub(super) fn outputs(&mut self, plan: &Plan, format: Format, label: &str) {
+        for (n, (name, meta, bytes)) in plan.tensors().enumerate() {
+            let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
+            let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
+            let bytes = counted(bytes, "byte", "bytes");
+            let chunks = match plan.sides(n) {
+                None => String::new(),
+                Some((chunk, None)) => format!(", chunks {chunk:?}"),
+                Some((chunk, Some(shard))) => format!(", chunks {chunk:?}, shards {shard:?}"),
+            };
+            self.line(format_args!("{label}:{member} {format} of {dtype} {shape:?}, {bytes} of data{chunks}"));
+        }
+        for NamedCopy { name, array } in plan.copies() {
+            let files = counted(array.values(), "file", "files");
+            self.line(format_args!("{label}: {name:?}: copied as it is stored, unread, {files} of data"));
         }
     }
 
@@ -87,9 +108,10 @@ impl Report {
         }
     }
 
-    /// Prints the report.
-    pub(super) fn print(self, io: &Io) -> anyhow::Result<()> {
-        Ok(io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?)
+    /// Prints the report, which is all that a dry run does.
+    pub(super) fn print(self, io: &Io) -> anyhow::Result<Outcome> {
+        io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?;
+        Ok(Outcome::Done)
     }
 
     /// Adds a line about an operand.

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::dry_run::Report;
-use super::io::{Io, Outcome, complain};
+use super::io::{Io, Outcome, Run, complain};
 use super::member::Member;
 use super::messages::reason;
 use super::meter::Meter;
@@ -130,12 +130,12 @@ impl Info {
 
     /// Adds to the description of a tensor what the options ask of its items.
     fn read_items(&self, reader: &OperandReader<'_>, mut source: Source, info: &mut info::Info) -> Result<()> {
-        let OperandReader { io, limits, .. } = *reader;
+        let Run { io, limits, .. } = reader.run;
         let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
         // statistics take the first pass over the items, and with quantiles one more as a rule
         let of_stats = [self.stats || self.histogram; 2];
         let passes = of_stats.into_iter().chain([self.histogram, self.hash, axis.is_some()]).map(usize::from).sum();
-        let meter = Meter::new(io, Some(source.bytes().saturating_mul(passes)), false);
+        let meter = Meter::new(reader.run, Some(source.bytes().saturating_mul(passes)));
         let progress = |bytes| meter.add(bytes);
         if self.stats || self.histogram {
             let stats = info::stats(&mut source, limits, &progress)?;
@@ -208,7 +208,7 @@ impl Info {
         let plans =
             plans.iter().map(|(label, plan)| (label.as_str(), plan.as_ref().ok_or("its items have no statistics")));
         report.plans_or_reasons(plans, self.json);
-        report.print(io)
+        report.print(io).map(drop)
     }
 
     /// Adds the description of a file, or those of all its members. A member that cannot be read stops none of the others:
@@ -259,7 +259,7 @@ impl Info {
                 let source = member.source(asked);
                 let read = source.and_then(|source| match self.explain {
                     true => {
-                        let plan = info::explain_stats(&source, reader.limits);
+                        let plan = info::explain_stats(&source, reader.run.limits);
                         found.plans.push((full_name(&file, input.name(n)), plan));
                         Ok(())
                     }
@@ -270,7 +270,7 @@ impl Info {
                         unread.push((member, error));
                         continue;
                     }
-                    outcome = complain(&reader.io.stderr, &error);
+                    outcome = complain(&reader.run.io.stderr, &error);
                 }
             }
             found.infos.push(info);
@@ -285,7 +285,7 @@ impl Info {
                     let (member, reason) = (member.to_owned(), reason(&error, &label));
                     found.unread.push(UnreadTensor { file: file.clone(), member, reason });
                 }
-                None => outcome = complain(&reader.io.stderr, &error),
+                None => outcome = complain(&reader.run.io.stderr, &error),
             }
         }
         Ok(outcome)

@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow};
 
 use super::arguments::Arguments;
 use super::messages::error_line;
-use super::options::{AddressOptions, ThreadOptions, parse_threads, parse_timeout};
+use super::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, parse_timeout};
 use crate::diff::Style;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
@@ -52,6 +52,53 @@ pub(super) enum Outcome {
 pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
     let _ = writeln!(stderr.clone(), "{}", error_line(error));
     Outcome::Incomplete
+}
+
+/// What a run of a sub-command has of its process and of its options.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub io: &'a Io,
+    /// The threads and the memory that it may use.
+    pub limits: Limits,
+    /// How servers are asked for what lies behind addresses.
+    pub requests: RequestOptions,
+    /// Whether it shows no progress.
+    pub quiet: bool,
+}
+
+impl<'a> Run<'a> {
+    /// Returns a run with at most the threads that the option or the environment gives. In tests it has the windows of
+    /// `TENSOROP_WINDOW`, which threads then share however little there is to do.
+    ///
+    /// # Errors
+    /// `TENSOROP_THREADS` is no number of threads, or `TENSOROP_TIMEOUT` no time.
+    pub(super) fn new(io: &'a Io, threads: &ThreadOptions, address: &AddressOptions) -> Result<Self> {
+        /// Returns the value of an option, or else that of a variable.
+        fn value<T: Copy>(
+            typed: Option<T>,
+            name: &str,
+            variable: Option<&OsString>,
+            parse: fn(&str) -> Result<T, String>,
+        ) -> Result<Option<T>> {
+            let (None, Some(text)) = (typed, variable) else { return Ok(typed) };
+            let value = parse(&text.to_string_lossy());
+            value.map(Some).map_err(|message| anyhow!("{name}: {}: {message}", text.display()))
+        }
+        let Environment { threads: in_threads, timeout, window, .. } = &io.environment;
+        let threads = Threads::new(value(threads.threads, "TENSOROP_THREADS", in_threads.as_ref(), parse_threads)?);
+        let threads = if window.is_some() { threads.started_for(0) } else { threads };
+        let machine = window.map_or_else(Machine::default, Machine::with_windows_of);
+        let timeout = value(address.timeout, "TENSOROP_TIMEOUT", timeout.as_ref(), parse_timeout)?;
+        let requests = RequestOptions { timeout, unsigned: address.no_sign_request };
+        Ok(Self { io, limits: Limits { threads, machine }, requests, quiet: false })
+    }
+
+    /// Returns the run with the memory that the options give, and without progress if they say so.
+    pub(super) fn with(self, RunOptions { memory, quiet, .. }: &RunOptions) -> Self {
+        let Limits { threads, machine } = self.limits;
+        let machine = Machine { memory: memory.unwrap_or(machine.memory), ..machine };
+        Self { limits: Limits { threads, machine }, quiet: *quiet, ..self }
+    }
 }
 
 /// The size of a terminal in characters.
@@ -104,37 +151,6 @@ impl Io {
     /// Returns the characters in a line of help: as clap has them, which would ask the process itself.
     pub(super) fn help_width(&self) -> usize {
         self.terminal.map(|size| size.columns).or(self.environment.columns).unwrap_or(100).max(1)
-    }
-
-    /// Returns what the run may use: at most the threads that the option or the environment gives, and in tests the
-    /// windows of `TENSOROP_WINDOW`, which threads then share however little there is to do.
-    ///
-    /// # Errors
-    /// `TENSOROP_THREADS` is no number of threads.
-    pub(super) fn limits(&self, options: &ThreadOptions) -> Result<Limits> {
-        let Environment { threads, window, .. } = &self.environment;
-        let parse = |text: &OsString| {
-            let count = parse_threads(&text.to_string_lossy());
-            count.map_err(|message| anyhow!("TENSOROP_THREADS: {}: {message}", text.display()))
-        };
-        let in_environment = threads.as_ref().filter(|_| options.threads.is_none()).map(parse).transpose()?;
-        let threads = Threads::new(options.threads.or(in_environment));
-        let threads = if window.is_some() { threads.started_for(0) } else { threads };
-        Ok(Limits { threads, machine: window.map_or_else(Machine::default, Machine::with_windows_of) })
-    }
-
-    /// Returns how servers are asked for what lies behind addresses, by the options and the environment.
-    ///
-    /// # Errors
-    /// `TENSOROP_TIMEOUT` is no time.
-    pub(super) fn requests(&self, options: &AddressOptions) -> Result<RequestOptions> {
-        let parse = |text: &OsString| {
-            let timeout = parse_timeout(&text.to_string_lossy());
-            timeout.map_err(|message| anyhow!("TENSOROP_TIMEOUT: {}: {message}", text.display()))
-        };
-        let in_environment = self.environment.timeout.as_ref().filter(|_| options.timeout.is_none());
-        let timeout = options.timeout.or(in_environment.map(parse).transpose()?);
-        Ok(RequestOptions { timeout, unsigned: options.no_sign_request })
     }
 
     /// Returns how reports look on standard output. They name options as they are typed.

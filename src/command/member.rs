@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, bail};
 
 use super::asked::Asked;
-use super::messages::{about_items, advised, told};
+use super::messages::{about_items, of_option, refusal, told};
 use crate::error::{Error, Subject};
 use crate::format::Format;
 use crate::format::open::Input;
@@ -121,8 +121,7 @@ impl Member {
 pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
         Subject::Operand(n) => refusal(members[n].input.label(), &error),
-        Subject::File => error.into(),
-        option => anyhow!("--{option}: {}", advised(error.message().to_owned(), error.advice())),
+        _ => of_option(error),
     };
     let text = |values: &Values<'_>, dtype: &DType, label: &str| -> Result<Source> {
         Ok(Source::memory(values.read(dtype).map_err(refuse)?, label.to_owned()))
@@ -168,9 +167,4 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>
         Ok(source)
     };
     sources.into_iter().zip(members).map(source).collect()
-}
-
-/// Says what the library refuses in the operand that messages call `label`, with its advice.
-pub(super) fn refusal(label: &str, error: &Error) -> anyhow::Error {
-    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }

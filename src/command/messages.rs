@@ -4,9 +4,11 @@ use std::error::Error as StdError;
 use std::fmt::Display;
 use std::io;
 
+use anyhow::anyhow;
+
 use crate::DType;
-use crate::error::Advice;
 pub(super) use crate::error::counted;
+use crate::error::{Advice, Subject};
 use crate::format::stored_dtype::StoredDType;
 
 /// The message of an error that is told to its end, because it lists what somebody is to type.
@@ -59,6 +61,22 @@ pub(super) fn told(error: &anyhow::Error) -> String {
     let cause =
         |cause: &(dyn StdError + 'static)| advised(cause.to_string(), own(cause).and_then(crate::Error::advice));
     error.chain().map(cause).collect::<Vec<_>>().join(": ")
+}
+
+/// Says what the library refuses in an option or in the output, by the name that the user knows it by.
+pub(super) fn of_option(error: crate::Error) -> anyhow::Error {
+    let subject = match error.subject() {
+        // the message names its file itself
+        Subject::File => return error.into(),
+        Subject::Output => "output".to_owned(),
+        option => format!("--{option}"),
+    };
+    refusal(&subject, &error)
+}
+
+/// Says what the library refuses in the operand that messages call `label`, with its advice.
+pub(super) fn refusal(label: &str, error: &crate::Error) -> anyhow::Error {
+    anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }
 
 /// Returns an error in one line without what messages call the tensor that it is about.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, ProgressBar, ProgressState, ProgressStyle};
 
-use super::io::Io;
+use super::io::{Io, Run};
 use super::messages::shortened;
 use crate::parallel::locked;
 use crate::storage::requests::{RequestEvent, Watch};
@@ -81,7 +81,7 @@ impl LineParts {
 
 impl Meter {
     /// Begins a job of `bytes` bytes, if their number is known.
-    pub(super) fn new(io: &Io, bytes: Option<usize>, quiet: bool) -> Self {
+    pub(super) fn new(Run { io, quiet, .. }: Run<'_>, bytes: Option<usize>) -> Self {
         let shown = !quiet && io.stderr.is_terminal();
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
         let columns = io.terminal.map_or(80, |size| size.columns);
@@ -90,8 +90,8 @@ impl Meter {
 
     /// Begins to show what comes from servers until it is dropped: headers, and whole files of which no parts can be read.
     /// Nothing is known then of how much there will be.
-    pub(super) fn of_requests(io: &Io, quiet: bool) -> Option<Watch> {
-        let meter = Self::new(io, None, quiet);
+    pub(super) fn of_requests(run: Run<'_>) -> Option<Watch> {
+        let meter = Self::new(run, None);
         meter.shown.then(|| {
             Watch::begin(move |event| match event {
                 RequestEvent::Came(bytes) => meter.add(bytes),

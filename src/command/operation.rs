@@ -45,23 +45,23 @@ impl<'a> Operation<'a> {
     /// Settles where the output of an operator goes that makes a new one.
     ///
     /// # Errors
-    /// Those of [`Destination::of`]; standard input for both operands.
+    /// Standard input for more than one operand; those of [`settle`].
     pub(super) fn begin(
         io: &'a Io,
         data: &'a OperandArg,
         indices: Option<&'a OperandArg>,
         options: &'a OperatorOptions,
     ) -> Result<Self> {
-        let (destination, reader) = settle(io, options, false)?;
         let (data, indices) = (DATA.of(data), indices.map(|arg| INDICES.of(arg)));
         check_stdin([&data].into_iter().chain(&indices))?;
+        let (destination, reader) = settle(io, options, false)?;
         Ok(Self { reader, destination, together: false, data, indices, updates: None, fill: None })
     }
 
     /// Settles where the output of an operator goes that changes DATA.
     ///
     /// # Errors
-    /// Standard input for more than one operand; those of [`Destination::of`].
+    /// Standard input for more than one operand; those of [`settle`].
     pub(super) fn begin_change(
         io: &'a Io,
         data: &'a OperandArg,
@@ -70,14 +70,11 @@ impl<'a> Operation<'a> {
         options: &'a ChangeOptions,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
-        let reader = OperandReader::for_run(io, input, run)?;
         let (data, indices) = (DATA.of(data), indices.map(|arg| INDICES.of(arg)));
         let (updates, fill) = (updates.updates.as_ref().map(|arg| UPDATES.of(arg)), updates.fill.as_deref());
         check_stdin([&data].into_iter().chain(&indices).chain(&updates))?;
-        let destination = match edit.in_place {
-            true => Destination::in_place(io, output, run.quiet),
-            false => Destination::of(io, output, run.quiet)?.of_an_edit(),
-        };
+        let reader = OperandReader::for_run(io, input, run)?;
+        let destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
         Ok(Self { reader, destination, together: output.parts.part.is_some(), data, indices, updates, fill })
     }
 
@@ -166,7 +163,7 @@ impl<'a> OpenOperation<'a> {
     /// Returns the destination, the limits of the run, and DATA.
     pub(super) fn into_parts(self) -> (Destination<'a>, Limits, Source) {
         let Self { operation: Operation { destination, reader, .. }, mut operands } = self;
-        (destination, reader.limits, operands.data.remove(0))
+        (destination, reader.run.limits, operands.data.remove(0))
     }
 
     /// Opens INDICES, resolves the call and links it to its operands, and writes the output. A dry run calls the operator
@@ -175,7 +172,7 @@ impl<'a> OpenOperation<'a> {
     /// # Errors
     /// An index tensor that holds no integers; those of [`Call::resolve`] and [`ResolvedCall::link`]; of reading and writing.
     pub(super) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
-        let OperandReader { limits, .. } = self.operation.reader;
+        let limits = self.operation.reader.run.limits;
         let indices = self.operation.indices.as_ref().map(|operand| self.operation.reader.integers(operand));
         self.operands.indices = indices.transpose()?;
         let call = self.resolve(call)?;
@@ -193,7 +190,7 @@ impl<'a> OpenOperation<'a> {
             (Subject::Dtype, None) => error.into(),
             _ => self.explain(error),
         })?;
-        self.operation.destination.put(fill, limits, report)
+        self.operation.destination.put(fill, report)
     }
 }
 
@@ -206,12 +203,8 @@ pub(super) fn settle<'a>(
     options: &'a OperatorOptions,
     in_place: bool,
 ) -> Result<(Destination<'a>, OperandReader<'a>)> {
-    let OperatorOptions { input, output, run } = options;
-    let destination = match in_place {
-        true => Destination::in_place(io, output, run.quiet),
-        false => Destination::of(io, output, run.quiet)?,
-    };
-    Ok((destination, OperandReader::for_run(io, input, run)?))
+    let reader = OperandReader::for_run(io, &options.input, &options.run)?;
+    Ok((Destination::of(reader.run, &options.output, in_place)?, reader))
 }
 
 /// Returns advice on updates of a refused dtype: the bits of void items can be read as those of DATA, if they are as long.

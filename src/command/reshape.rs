@@ -96,7 +96,9 @@ impl Reshape {
         let Resolved::Reshaped(shape) = call.resolved else { unreachable!("Reshape gives new dims") };
         match destination.format() {
             None => self.edit(&reader, &operand.label, &data, &shape, report),
-            Some(format) => destination.put_work(OutputTensor::reshaped(data, shape, format, reader.limits), report),
+            Some(format) => {
+                destination.put_work(OutputTensor::reshaped(data, shape, format, reader.run.limits), report)
+            }
         }
     }
 
@@ -123,8 +125,7 @@ impl Reshape {
         if self.options.output.is_dry_run() {
             let (changed, header) = (counted(edit.changed_bytes(), "byte", "bytes"), edit.header_bytes());
             report.line(format_args!("output: {changed} of the header of {header} changed in place"));
-            report.print(reader.io)?;
-            return Ok(Outcome::Done);
+            return report.print(reader.run.io);
         }
         edit.write()?;
         Ok(Outcome::Done)

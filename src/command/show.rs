@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
-use super::io::{Io, Outcome, TerminalSize, complain};
+use super::io::{Io, Outcome, Run, TerminalSize, complain};
 use super::member::Member;
 use super::messages::about_items;
 use super::meter::Meter;
@@ -190,7 +190,7 @@ impl Show {
                         None => Selection::whole(source),
                         Some(_) => Selection::slice(source, &places.spans),
                     };
-                    let items = ShownItems::read(selection, reader.limits, &options)?;
+                    let items = ShownItems::read(selection, reader.run.limits, &options)?;
                     Ok((title, items.without(&places.dropped)?))
                 };
                 match read() {
@@ -227,7 +227,7 @@ impl Show {
 
     /// Draws the one tensor.
     fn draw(&self, reader: &OperandReader<'_>, files: &[Operand], asked: &Asked<'_>) -> Result<()> {
-        let OperandReader { io, limits, .. } = *reader;
+        let Run { io, limits, .. } = reader.run;
         let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
         if self.output.is_none() {
             ensure!(io.stdout.is_terminal(), "--image: standard output is no terminal: use -o OUT.png");
@@ -247,7 +247,7 @@ impl Show {
         asked.finish()?;
         let picture = Picture::new(source, places, if self.rgb { Drawn::Colours } else { Drawn::Numbers }, limits)?;
         let times = if self.range.is_some() { 1 } else { 2 };
-        let meter = Meter::new(io, Some(picture.bytes().saturating_mul(times)), false);
+        let meter = Meter::new(reader.run, Some(picture.bytes().saturating_mul(times)));
         let progress = |bytes| meter.add(bytes);
         let scale = picture.scale(self.range, &progress)?;
         let has_range = scale.is_some() || self.range.is_none();

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
-use super::destination::{Destination, Origin};
+use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::member::Member;
 use super::messages::told;
@@ -14,6 +14,7 @@ use super::operation::Operation;
 use super::options::members::{Stops, TakenOptions};
 use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
 use super::sources::{OperandReader, slices_of};
+use crate::format::FileOptions;
 use crate::format::dims::dims_of;
 use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
@@ -109,14 +110,14 @@ impl Slice {
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
             report.source(&data);
             let mut work = if own.is_empty() {
-                OutputTensor::copy(data, reader.limits)
+                OutputTensor::copy(data, reader.run.limits)
             } else {
                 let call = Call::Slice(own).resolve(&[data.meta()], None, None);
                 let call = call.map_err(|error| anyhow!("{}: {error}", data.label()))?;
                 report.lines(&call.details);
-                OutputTensor::new(call.link(data.into(), reader.limits)?, reader.limits)
+                OutputTensor::new(call.link(data.into(), reader.run.limits)?, reader.run.limits)
             };
-            (work.name, work.recast.big_endian) = (Some((*name).to_owned()), output.big_endian);
+            work.name = Some((*name).to_owned());
             works.push(work);
             notes.extend(input.file_of(n)?.notes);
         }
@@ -129,8 +130,8 @@ impl Slice {
         ensure!(all_dims.iter().any(Option::is_some), "--at: {label}: {advice}");
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
         let left_out = |name: &str| !self.taken.takes(name);
-        let origin = Origin { is_named: false, notes: merged(&notes), left_out: &left_out, copies };
-        destination.write(works, origin, report)
+        let brought = FileOptions { notes: merged(&notes), copies, ..FileOptions::default() };
+        destination.write(works, brought, &left_out, report)
     }
 }
 

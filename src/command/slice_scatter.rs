@@ -108,7 +108,7 @@ impl SliceScatter {
         let mut base = Selection::base(data, edit.in_place);
         let counted =
             (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose()?;
-        let outcome = destination.put(Box::new(places.replacing(base, replacement)), limits, report)?;
+        let outcome = destination.put(Box::new(places.replacing(base, replacement)), report)?;
         if is_counted {
             let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
             match output.is_dry_run() {

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
-use super::io::Io;
+use super::io::{Io, Run};
 use super::keeping::{ANY_MEMBER, put_back};
-use super::member::{Member, refusal, typed};
-use super::messages::advised;
+use super::member::{Member, typed};
+use super::messages::{of_option, refusal};
 use super::meter::Meter;
 use super::options::{IndexList, InputOptions, NamedOperand, OperandArg, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
@@ -26,10 +26,8 @@ use crate::format::open::{Input, OpenOptions};
 use crate::format::{Format, Unchangeable};
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
-use crate::ops::machine::Machine;
 use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
-use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 
 /// What an operand is to its command.
@@ -98,69 +96,51 @@ impl Operand {
 /// Says an operator's refusal with the name that the user knows its subject by: one of `operands`, or an option.
 pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {
     let operand = operands.into_iter().find(|operand| operand.role.subject == error.subject());
-    let label = match (operand, error.subject()) {
-        (Some(operand), _) => operand.label.clone(),
-        // the message names its file itself
-        (None, Subject::File) => return error.into(),
-        (None, Subject::Output) => "output".to_owned(),
-        (None, option) => format!("--{option}"),
-    };
-    let message = advised(format!("{label}: {}", error.message()), error.advice());
-    match operand {
-        // most users who give one value as UPDATES want it in all places
-        Some(Operand { located, role, .. })
-            if role.subject == Subject::Updates && error.message().starts_with("shape []") =>
-        {
-            let value = if let Place::Json(value) = &located.place { value } else { "VALUE" };
-            let puts = if value == "VALUE" { "puts one value" } else { "puts it" };
-            anyhow!("{message}; --fill {value} {puts} in every place")
-        }
-        Some(_) | None => anyhow!(message),
+    let Some(Operand { located, label, role, .. }) = operand else { return of_option(error) };
+    let refused = refusal(label, &error);
+    if role.subject != Subject::Updates || !error.message().starts_with("shape []") {
+        return refused;
     }
+    // most users who give one value as UPDATES want it in all places
+    let value = if let Place::Json(value) = &located.place { value } else { "VALUE" };
+    let puts = if value == "VALUE" { "puts one value" } else { "puts it" };
+    anyhow!("{refused}; --fill {value} {puts} in every place")
 }
 
 /// Says an operator's refusal with the name of one of many operands, or of an option.
 pub(super) fn of_many(operands: &[Source], error: Error) -> anyhow::Error {
     match error.subject() {
         Subject::Operand(n) => refusal(operands[n].label(), &error),
-        _ => explained([], error),
+        _ => of_option(error),
     }
 }
 
 /// How the operands of a command are read.
 #[derive(Clone, Copy)]
 pub(super) struct OperandReader<'a> {
-    pub io: &'a Io,
+    /// The run. Its threads may share the reading, and the windows of the output.
+    pub run: Run<'a>,
     pub options: &'a InputOptions,
-    /// The threads that may share the reading, and the windows of the run.
-    pub limits: Limits,
-    /// How servers are asked for what lies behind addresses.
-    requests: RequestOptions,
     /// Whether there are more files than can be open at the same time.
     reopens: bool,
-    /// Whether it is not shown how much has come from servers.
-    quiet: bool,
 }
 
 impl<'a> OperandReader<'a> {
     /// Returns a reader for a run with the threads that the options or the environment give.
     ///
     /// # Errors
-    /// Those of [`Io::limits`] and [`Io::requests`].
+    /// Those of [`Run::new`].
     pub(super) fn new(io: &'a Io, options: &'a InputOptions, threads: &ThreadOptions) -> Result<Self> {
-        let (limits, requests) = (io.limits(threads)?, io.requests(&options.address)?);
-        Ok(Self { io, options, limits, requests, reopens: false, quiet: false })
+        Ok(Self { run: Run::new(io, threads, &options.address)?, options, reopens: false })
     }
 
     /// Returns a reader for a run with the threads and the memory that the options give.
     ///
     /// # Errors
-    /// Those of [`Io::limits`].
+    /// Those of [`Run::new`].
     pub(super) fn for_run(io: &'a Io, options: &'a InputOptions, run: &RunOptions) -> Result<Self> {
         let reader = Self::new(io, options, &run.threads)?;
-        let Limits { threads, machine } = reader.limits;
-        let machine = Machine { memory: run.memory.unwrap_or(machine.memory), ..machine };
-        Ok(Self { limits: Limits { threads, machine }, quiet: run.quiet, ..reader })
+        Ok(Self { run: reader.run.with(run), ..reader })
     }
 
     /// Returns a reader of `count` files that are sources at the same time. If the system does not let the program have them
@@ -171,7 +151,7 @@ impl<'a> OperandReader<'a> {
 
     /// Returns a reader that does not show how much has come from servers, if it is to be `quiet`.
     pub(super) fn quiet(self, quiet: bool) -> Self {
-        Self { quiet, ..self }
+        Self { run: Run { quiet, ..self.run }, ..self }
     }
 
     /// Opens the file of an operand.
@@ -189,7 +169,7 @@ impl<'a> OperandReader<'a> {
     pub(super) fn open_taken(&self, operand: &Operand, filter: NameFilter<'_>) -> Result<Arc<Input>> {
         let Operand { located, label, .. } = operand;
         let mut options = self.open_options(label);
-        let is_json = |text: &str| json::open(text.as_bytes(), Subject::Data, self.limits.threads).is_ok();
+        let is_json = |text: &str| json::open(text.as_bytes(), Subject::Data, self.run.limits.threads).is_ok();
         match &located.place {
             Place::Stdin => options.format = self.options.from,
             Place::Json(text) if Path::new(text).exists() && !is_json(text) => {
@@ -197,12 +177,12 @@ impl<'a> OperandReader<'a> {
             }
             _ => {}
         }
-        let stdin = || Box::new(self.io.stdin.clone());
+        let stdin = || Box::new(self.run.io.stdin.clone());
         let input = match (&located.place, &located.after) {
             (Place::Stdin, None) => options.open_stream(stdin())?,
             (Place::Stdin, Some(view)) => options.open_stream_as(stdin(), view)?,
             (Place::Object(_), _) => {
-                let _shown = Meter::of_requests(self.io, self.quiet);
+                let _shown = Meter::of_requests(self.run);
                 options.open(located)?
             }
             _ => collection::open(&options, located, filter)?,
@@ -214,9 +194,9 @@ impl<'a> OperandReader<'a> {
     /// names and first bytes of files tell their formats, and of a pipe there is often nothing that does.
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, ref missing, .. } = *self.options;
-        let (format, missing) = (from.filter(|_| !self.io.arguments.reads_stdin()), missing.clone());
-        let Self { requests, reopens, .. } = *self;
-        let threads = self.limits.threads;
+        let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
+        let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
+        let reopens = self.reopens;
         OpenOptions { format, skip_rows, missing, threads, requests, reopens, ..OpenOptions::new(label) }
     }
 
@@ -362,7 +342,7 @@ impl<'a> OperandReader<'a> {
         SliceArgs::new(&start, &stop)
             .and_then(|args| step.map_or(Ok(args.clone()), |steps| args.with_steps(&steps)))
             .and_then(|args| axes.map_or(Ok(args.clone()), |axes| args.with_axes(&axes)))
-            .map_err(|e| anyhow!("--{}: {}", e.subject(), e.message()))
+            .map_err(of_option)
     }
 
     /// Returns the integers of an option: the list itself, or what a file holds, which has `rank` axes if that is given.

@@ -101,7 +101,8 @@ impl Textconv {
                 writeln!(out).context("standard output")?;
             }
             let (member, mut text) = (Member::new(&input, n), Vec::new());
-            let told = member.source(&asked).and_then(|source| tell(&mut text, source, input.name(n), reader.limits));
+            let told =
+                member.source(&asked).and_then(|source| tell(&mut text, source, input.name(n), reader.run.limits));
             match told {
                 Ok(()) => out.write_all(&text).context("standard output")?,
                 Err(error) => {

@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::parts::PartOptions;
 use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
+use crate::command::messages::of_option;
 use crate::format::chunk_codec::ChunkCodec;
 use crate::format::located::{Located, Place, shown};
 use crate::format::sides::SidesRule;
@@ -180,18 +181,14 @@ impl OutputOptions {
         self.path().map_or_else(|| "standard output".to_owned(), |path| format!("output {}", shown(path)))
     }
 
-    /// Returns what a file of a format gets beside its tensors, which come with `notes`.
+    /// Returns what a file of a format gets beside its tensors: what the options ask for, and of what the inputs brought as
+    /// much as the format has a place for.
     ///
     /// # Errors
     /// An option for which the format has no place.
-    pub(crate) fn extras(&self, mut notes: Notes, format: Format) -> Result<FileOptions> {
-        // what inputs have is left behind, and what was typed is refused
-        if self.no_metadata || !format.can().notes {
-            notes.clear();
-        }
-        notes.extend(self.metadata.iter().cloned());
-        let extras = FileOptions {
-            notes,
+    pub(crate) fn file_options(&self, brought: FileOptions, format: Format) -> Result<FileOptions> {
+        let asked = FileOptions {
+            notes: self.metadata.iter().cloned().collect(),
             compress: self.compress,
             packed: self.packed,
             chunks: self.chunks.clone(),
@@ -200,11 +197,12 @@ impl OutputOptions {
             dimension_names: self.dims.as_ref().map(|names| names.0.clone()),
             stores_empty: self.store_empty,
             is_group: self.group,
-            ..FileOptions::default()
+            ..brought
         };
-        let checked = extras.check(format.argument(), format.can());
-        checked.map_err(|error| anyhow!("--{}: {}", error.subject(), error.message()))?;
-        Ok(extras)
+        asked.check(format.argument(), format.can()).map_err(of_option)?;
+        let mut notes = if self.no_metadata || !format.can().notes { Notes::default() } else { brought.notes };
+        notes.extend(asked.notes);
+        Ok(FileOptions { notes, is_group: self.group || brought.is_group, ..asked })
     }
 
     /// Returns the first option that asks for something of a tensor of that name, with dimensions of these names, that nobody
