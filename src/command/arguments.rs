@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use super::options::{IndexList, NamedOperand, OperandArg};
+use super::options::{IndexList, Operand};
 use crate::format::located::{Located, Place};
 use crate::format::remote::version_at;
 use crate::format::sides::SidesRule;
@@ -42,7 +42,6 @@ pub struct Arguments {
     command: String,
     /// The options and operands that were typed, in the order of the grammar.
     typed: Vec<Argument>,
-    reads_stdin: bool,
     /// Whether nothing is told of progress.
     pub(super) is_quiet: bool,
 }
@@ -59,10 +58,10 @@ struct Argument {
 #[derive(Clone, Debug)]
 enum ArgumentValue {
     Text(String),
-    /// A file or folder that is read, maybe with the name of a member or a view behind it.
+    /// What is read: an operand, or the file of a list.
     Operand {
-        /// The name that it gets in the output, with `=`, if one was typed.
-        name: String,
+        /// The name that it gets in the output, if one was typed.
+        name: Option<String>,
         located: Located,
     },
 }
@@ -89,11 +88,10 @@ impl Arguments {
             if arg.get_action().takes_values() && raw == arg.get_default_values() {
                 continue;
             }
-            let plain = values::<OperandArg>(matches, id).into_iter().map(|operand| (None, operand.located()));
-            let named = values::<NamedOperand>(matches, id).into_iter().map(|operand| operand.located());
-            let operands = plain.chain(named).map(|(name, located)| found.operand(name, located));
+            let operands = values::<Operand>(matches, id).into_iter();
+            let operands = operands.map(|Operand { name, located, .. }| ArgumentValue::Operand { name, located });
             let lists = values::<IndexList>(matches, id).into_iter().map(|list| match list {
-                IndexList::File(path) => ArgumentValue::Operand { name: String::new(), located: Located::of(path) },
+                IndexList::File(path) => ArgumentValue::Operand { name: None, located: Located::of(path) },
                 IndexList::List(numbers) => ArgumentValue::Text(with_commas(&numbers)),
             });
             let sides = values::<SidesRule>(matches, id).into_iter();
@@ -107,22 +105,11 @@ impl Arguments {
         found
     }
 
-    /// Returns the value of an operand. One on the command line is compared by its value, so without its blanks.
-    fn operand(&mut self, name: Option<String>, located: Located) -> ArgumentValue {
-        let name = name.map(|name| format!("{name}=")).unwrap_or_default();
-        match &located.place {
-            Place::Json(text) => ArgumentValue::Text(name + &without_blanks(text)),
-            Place::Stdin => {
-                self.reads_stdin = true;
-                ArgumentValue::Text(name + "-")
-            }
-            _ => ArgumentValue::Operand { name, located },
-        }
-    }
-
     /// Returns whether an operand is standard input, if the command line says which format it reads.
     pub(super) fn reads_stdin(&self) -> bool {
-        self.reads_stdin
+        let is_stdin =
+            |value: &ArgumentValue| matches!(value, ArgumentValue::Operand { located, .. } if located.is_stdin());
+        self.typed.iter().flat_map(|argument| &argument.values).any(is_stdin)
     }
 
     /// Refuses standard input, which every part would read.
@@ -130,13 +117,14 @@ impl Arguments {
     /// # Errors
     /// An operand is standard input.
     pub(super) fn refuse_stdin(&self) -> Result<()> {
-        ensure!(!self.reads_stdin, "--part: standard input cannot be read by every part: name a file");
+        ensure!(!self.reads_stdin(), "--part: standard input cannot be read by every part: name a file");
         Ok(())
     }
 
     /// Returns the record of what `of` parts of an output are made from: the version of the program, the command, the number
     /// of parts, the options, and the operands by what they are. An operand is its file, whatever links lead there and
-    /// wherever the program runs, with the text behind it and a stamp that changes when the file does.
+    /// wherever the program runs, with the text behind it and a stamp that changes when the file does; one on the command line
+    /// is its value, without its blanks.
     ///
     /// # Errors
     /// An operand is the output, lies in it or has it in itself, is a pipe or a device, or is not there.
@@ -158,39 +146,55 @@ impl Arguments {
                     }
                     ArgumentValue::Operand { name, located } => (name, located),
                 };
-                let label = || format!("{key} {}", located.shown());
-                if let Place::Object(address) = &located.place {
-                    let shown = located.shown();
-                    ensure!(
-                        !target.overlaps(address),
-                        "--part: the operand {shown} overlaps {}: parts would read what other parts write",
-                        target.label()
-                    );
-                    let version = version_at(address, requests).with_context(label)?;
-                    record.add(key, Some(&format!("{name}{shown}")), Some(&version));
-                    continue;
-                }
-                let path = located.typed();
-                let file = located.file().unwrap_or_else(|| path.to_owned());
-                let found = fs::metadata(&file).with_context(label)?;
-                let is_stored = found.is_file() || found.is_dir();
-                ensure!(is_stored, "--part: {} cannot be read by every part: name a file", label());
-                let real = fs::canonicalize(&file).with_context(label)?;
-                if let Some(output) = &output {
-                    refuse_own(target, output, path, &real)?;
-                }
-                let stamp = stage::stamp(&real).with_context(label)?;
-                // where machines have the folder of the output under different names, what lies in it is the same
-                let from_there =
-                    output.as_deref().and_then(Path::parent).and_then(|folder| real.strip_prefix(folder).ok());
-                let behind = &path.as_os_str().as_encoded_bytes()[file.as_os_str().len()..];
-                let value =
-                    format!("{name}{}{}", text_of(from_there.unwrap_or(&real)), String::from_utf8_lossy(behind));
-                record.add(key, Some(&value), Some(&stamp));
+                let name = name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
+                let (value, stamp) = match &located.place {
+                    Place::Json(text) => (without_blanks(text), None),
+                    Place::Object(address) => {
+                        let shown = located.shown();
+                        ensure!(
+                            !target.overlaps(address),
+                            "--part: the operand {shown} overlaps {}: parts would read what other parts write",
+                            target.label()
+                        );
+                        let version = version_at(address, requests).with_context(|| format!("{key} {shown}"))?;
+                        (shown, Some(version))
+                    }
+                    _ => file_recorded(located, key, target, output.as_deref())?,
+                };
+                record.add(key, Some(&(name + &value)), stamp.as_deref());
             }
         }
         Ok(record)
     }
+}
+
+/// Returns the file that an operand is, with the text behind it, and its stamp. Messages call the operand by `key`; the parts
+/// make `output`, which is that of `target`.
+///
+/// # Errors
+/// Those of [`Arguments::record`].
+fn file_recorded(
+    located: &Located,
+    key: &str,
+    target: &Target,
+    output: Option<&Path>,
+) -> Result<(String, Option<String>)> {
+    let label = || format!("{key} {}", located.shown());
+    let path = located.typed();
+    let file = located.file().unwrap_or_else(|| path.to_owned());
+    let found = fs::metadata(&file).with_context(label)?;
+    let is_stored = found.is_file() || found.is_dir();
+    ensure!(is_stored, "--part: {} cannot be read by every part: name a file", label());
+    let real = fs::canonicalize(&file).with_context(label)?;
+    if let Some(output) = output {
+        refuse_own(target, output, path, &real)?;
+    }
+    let stamp = stage::stamp(&real).with_context(label)?;
+    // where machines have the folder of the output under different names, what lies in it is the same
+    let from_there = output.and_then(Path::parent).and_then(|folder| real.strip_prefix(folder).ok());
+    let behind = &path.as_os_str().as_encoded_bytes()[file.as_os_str().len()..];
+    let value = format!("{}{}", text_of(from_there.unwrap_or(&real)), String::from_utf8_lossy(behind));
+    Ok((value, Some(stamp)))
 }
 
 /// Refuses an operand that parts of the output would change while others read it.
@@ -244,8 +248,6 @@ fn values<T: Any + Clone + Send + Sync>(matches: &ArgMatches, id: &str) -> Vec<T
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
     use crate::command::{grammar, sub_command};
 
@@ -261,7 +263,9 @@ mod tests {
         let values = |values: Vec<ArgumentValue>| {
             values.into_iter().map(|value| match value {
                 ArgumentValue::Text(text) => text,
-                ArgumentValue::Operand { name, located } => format!("{name}<{}>", located.shown()),
+                ArgumentValue::Operand { name, located } => {
+                    format!("{}<{}>", name.map(|name| name + "=").unwrap_or_default(), located.shown())
+                }
             })
         };
         let typed = typed.into_iter().flat_map(|Argument { key, values: all }| [key].into_iter().chain(values(all)));
@@ -288,9 +292,9 @@ mod tests {
             ("slice a.npy --start s.npy --stop 2 --finish 2", "slice DATA <a.npy> --start <s.npy> --stop 2"),
             (
                 "convert x=a.npy [1] --finish 2 --metadata a=b --metadata c=d",
-                "convert IN x=<a.npy> [1] --metadata a=b c=d",
+                "convert IN x=<a.npy> <[1]> --metadata a=b c=d",
             ),
-            ("scatter-nd a.npy [[1]] 5 --finish 2", "scatter-nd DATA <a.npy> INDICES [[1]] UPDATES 5"),
+            ("scatter-nd a.npy [[1]] 5 --finish 2", "scatter-nd DATA <a.npy> INDICES <[[1]]> UPDATES <5>"),
         ];
         for (line, expected) in rows {
             assert_eq!(typed(line), expected, "{line}");
@@ -317,22 +321,22 @@ mod tests {
     #[test]
     fn what_is_an_operand() {
         let rows: [(&str, &[&str], bool); 7] = [
-            ("slice-scatter a.npy - --at : --from csv", &["a.npy"], true),
-            ("diff a.npy - --from csv", &["a.npy"], true),
-            ("convert x=- b.npy --from csv", &["b.npy"], true),
+            ("slice-scatter a.npy - --at : --from csv", &["a.npy", "-"], true),
+            ("diff a.npy - --from csv", &["a.npy", "-"], true),
+            ("convert x=- b.npy --from csv", &["-", "b.npy"], true),
             ("slice 0.npy --part 1/2 --start 0 --stop stop.npy --to npy", &["0.npy", "stop.npy"], false),
-            ("scatter-update a.npy [0] - --axis 0 --finish 3", &["a.npy"], true),
+            ("scatter-update a.npy [0] - --axis 0 --finish 3", &["a.npy", "[0]", "-"], true),
             ("convert x=a.npy b.npy --part 1/2 --rename a.npy=b.npy", &["a.npy", "b.npy"], false),
             ("scatter-nd a.zarr i.npy u.npz:u --part 1/2", &["a.zarr", "i.npy", "u.npz:u"], false),
         ];
         for (line, operands, reads_stdin) in rows {
-            let mut found = arguments(line);
-            let paths = found.typed.drain(..).flat_map(|argument| argument.values).filter_map(|value| match value {
-                ArgumentValue::Operand { located, .. } => Some(located.typed().to_owned()),
+            let found = arguments(line);
+            let shown = found.typed.iter().flat_map(|argument| &argument.values).filter_map(|value| match value {
+                ArgumentValue::Operand { located, .. } => Some(located.shown()),
                 ArgumentValue::Text(_) => None,
             });
-            assert_eq!(paths.collect::<Vec<_>>(), operands.iter().map(PathBuf::from).collect::<Vec<_>>(), "{line}");
-            assert_eq!(found.reads_stdin, reads_stdin, "{line}");
+            assert_eq!(shown.collect::<Vec<_>>(), operands, "{line}");
+            assert_eq!(found.reads_stdin(), reads_stdin, "{line}");
         }
     }
 }

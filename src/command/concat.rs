@@ -11,8 +11,8 @@ use super::member::Member;
 use super::messages::counted;
 use super::meter::Meter;
 use super::operation::settle;
-use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
-use super::sources::{DATA, OperandReader, check_stdin, of_many};
+use super::options::{DATA, IndexList, Operand, OperatorOptions, check_stdin, data_help};
+use super::sources::{OperandReader, of_many};
 use crate::error::{ErrorKind, Subject};
 use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
@@ -34,8 +34,8 @@ use crate::storage::source::Source;
 #[command(override_usage = "tensorop concat [OPTIONS] <DATA>...", after_long_help = EXAMPLES)]
 pub(super) struct Concat {
     /// The tensors, in the order of the output
-    #[arg(value_name = "DATA", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help(DATA_HELP))]
-    pub data: Vec<OperandArg>,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help(DATA_HELP))]
+    pub data: Vec<Operand>,
     /// The axis: an integer from -rank to rank - 1, with --stack to rank (also [N], or a file with one integer) [default: 0]
     ///
     /// With --in-place it must be the outermost axis in storage, which is then the default.
@@ -78,8 +78,8 @@ impl Concat {
     /// Checks that the operands fit together and writes them one after the other.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
-        let operands: Vec<_> = self.data.iter().map(|arg| DATA.of(arg)).collect();
-        check_stdin(&operands)?;
+        let operands = &self.data;
+        check_stdin(operands)?;
         let axis = self.axis.as_ref().map(|axis| reader.axis(axis)).transpose()?;
         let reader = reader.for_files(operands.len());
         let open = |(n, operand)| match (n, self.in_place) {

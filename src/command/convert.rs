@@ -14,9 +14,9 @@ use super::member::Member;
 use super::messages::told;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
-use super::options::{DTypeParser, MemberOptions, NamedOperand, OperatorOptions, OptionWord};
-use super::options::{data_help, dtype_help, parse_size, parse_words, word};
-use super::sources::{IN, Operand, OperandReader, check_stdin};
+use super::options::{DTypeParser, IN, MemberOptions, Operand, OperatorOptions, OptionWord};
+use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
+use super::sources::OperandReader;
 use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
 use crate::format::write::{OutputTensor, Recast};
@@ -40,8 +40,8 @@ use crate::storage::unread::UnreadArray;
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 pub(super) struct Convert {
     /// The tensors, each optionally with its name in the output
-    #[arg(value_name = "[NAME=]IN", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
-    pub inputs: Vec<NamedOperand>,
+    #[arg(value_name = "[NAME=]IN", value_parser = IN.named_parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
+    pub inputs: Vec<Operand>,
     /// Convert the values to this dtype; with GLOB=DTYPE only in tensors with matching names
     #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser::of_values(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
     pub cast: Vec<CastArg>,
@@ -128,8 +128,8 @@ struct Inputs<'o> {
 impl Convert {
     /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let operands: Vec<_> = self.inputs.iter().map(|input| IN.named(input)).collect();
-        check_stdin(&operands)?;
+        let operands = &self.inputs;
+        check_stdin(operands)?;
         // if they are too many, opening them says what is wrong
         allow_open_files(operands.len());
         let OperatorOptions { input, output, run } = &self.options;
@@ -148,7 +148,7 @@ impl Convert {
         let reader = OperandReader::for_run(io, input, run)?;
         let destination = Destination::of(reader.run, output, false)?.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
-        let Inputs { chosen, replaced, notes } = self.choose(&reader, &operands, format)?;
+        let Inputs { chosen, replaced, notes } = self.choose(&reader, operands, format)?;
         if chosen.is_empty() {
             let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));

@@ -17,13 +17,13 @@ use super::member::Member;
 use super::messages::{about_items, counted, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
-    InputOptions, MemberOptions, OperandArg, OptionWord, PassOptions, ThreadOptions, data_help, parse_number,
-    parse_words, word,
+    ACTUAL, EXPECTED, InputOptions, MemberOptions, Operand, OptionWord, PassOptions, ThreadOptions, check_stdin,
+    data_help, parse_number, parse_words, word,
 };
 use super::renames::Renames;
 use super::show::{png_target, write_png};
-use super::sides::{ACTUAL, ComparedSides, Comparing, EXPECTED, NamedPairs, open_two, pair_up};
-use super::sources::{Operand, OperandReader, check_stdin};
+use super::sides::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
+use super::sources::OperandReader;
 use crate::diff::maps::{self, Density};
 use crate::diff::models::{Models, ReportForm, SortKey, TensorVerdict};
 use crate::diff::{self, Effort, Options, Reason};
@@ -62,11 +62,11 @@ use crate::storage::target::Target;
 #[command(mut_arg("rename", |arg| arg.help(RENAME).long_help(LONG_RENAME)))]
 pub(super) struct Diff {
     /// The expected tensor, container or folder
-    #[arg(value_name = "EXPECTED", allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The expected tensor, container or folder."))]
-    pub expected: OperandArg,
+    #[arg(value_name = "EXPECTED", value_parser = EXPECTED.parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The expected tensor, container or folder."))]
+    pub expected: Operand,
     /// The tensor, container or folder to check
-    #[arg(value_name = "ACTUAL", allow_negative_numbers = true, value_hint = ValueHint::AnyPath)]
-    pub actual: OperandArg,
+    #[arg(value_name = "ACTUAL", value_parser = ACTUAL.parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath)]
+    pub actual: Operand,
     #[command(flatten)]
     pub passing: PassOptions,
     /// Show the N mismatches with the largest |ACTUAL - EXPECTED| instead of the first; NaN and infinite ones come before all
@@ -226,16 +226,16 @@ impl Diff {
         if self.passing.metadata && self.accepts(io) {
             bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, and no metadata: leave one of the two out");
         }
-        let operands = [EXPECTED.of(&self.expected), ACTUAL.of(&self.actual)];
-        check_stdin(&operands)?;
-        let located = operands.each_ref().map(|operand| &operand.located);
-        let expected = find(&reader, &operands[0], self.accepts(io));
+        let operands = [&self.expected, &self.actual];
+        check_stdin(operands)?;
+        let located = operands.map(|operand| &operand.located);
+        let expected = find(&reader, operands[0], self.accepts(io));
         let expected = expected.map_err(|error| Self::offer_to_make(located, error))?;
-        let actual = find(&reader, &operands[1], false)?;
-        match pair_up(&reader, &operands, [expected, actual], &self.members)? {
-            ComparedSides::Two(found) => self.two(run, &operands[0], &found),
-            ComparedSides::New(found) => self.new_one(run, &operands[0], &found),
-            ComparedSides::Many(pairs) => self.many(run, &operands[0], &pairs),
+        let actual = find(&reader, operands[1], false)?;
+        match pair_up(&reader, operands, [expected, actual], &self.members)? {
+            ComparedSides::Two(found) => self.two(run, operands[0], &found),
+            ComparedSides::New(found) => self.new_one(run, operands[0], &found),
+            ComparedSides::Many(pairs) => self.many(run, operands[0], &pairs),
         }
     }
 

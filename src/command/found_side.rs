@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use super::member::Member;
-use super::sources::{Operand, OperandReader};
+use super::options::Operand;
+use super::sources::OperandReader;
 use crate::format::collection::{Collection, Opening};
 use crate::format::folder::Folder;
 use crate::format::located::{Located, Place};

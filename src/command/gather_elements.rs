@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
 use super::operation::Operation;
-use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
+use super::options::{DATA, INDICES, IndexList, Operand, OperatorOptions, data_help};
 use crate::ops::call::Call;
 
 /// Take items by their indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)
@@ -21,11 +21,11 @@ use crate::ops::call::Call;
 #[command(override_usage = "tensorop gather-elements [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
 pub(super) struct GatherElements {
     /// The tensor to take from
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
+    pub data: Operand,
     /// The place on the axis for each item of the output, integers: an operand like DATA
-    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
-    pub indices: OperandArg,
+    #[arg(value_name = "INDICES", value_parser = INDICES.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: Operand,
     /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)
     #[arg(long, value_name = "N", value_parser = IndexList::parser(), default_value = "0", help_heading = "Gather")]
     pub axis: IndexList,

@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
 use super::operation::Operation;
-use super::options::{OperandArg, OperatorOptions, data_help, parse_number};
+use super::options::{DATA, INDICES, Operand, OperatorOptions, data_help, parse_number};
 use crate::ops::call::Call;
 
 /// Take blocks by their index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)
@@ -20,11 +20,11 @@ use crate::ops::call::Call;
 #[command(override_usage = "tensorop gather-nd [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
 pub(super) struct GatherNd {
     /// The tensor to take from
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
+    pub data: Operand,
     /// The index tuples along the last axis, integers: an operand like DATA
-    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
-    pub indices: OperandArg,
+    #[arg(value_name = "INDICES", value_parser = INDICES.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: Operand,
     /// The number of leading axes that are batches, the same in DATA and INDICES
     #[arg(long, value_name = "B", value_parser = parse_number::<i64>, default_value_t = 0, help_heading = "Gather")]
     pub batch_dims: i64,

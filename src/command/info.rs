@@ -12,8 +12,10 @@ use super::member::Member;
 use super::messages::reason;
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
-use super::options::{InputOptions, OperandArg, OptionWord, ThreadOptions, data_help, parse_words, word};
-use super::sources::{FILE, Operand, OperandReader, check_stdin};
+use super::options::{
+    FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
+};
+use super::sources::OperandReader;
 use crate::engine::explain::Explanation;
 use crate::format::content::Description;
 use crate::format::name_order::by_numbers;
@@ -34,8 +36,8 @@ use crate::storage::source::Source;
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Info {
     /// The tensors
-    #[arg(value_name = "FILE", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
-    pub files: Vec<OperandArg>,
+    #[arg(value_name = "FILE", value_parser = FILE.parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
+    pub files: Vec<Operand>,
     /// Print the smallest and largest item, mean, standard deviation, and the numbers of NaN, infinite and zero items
     ///
     /// One line for each tensor, over the finite items; the standard deviation is that of the population. Numbers have at
@@ -161,15 +163,15 @@ impl Info {
 
     /// Describes the tensors of all files.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let files: Vec<_> = self.files.iter().map(|file| FILE.of(file)).collect();
-        check_stdin(&files)?;
+        let files = &self.files;
+        check_stdin(files)?;
         let mut out = BufWriter::new(io.stdout.clone());
         let mut found = Found::default();
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
         let mut outcome = Outcome::Done;
         let mut taking = Taking::new(&self.taken);
-        for file in &files {
+        for file in files {
             // one bad file among many should not hide what the others hold
             match self.describe_all(&reader, file, &asked, &mut taking, &mut found) {
                 Ok(Outcome::Done) => {}

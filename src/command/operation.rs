@@ -9,8 +9,8 @@ use anyhow::{Result, anyhow, bail};
 use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::messages::told;
-use super::options::{ChangeOptions, OperandArg, OperatorOptions, UpdatesOptions};
-use super::sources::{DATA, INDICES, Operand, OperandReader, UPDATES, check_stdin, explained};
+use super::options::{ChangeOptions, Operand, OperatorOptions, UpdatesOptions, check_stdin};
+use super::sources::{OperandReader, explained};
 use crate::error::{Error, Subject};
 use crate::format::located::Located;
 use crate::format::stored_dtype::hold_to_rule;
@@ -34,9 +34,9 @@ pub(super) struct Operation<'a> {
     pub destination: Destination<'a>,
     /// Whether other processes may change other parts of DATA at the same time.
     together: bool,
-    pub data: Operand,
-    indices: Option<Operand>,
-    updates: Option<Operand>,
+    pub data: &'a Operand,
+    indices: Option<&'a Operand>,
+    updates: Option<&'a Operand>,
     /// The value of `--fill`, which is given in place of UPDATES.
     fill: Option<&'a str>,
 }
@@ -48,12 +48,11 @@ impl<'a> Operation<'a> {
     /// Standard input for more than one operand; those of [`settle`].
     pub(super) fn begin(
         io: &'a Io,
-        data: &'a OperandArg,
-        indices: Option<&'a OperandArg>,
+        data: &'a Operand,
+        indices: Option<&'a Operand>,
         options: &'a OperatorOptions,
     ) -> Result<Self> {
-        let (data, indices) = (DATA.of(data), indices.map(|arg| INDICES.of(arg)));
-        check_stdin([&data].into_iter().chain(&indices))?;
+        check_stdin([data].into_iter().chain(indices))?;
         let (destination, reader) = settle(io, options, false)?;
         Ok(Self { reader, destination, together: false, data, indices, updates: None, fill: None })
     }
@@ -64,15 +63,14 @@ impl<'a> Operation<'a> {
     /// Standard input for more than one operand; those of [`settle`].
     pub(super) fn begin_change(
         io: &'a Io,
-        data: &'a OperandArg,
-        indices: Option<&'a OperandArg>,
+        data: &'a Operand,
+        indices: Option<&'a Operand>,
         updates: &'a UpdatesOptions,
         options: &'a ChangeOptions,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
-        let (data, indices) = (DATA.of(data), indices.map(|arg| INDICES.of(arg)));
-        let (updates, fill) = (updates.updates.as_ref().map(|arg| UPDATES.of(arg)), updates.fill.as_deref());
-        check_stdin([&data].into_iter().chain(&indices).chain(&updates))?;
+        let (updates, fill) = (updates.updates.as_ref(), updates.fill.as_deref());
+        check_stdin([data].into_iter().chain(indices).chain(updates))?;
         let reader = OperandReader::for_run(io, input, run)?;
         let destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
         Ok(Self { reader, destination, together: output.parts.part.is_some(), data, indices, updates, fill })
@@ -85,11 +83,11 @@ impl<'a> Operation<'a> {
     pub(super) fn open(self) -> Result<OpenOperation<'a>> {
         let in_place = self.destination.is_in_place();
         let data = match in_place {
-            true => self.reader.find_locked(&self.data, self.together),
-            false => self.reader.find(&self.data),
+            true => self.reader.find_locked(self.data, self.together),
+            false => self.reader.find(self.data),
         }?;
         let find = |operand: &Operand| self.reader.find(operand).map_err(|error| or_fill(&operand.located, error));
-        let updates = self.updates.as_ref().map(find).transpose()?;
+        let updates = self.updates.map(find).transpose()?;
         let members: Vec<_> = [data].into_iter().chain(updates).collect();
         let mut sources = self.reader.sources(&members)?.into_iter();
         let data = sources.next().expect("a source for DATA");
@@ -122,7 +120,7 @@ impl<'a> OpenOperation<'a> {
     /// Says a refusal of the library in the names that the user knows.
     pub(super) fn explain(&self, error: Error) -> anyhow::Error {
         let Operation { data, indices, updates, .. } = &self.operation;
-        explained([data].into_iter().chain(indices).chain(updates), error)
+        explained([*data].into_iter().chain(*indices).chain(*updates), error)
     }
 
     /// Resolves a call for the operands.
@@ -173,7 +171,7 @@ impl<'a> OpenOperation<'a> {
     /// An index tensor that holds no integers; those of [`Call::resolve`] and [`ResolvedCall::link`]; of reading and writing.
     pub(super) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
         let limits = self.operation.reader.run.limits;
-        let indices = self.operation.indices.as_ref().map(|operand| self.operation.reader.integers(operand));
+        let indices = self.operation.indices.map(|operand| self.operation.reader.integers(operand));
         self.operands.indices = indices.transpose()?;
         let call = self.resolve(call)?;
         if let (Some((item, label)), Some(shape)) = (self.filling()?, &call.updates) {

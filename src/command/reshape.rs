@@ -7,8 +7,8 @@ use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::messages::counted;
 use super::operation::settle;
-use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
-use super::sources::{DATA, Operand, OperandReader, explained};
+use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
+use super::sources::{OperandReader, explained};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::npy_header::HeaderEdit;
 use crate::format::write::OutputTensor;
@@ -35,8 +35,8 @@ const TITLE: &str = "reshape (ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVIN
 )]
 pub(super) struct Reshape {
     /// The tensor to reshape
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to reshape."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to reshape."))]
+    pub data: Operand,
     /// The new dims, such as 2,-1 or a file; -1 is computed from the others, 0 is the dim of DATA there (Reshape)
     ///
     /// A list of integers such as 2,-1 or [0,0,-1], or the path of a 1-D integer tensor. -1 may occur once. It is refused
@@ -83,15 +83,15 @@ impl Reshape {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let call = Call::Reshape(self.new_shape(&reader)?);
-        let operand = DATA.of(&self.data);
+        let operand = &self.data;
         let data = match self.in_place {
-            true => reader.source_of(reader.find_locked_npy(&operand)?)?,
-            false => reader.source(&operand)?,
+            true => reader.source_of(reader.find_locked_npy(operand)?)?,
+            false => reader.source(operand)?,
         };
         if self.in_place {
             reader.check_header_counts(&operand, &data)?;
         }
-        let call = call.resolve(&[data.meta()], None, None).map_err(|error| self.explained(&operand, error))?;
+        let call = call.resolve(&[data.meta()], None, None).map_err(|error| self.explained(error))?;
         let report = destination.report(TITLE).with(&call, [&data]);
         let Resolved::Reshaped(shape) = call.resolved else { unreachable!("Reshape gives new dims") };
         match destination.format() {
@@ -147,10 +147,10 @@ impl Reshape {
     }
 
     /// Says a refusal with the options that the user knows.
-    fn explained(&self, operand: &Operand, error: Error) -> anyhow::Error {
+    fn explained(&self, error: Error) -> anyhow::Error {
         let is_shape = error.subject() == Subject::Argument("shape");
         let has_zero = is_shape && !self.allow_zero && error.message().starts_with("0 at position");
-        let error = explained([operand], error);
+        let error = explained([&self.data], error);
         if has_zero { anyhow!("{error}; with --allow-zero it is a dim of 0") } else { error }
     }
 }

@@ -5,7 +5,9 @@ use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
 use super::operation::Operation;
-use super::options::{ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions};
+use super::options::{
+    ChangeOptions, DATA, DuplicateOptions, INDICES, IndexList, Operand, SCATTER_HEADING, UpdatesOptions,
+};
 use super::options::{data_help, parse_number, parse_words, reductions};
 use crate::ops::call::Call;
 use crate::ops::reduction::Reduction;
@@ -24,11 +26,11 @@ use crate::ops::scatter_elements;
 #[command(override_usage = "tensorop scatter-elements [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
 pub(super) struct ScatterElements {
     /// The tensor to begin with
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    pub data: Operand,
     /// The place on the axis for each update, integers: an operand like DATA
-    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
-    pub indices: OperandArg,
+    #[arg(value_name = "INDICES", value_parser = INDICES.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: Operand,
     #[command(flatten)]
     pub updates: UpdatesOptions,
     /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use super::io::{Io, Outcome};
 use super::operation::Operation;
 use super::options::{
-    ChangeOptions, DuplicateOptions, IndexList, OperandArg, SCATTER_HEADING, UpdatesOptions, data_help,
+    ChangeOptions, DATA, DuplicateOptions, INDICES, IndexList, Operand, SCATTER_HEADING, UpdatesOptions, data_help,
 };
 use crate::ops::call::Call;
 use crate::ops::reduction::Reduction;
@@ -21,11 +21,11 @@ use crate::ops::reduction::Reduction;
 #[command(override_usage = "tensorop scatter-update [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>> --axis <N>", after_long_help = EXAMPLES)]
 pub(super) struct ScatterUpdate {
     /// The tensor to begin with
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    pub data: Operand,
     /// The places of the axis, integers of any rank: an operand like DATA
-    #[arg(value_name = "INDICES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
-    pub indices: OperandArg,
+    #[arg(value_name = "INDICES", value_parser = INDICES.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub indices: Operand,
     #[command(flatten)]
     pub updates: UpdatesOptions,
     /// The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)

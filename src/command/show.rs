@@ -13,9 +13,9 @@ use super::member::Member;
 use super::messages::about_items;
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
-use super::options::{At, InputOptions, OperandArg, PageOptions, ThreadOptions};
-use super::options::{data_help, parse_number, parse_path};
-use super::sources::{FILE, Operand, OperandReader, check_stdin};
+use super::options::{At, FILE, InputOptions, Operand, PageOptions, ThreadOptions};
+use super::options::{check_stdin, data_help, parse_number, parse_path};
+use super::sources::OperandReader;
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
 use crate::format::dims::dims_of;
@@ -45,8 +45,8 @@ use crate::storage::target::{OpenOutput, Target};
 #[command(override_usage = "tensorop show [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 pub(super) struct Show {
     /// The tensors
-    #[arg(value_name = "FILE", required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
-    pub files: Vec<OperandArg>,
+    #[arg(value_name = "FILE", value_parser = FILE.parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
+    pub files: Vec<Operand>,
     /// Show a part of each: slices and single places in NumPy's notation, such as '3, ..., ::2'
     ///
     /// Like --at of slice, with one entry for each axis; axes that are not named are shown whole. An integer is one place,
@@ -152,12 +152,12 @@ impl ShownItems {
 impl Show {
     /// Shows the tensors of all files.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let files: Vec<_> = self.files.iter().map(|file| FILE.of(file)).collect();
-        check_stdin(&files)?;
+        let files = &self.files;
+        check_stdin(files)?;
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
         if self.image {
-            return self.draw(&reader, &files, &asked).map(|()| Outcome::Done);
+            return self.draw(&reader, files, &asked).map(|()| Outcome::Done);
         }
         let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(TextOptions::NUMPY)) };
         let options = self.page.above(threshold);
@@ -178,7 +178,7 @@ impl Show {
                 }
             };
             if number == last
-                && let Err(error) = check(&taking, &files)
+                && let Err(error) = check(&taking, files)
             {
                 tell(&mut out, error)?;
                 break;

@@ -12,24 +12,18 @@ use super::asked::Asked;
 use super::found_side::FoundSide;
 use super::member::{Member, typed};
 use super::messages::told;
-use super::options::MemberOptions;
-use super::sources::{Operand, OperandReader, OperandRole};
+use super::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
+use super::sources::OperandReader;
 use crate::diff::metadata::FilePairs;
 use crate::diff::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
-use crate::error::Subject;
 use crate::format::Format;
 use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::glob::Glob;
 use crate::format::name_order::by_numbers;
 use crate::parallel::{Threads, locked, share};
 use crate::storage::source::Source;
-
-/// The tensors that are right.
-pub(super) const EXPECTED: OperandRole = OperandRole { name: "EXPECTED", subject: Subject::Operand(0) };
-/// The tensors that are checked.
-pub(super) const ACTUAL: OperandRole = OperandRole { name: "ACTUAL", subject: Subject::Operand(1) };
 
 /// Pairs of fewer bytes on both sides together are compared by one thread each: to start others for a tensor of a few
 /// pages takes longer than to compare it, and a checkpoint has thousands of them.
@@ -62,26 +56,26 @@ pub(super) struct NamedPairs {
 /// One tensor against many; no tensor on either side; those of opening; patterns that match nothing.
 pub(super) fn pair_up(
     reader: &OperandReader<'_>,
-    operands: &[Operand; 2],
+    operands: [&Operand; 2],
     [expected, actual]: [FoundSide; 2],
     members: &MemberOptions,
 ) -> Result<ComparedSides> {
-    let labels = operands.each_ref().map(|operand| operand.label.as_str());
+    let labels = operands.map(|operand| operand.label.as_str());
     let is_meant = |side: &FoundSide| matches!(side, FoundSide::One { is_meant: true, .. });
     let root = &operands[0].located;
     // the name of one tensor among several is an error, which `into_one` reports
     if matches!(expected, FoundSide::Absent) && (actual.is_one() || root.output().1.is_some()) {
-        return Ok(ComparedSides::New(Box::new(actual.into_one(&operands[1], labels[0])?)));
+        return Ok(ComparedSides::New(Box::new(actual.into_one(operands[1], labels[0])?)));
     }
     let name = [&expected, &actual].map(|side| side.named().map(str::to_owned));
     let (expected, actual) = match name {
-        [Some(name), None] => (expected, actual.with_member(&name, reader, &operands[1])?),
-        [None, Some(name)] => (expected.with_member(&name, reader, &operands[0])?, actual),
+        [Some(name), None] => (expected, actual.with_member(&name, reader, operands[1])?),
+        [None, Some(name)] => (expected.with_member(&name, reader, operands[0])?, actual),
         _ => (expected, actual),
     };
     if expected.is_one() && actual.is_one() || is_meant(&expected) || is_meant(&actual) {
-        let expected = expected.into_one(&operands[0], labels[1])?;
-        return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(&operands[1], labels[0])?])));
+        let expected = expected.into_one(operands[0], labels[1])?;
+        return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(operands[1], labels[0])?])));
     }
     let folders =
         [&expected, &actual].map(|side| if let FoundSide::Folder(folder) = side { Some(folder.clone()) } else { None });
@@ -92,7 +86,7 @@ pub(super) fn pair_up(
         Opening { role, options: reader.open_options(""), filter, by_files }
     };
     let mut sides =
-        [expected.into_many(&operands[0], &opening(0, false))?, actual.into_many(&operands[1], &opening(1, false))?];
+        [expected.into_many(operands[0], &opening(0, false))?, actual.into_many(operands[1], &opening(1, false))?];
     for (one, other) in [(0, 1), (1, 0)] {
         // beside a folder of several files the names of a model are those of its folder, too, or nothing would have a partner
         // (and a folder that is made is made of the same files)

@@ -12,7 +12,7 @@ use super::member::Member;
 use super::messages::told;
 use super::operation::Operation;
 use super::options::members::{Stops, TakenOptions};
-use super::options::{OperandArg, OperatorOptions, SliceOptions, data_help};
+use super::options::{DATA, Operand, OperatorOptions, SliceOptions, data_help};
 use super::sources::{OperandReader, slices_of};
 use crate::format::FileOptions;
 use crate::format::dims::dims_of;
@@ -35,8 +35,8 @@ use crate::storage::unread::UnreadArray;
 #[command(override_usage = "tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
 pub(super) struct Slice {
     /// The tensor to slice
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to slice."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to slice."))]
+    pub data: Operand,
     #[command(flatten)]
     pub slices: SliceOptions,
     #[command(flatten)]
@@ -61,7 +61,7 @@ impl Slice {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let reader = operation.reader;
         let slices = reader.slices(&self.slices)?;
-        let found = reader.open_taken(&operation.data, self.taken.filter())?;
+        let found = reader.open_taken(operation.data, self.taken.filter())?;
         if slices.is_by_names() && found.member().is_none() && found.name(1).is_some() {
             return self.dataset(&reader, &found, &slices, operation.destination);
         }

@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
 use super::operation::{OpenOperation, Operation};
-use super::options::{ChangeOptions, OperandArg, SliceOptions, UpdatesOptions, data_help};
+use super::options::{ChangeOptions, DATA, Operand, SliceOptions, UpdatesOptions, data_help};
 use super::sources::slices_of;
 use crate::error::Error;
 use crate::format::Format;
@@ -28,8 +28,8 @@ use crate::ops::selection::Selection;
 #[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>|--where <COND>>", after_long_help = EXAMPLES)]
 pub(super) struct SliceScatter {
     /// The tensor to begin with
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
+    pub data: Operand,
     #[command(flatten)]
     pub updates: UpdatesOptions,
     /// With --fill: replace only items that are nan, inf, finite, ==V, !=V, '<V', '<=V', '>V' or '>=V'

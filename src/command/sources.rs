@@ -1,8 +1,8 @@
-//! The operands of a command, and how they are read.
+//! How the operands of a command are read.
 //!
-//! An operand goes the same way in every command: what was typed is located once, an [`Operand`] with the name that messages
-//! give it; [`OperandReader`] finds the tensor in its file, a [`Member`]; and [`typed`] makes a [`Source`] of it. Any number
-//! of operands goes through this together; each command holds its own in fields, so that none of them can be missing.
+//! An operand goes the same way in every command: [`OperandReader`] finds the tensor in its file, a [`Member`]; and [`typed`]
+//! makes a [`Source`] of it. Any number of operands goes through this together; each command holds its own in fields, so that
+//! none of them can be missing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::keeping::{ANY_MEMBER, put_back};
 use super::member::{Member, typed};
 use super::messages::{of_option, refusal};
 use super::meter::Meter;
-use super::options::{IndexList, InputOptions, NamedOperand, OperandArg, RunOptions, SliceOptions, ThreadOptions};
+use super::options::{IndexList, InputOptions, Operand, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
 use crate::format::dims;
@@ -29,69 +29,6 @@ use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
-
-/// What an operand is to its command.
-#[derive(Clone, Copy)]
-pub(super) struct OperandRole {
-    /// The name that the usage line gives it.
-    pub name: &'static str,
-    /// What errors of the library call it.
-    pub subject: Subject,
-}
-
-pub(super) const DATA: OperandRole = OperandRole { name: "DATA", subject: Subject::Data };
-pub(super) const INDICES: OperandRole = OperandRole { name: "INDICES", subject: Subject::Indices };
-pub(super) const UPDATES: OperandRole = OperandRole { name: "UPDATES", subject: Subject::Updates };
-/// An input of a command that is no operator.
-pub(super) const FILE: OperandRole = OperandRole { name: "FILE", subject: Subject::Data };
-/// An input of `convert`.
-pub(super) const IN: OperandRole = OperandRole { name: "IN", subject: Subject::Data };
-
-/// An operand of a command.
-pub(super) struct Operand {
-    /// What was typed, and what it means.
-    pub located: Located,
-    /// What messages call it: its role and where it comes from.
-    pub label: String,
-    /// The name that it gets in a container, if one was typed.
-    pub name: Option<String>,
-    role: OperandRole,
-}
-
-impl OperandRole {
-    /// Returns the operand of this role.
-    pub(super) fn of(self, arg: &OperandArg) -> Operand {
-        self.at(None, arg.located())
-    }
-
-    /// Returns the operand of this role that may have a name.
-    pub(super) fn named(self, arg: &NamedOperand) -> Operand {
-        let (name, located) = arg.located();
-        self.at(name, located)
-    }
-
-    fn at(self, name: Option<String>, located: Located) -> Operand {
-        let (role, text) = (self.name, located.shown());
-        let label = match (&located.place, &located.after) {
-            (Place::Stdin, None) => format!("{role} (standard input)"),
-            (Place::Stdin, Some(view)) => format!("{role} (standard input):{view}"),
-            (Place::Json(_), _) if text.chars().count() > 40 => {
-                format!("{role} {}...", text.chars().take(40).collect::<String>())
-            }
-            _ => format!("{role} {text}"),
-        };
-        Operand { located, label, name, role: self }
-    }
-}
-
-impl Operand {
-    /// Returns the file as it was typed, without the name of a member.
-    pub(super) fn file(&self, member: Option<&str>) -> String {
-        let text = self.located.shown();
-        let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
-        file.unwrap_or(&text).to_owned()
-    }
-}
 
 /// Says an operator's refusal with the name that the user knows its subject by: one of `operands`, or an option.
 pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {
@@ -381,15 +318,4 @@ impl<'a> OperandReader<'a> {
 /// A name that none of its dimensions has.
 pub(super) fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
     dims::slices_of(slices, data).map_err(|error| anyhow!("--{}: {error}", error.subject()))
-}
-
-/// Refuses standard input for more than one of the operands.
-///
-/// # Errors
-/// The role of the second one.
-pub(super) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand>) -> Result<()> {
-    match operands.into_iter().filter(|operand| operand.located.is_stdin()).nth(1) {
-        Some(second) => bail!("{}: standard input can stand for one operand only", second.role.name),
-        None => Ok(()),
-    }
 }

@@ -11,9 +11,9 @@ use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Outcome};
 use super::member::Member;
 use super::messages::reason;
-use super::options::{InputOptions, OperandArg, ThreadOptions, data_help};
+use super::options::{FILE, InputOptions, Operand, ThreadOptions, data_help};
 use super::show::ShownItems;
-use super::sources::{FILE, OperandReader};
+use super::sources::OperandReader;
 use crate::format::located::{Located, Place};
 use crate::format::name_order::by_numbers;
 use crate::format::text::{self, TextOptions};
@@ -34,8 +34,8 @@ use crate::storage::source::Source;
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Textconv {
     /// The file
-    #[arg(value_name = "FILE", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The file."))]
-    pub file: OperandArg,
+    #[arg(value_name = "FILE", value_parser = FILE.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The file."))]
+    pub file: Operand,
     #[command(flatten)]
     pub input: InputOptions,
     #[command(flatten)]
@@ -57,7 +57,7 @@ impl Textconv {
     /// Prints the tensors of the file.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
-        let operand = FILE.of(&self.file);
+        let operand = &self.file;
         let mut out = BufWriter::new(io.stdout.clone());
         // a file without a name, since a stream that is no tensor is read once more
         let kept = match operand.located {
@@ -68,7 +68,7 @@ impl Textconv {
             Some(file) => {
                 reader.open_options(&operand.label).open_bytes(Arc::clone(file)).map(Arc::new).map_err(Into::into)
             }
-            None => reader.open(&operand),
+            None => reader.open(operand),
         };
         // the bytes of the whole file, if there is one
         let bytes = || -> Option<Box<dyn Read>> {

@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
 use super::operation::Operation;
-use super::options::{IndexList, OperandArg, OperatorOptions, data_help};
+use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use crate::ops::call::Call;
 
 /// Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)
@@ -18,8 +18,8 @@ use crate::ops::call::Call;
 #[command(override_usage = "tensorop transpose [OPTIONS] <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Transpose {
     /// The tensor whose axes are reordered
-    #[arg(value_name = "DATA", allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axes are reordered."))]
-    pub data: OperandArg,
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axes are reordered."))]
+    pub data: Operand,
     /// The axes of DATA in the order of the output, such as 0,3,1,2 or a file [default: reversed]
     ///
     /// A list of integers such as 0,3,1,2 or [0,-1,1,2], or the path of a 1-D integer tensor, which names each axis of DATA

@@ -1,7 +1,7 @@
 //! Arguments that several sub-commands take, a file for each group.
 //!
-//! Text becomes domain types while it is parsed, so that bad text fails as a usage error. Nothing here looks at a file before
-//! the sub-command runs. What all options with a value have in common is set once, by the grammar: a value may begin with `-`.
+//! Text becomes domain types while it is parsed, so that bad text fails as a usage error. An operand is
+//! located while it is parsed; nothing else here looks at a file before the sub-command runs. What all options with a value have in common is set once, by the grammar: a value may begin with `-`.
 
 pub(super) mod cast;
 pub(super) mod members;
@@ -14,8 +14,9 @@ mod slices;
 mod values;
 
 pub(super) use self::members::MemberOptions;
-pub(super) use self::operands::{AddressOptions, InputOptions, NamedOperand, OperandArg};
-pub(super) use self::operands::{SHELTER, data_help, parse_timeout, sheltered};
+pub(super) use self::operands::{ACTUAL, DATA, EXPECTED, FILE, IN, INDICES};
+pub(super) use self::operands::{AddressOptions, InputOptions, Operand};
+pub(super) use self::operands::{SHELTER, check_stdin, data_help, parse_timeout, sheltered};
 pub(super) use self::operator::{
     ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions,
 };

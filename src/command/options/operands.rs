@@ -3,11 +3,14 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use anyhow::{Result, bail};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::values::{DTypeParser, dtype_help, parse_format, parse_number};
+use crate::error::Subject;
 use crate::format::Format;
-use crate::format::located::Located;
+use crate::format::located::{Located, Place};
 use crate::format::stored_dtype::StoredDType;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -37,43 +40,95 @@ pub(crate) fn sheltered(arg: OsString) -> OsString {
     }
 }
 
+/// Returns an argument as it was typed.
+fn unsheltered(arg: OsString) -> OsString {
+    let typed = arg.to_str().and_then(|text| text.strip_prefix(SHELTER)).map(OsString::from);
+    typed.unwrap_or(arg)
+}
+
 /// Returns the long help of the first operand of a command, which explains operands.
 pub(crate) fn data_help(first: &str) -> String {
     format!("{first}\n\n{OPERANDS_HELP}")
 }
 
-/// An operand as it was typed. No file is looked at while the command line is parsed: the run decides what it means.
+/// What an operand is to its command.
+#[derive(Clone, Copy)]
+pub(crate) struct OperandRole {
+    /// The name that the usage line gives it.
+    pub name: &'static str,
+    /// What errors of the library call it.
+    pub subject: Subject,
+}
+
+pub(crate) const DATA: OperandRole = OperandRole { name: "DATA", subject: Subject::Data };
+pub(crate) const INDICES: OperandRole = OperandRole { name: "INDICES", subject: Subject::Indices };
+pub(crate) const UPDATES: OperandRole = OperandRole { name: "UPDATES", subject: Subject::Updates };
+/// The tensors that are right.
+pub(crate) const EXPECTED: OperandRole = OperandRole { name: "EXPECTED", subject: Subject::Operand(0) };
+/// The tensors that are checked.
+pub(crate) const ACTUAL: OperandRole = OperandRole { name: "ACTUAL", subject: Subject::Operand(1) };
+/// An input of a command that is no operator.
+pub(crate) const FILE: OperandRole = OperandRole { name: "FILE", subject: Subject::Data };
+/// An input of `convert`.
+pub(crate) const IN: OperandRole = OperandRole { name: "IN", subject: Subject::Data };
+
+/// An operand of a command: what was typed, and what it means. It is located once, while the command line is parsed; the
+/// run opens it.
 #[derive(Clone)]
-pub(crate) struct OperandArg(OsString);
+pub(crate) struct Operand {
+    pub located: Located,
+    /// What messages call it: its role and where it comes from.
+    pub label: String,
+    /// The name that it gets in a container, if one was typed.
+    pub name: Option<String>,
+    pub role: OperandRole,
+}
 
-impl OperandArg {
-    /// Returns what is meant.
-    pub(crate) fn located(&self) -> Located {
-        Located::of_argument(&self.0)
+impl OperandRole {
+    /// Returns a parser of operands of this role.
+    pub(crate) fn parser(self) -> impl TypedValueParser<Value = Operand> {
+        OsStringValueParser::new().map(move |typed| self.at(None, Located::of_argument(&unsheltered(typed))))
+    }
+
+    /// Returns a parser of operands of this role that may have a name: `IN`, or `NAME=IN`.
+    pub(crate) fn named_parser(self) -> impl TypedValueParser<Value = Operand> {
+        OsStringValueParser::new().map(move |typed| {
+            let (name, located) = Located::of_named(&unsheltered(typed));
+            self.at(name, located)
+        })
+    }
+
+    fn at(self, name: Option<String>, located: Located) -> Operand {
+        let (role, text) = (self.name, located.shown());
+        let label = match (&located.place, &located.after) {
+            (Place::Stdin, None) => format!("{role} (standard input)"),
+            (Place::Stdin, Some(view)) => format!("{role} (standard input):{view}"),
+            (Place::Json(_), _) if text.chars().count() > 40 => {
+                format!("{role} {}...", text.chars().take(40).collect::<String>())
+            }
+            _ => format!("{role} {text}"),
+        };
+        Operand { located, label, name, role: self }
     }
 }
 
-impl From<OsString> for OperandArg {
-    fn from(typed: OsString) -> Self {
-        let sheltered = typed.to_str().and_then(|text| text.strip_prefix(SHELTER)).map(OsString::from);
-        Self(sheltered.unwrap_or(typed))
+impl Operand {
+    /// Returns the file as it was typed, without the name of a member.
+    pub(crate) fn file(&self, member: Option<&str>) -> String {
+        let text = self.located.shown();
+        let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
+        file.unwrap_or(&text).to_owned()
     }
 }
 
-/// An operand of `convert` as it was typed: `IN`, or `NAME=IN`.
-#[derive(Clone)]
-pub(crate) struct NamedOperand(OperandArg);
-
-impl NamedOperand {
-    /// Returns the name that the operand gets in a container, if one was typed, and what is meant.
-    pub(crate) fn located(&self) -> (Option<String>, Located) {
-        Located::of_named(&self.0.0)
-    }
-}
-
-impl From<OsString> for NamedOperand {
-    fn from(typed: OsString) -> Self {
-        Self(typed.into())
+/// Refuses standard input for more than one of the operands.
+///
+/// # Errors
+/// The role of the second one.
+pub(crate) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand>) -> Result<()> {
+    match operands.into_iter().filter(|operand| operand.located.is_stdin()).nth(1) {
+        Some(second) => bail!("{}: standard input can stand for one operand only", second.role.name),
+        None => Ok(()),
     }
 }
 
@@ -135,21 +190,27 @@ pub(crate) struct AddressOptions {
 }
 
 /// Parses a time in seconds.
-pub(crate) fn parse_timeout(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_timeout(text: &str) -> std::result::Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.001..=86_400.0).contains(seconds));
     seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected seconds, from 0.001 to 86400".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::{Arg, Command};
+
     use super::*;
 
     #[test]
     fn standard_input_of_raw_bytes_is_sheltered() {
-        let viewed = OperandArg::from(sheltered("-:>u2[-1]".into())).located();
-        assert!(viewed.is_stdin());
-        assert_eq!((viewed.after.as_deref(), viewed.shown()), (Some(">u2[-1]"), "-:>u2[-1]".to_owned()));
-        let (name, viewed) = NamedOperand::from(sheltered("-:>u2[-1]".into())).located();
-        assert_eq!((name, viewed.is_stdin()), (None, true));
+        let parsed = |arg: Arg| {
+            let matches = Command::new("").arg(arg).get_matches_from(["".into(), sheltered("-:>u2[-1]".into())]);
+            matches.get_one::<Operand>("DATA").expect("an operand").clone()
+        };
+        for arg in [Arg::new("DATA").value_parser(DATA.parser()), Arg::new("DATA").value_parser(IN.named_parser())] {
+            let Operand { located, name, .. } = parsed(arg);
+            assert!(located.is_stdin() && name.is_none());
+            assert_eq!((located.after.as_deref(), located.shown()), (Some(">u2[-1]"), "-:>u2[-1]".to_owned()));
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use anyhow::{Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::operands::{InputOptions, OperandArg};
+use super::operands::{InputOptions, Operand, UPDATES};
 use super::output::{EditOptions, OutputOptions};
 use super::values::{OptionWord, parse_memory_size, parse_words, word};
 use crate::ops::machine::LEAST_MEMORY;
@@ -96,8 +96,8 @@ pub(crate) struct ThreadOptions {
 #[command(group = ArgGroup::new("new").args(["updates", "fill"]).required(true))]
 pub(crate) struct UpdatesOptions {
     /// The new items, with the dtype of DATA: an operand like DATA
-    #[arg(value_name = "UPDATES", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
-    pub updates: Option<OperandArg>,
+    #[arg(value_name = "UPDATES", value_parser = UPDATES.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
+    pub updates: Option<Operand>,
     /// One value for every addressed place, instead of UPDATES
     ///
     /// The value has the dtype of DATA: a number such as -1 (also nan, inf, -inf), true or false, [re, im], a
