@@ -14,7 +14,7 @@ use super::asked::Asked;
 use super::destination;
 use super::io::Run;
 use super::member::Member;
-use super::messages::advised;
+use super::messages::{advised, counted};
 use super::options::ACTUAL;
 use super::sides::NamedPairs;
 use crate::error::Context;
@@ -295,9 +295,9 @@ impl Changes {
                     file.tensors()
                 }
             };
-            let noun = if all == 1 { "tensor" } else { "tensors" };
-            let of = if put == all { format!("{all} {noun}") } else { format!("{put} of {all} {noun}") };
-            lines.push(format!("wrote {}: {of}", printable(&path.display().to_string())));
+            let of = if put == all { String::new() } else { format!("{put} of ") };
+            let (path, all) = (path.display().to_string(), counted(all, "tensor", "tensors"));
+            lines.push(format!("wrote {}: {of}{all}", printable(&path)));
         }
         for (path, change) in &self.indices {
             if rewrite::update_index(path, &label(path), change)? {

@@ -9,8 +9,8 @@ use clap::{ArgGroup, Args, ValueHint};
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use super::io::{Io, Outcome, complain};
-use super::messages::unless_closed;
-use super::options::{OptionWord, parse_number, parse_path, parse_words, word};
+use super::messages::{counted, unless_closed};
+use super::options::{OptionWord, parse_glob, parse_number, parse_path, parse_tolerance, parse_words, word};
 use crate::conformance::case::Class;
 use crate::conformance::export::{CaseLayout, export};
 use crate::conformance::find::{Loaded, Task, Tests, check_id};
@@ -104,15 +104,6 @@ Examples:
 A case of a JSON file is {\"id\", \"specification\": \"openvino\" or \"onnx\", \"operator\", \"version\", \"attributes\", \"inputs\", and \"output\" or \
 \"error\", \"class\", \"why\"}; a tensor in it is the name of a file, a tensor as JSON, or {\"dtype\", \"shape\", \"hex\"} with the bytes of \
 its items. With --json each of the tests has id, verdict, operator, version, class, reason and diff, the object of tensorop diff --json.";
-
-fn parse_glob(text: &str) -> Result<Glob, String> {
-    Ok(Glob::new(text))
-}
-
-fn parse_tolerance(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
-    value.ok_or_else(|| "expected a number, 0 or more".to_owned())
-}
 
 fn classes() -> Vec<OptionWord<Class>> {
     let help = |class| match class {
@@ -212,8 +203,8 @@ impl Check {
         let [passed, failed, _, broken] = report.counts;
         let is_good = failed + broken == 0;
         if is_good && passed < self.min_tests && found == Outcome::Done {
-            let tests = if passed == 1 { "test" } else { "tests" };
-            let _ = writeln!(io.stderr.clone(), "{passed} {tests} passed, expected at least {}", self.min_tests);
+            let passed = counted(passed, "test", "tests");
+            let _ = writeln!(io.stderr.clone(), "{passed} passed, expected at least {}", self.min_tests);
         }
         Ok(match found {
             Outcome::Done if is_good && passed >= self.min_tests => Outcome::Done,
@@ -294,8 +285,8 @@ impl Check {
                 0 => String::new(),
                 left => format!(", without {left} of OpenVINO's operators"),
             };
-            let tests = if written == 1 { "test" } else { "tests" };
-            writeln!(io.stderr.clone(), "{}: {written} {tests}{left}", folder.display()).context("standard error")?;
+            let written = counted(written, "test", "tests");
+            writeln!(io.stderr.clone(), "{}: {written}{left}", folder.display()).context("standard error")?;
         }
         Ok(Outcome::Done)
     }

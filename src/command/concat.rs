@@ -8,12 +8,12 @@ use clap::{Args, ValueHint};
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::member::Member;
-use super::messages::counted;
+use super::messages::{counted, of_change};
 use super::meter::Meter;
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, check_stdin, data_help};
 use super::sources::{OperandReader, of_many};
-use crate::error::{ErrorKind, Subject};
+use crate::error::Subject;
 use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
 use crate::format::open::Input;
@@ -135,11 +135,7 @@ impl Concat {
             Subject::Operand(n) => anyhow!("{}: {}: use -o", labels[n], error.message()),
             _ => error.into(),
         })?;
-        let append = Append::prepare(data, &joined.shape, Box::new(linked), reader.run.limits);
-        let append = append.map_err(|error| match error.kind() {
-            ErrorKind::Unsupported => anyhow!("{error}: use -o"),
-            _ => error.into(),
-        })?;
+        let append = Append::prepare(data, &joined.shape, Box::new(linked), reader.run.limits).map_err(of_change)?;
         if self.options.output.is_dry_run() {
             let (bytes, changed) = (counted(append.bytes(), "byte", "bytes"), append.changed_bytes());
             report.line(format_args!("output: {bytes} appended to {}, {changed} of its header changed", data.label()));

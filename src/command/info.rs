@@ -168,7 +168,7 @@ impl Info {
         let mut out = BufWriter::new(io.stdout.clone());
         let mut found = Found::default();
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
-        let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
+        let asked = reader.asked(Reinterpret::Unsigned);
         let mut outcome = Outcome::Done;
         let mut taking = Taking::new(&self.taken);
         for file in files {
@@ -179,7 +179,7 @@ impl Info {
                 Err(error) => outcome = complain(&io.stderr, &error),
             }
         }
-        taking.check(&files.iter().map(|file| &*file.label).collect::<Vec<_>>())?;
+        taking.check(files)?;
         let Found { mut infos, mut unread, plans, lines } = found;
         asked.finish()?;
         if self.explain {

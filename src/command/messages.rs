@@ -8,7 +8,7 @@ use anyhow::anyhow;
 
 use crate::DType;
 pub(super) use crate::error::counted;
-use crate::error::{Advice, Subject};
+use crate::error::{Advice, ErrorKind, Subject};
 use crate::format::stored_dtype::StoredDType;
 
 /// The message of an error that is told to its end, because it lists what somebody is to type.
@@ -77,6 +77,14 @@ pub(super) fn of_option(error: crate::Error) -> anyhow::Error {
 /// Says what the library refuses in the operand that messages call `label`, with its advice.
 pub(super) fn refusal(label: &str, error: &crate::Error) -> anyhow::Error {
     anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
+}
+
+/// Says what stands in the way of a change of a file where it lies; where the file does not have it, a new one may.
+pub(super) fn of_change(error: crate::Error) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::Unsupported => anyhow!("{error}: use -o"),
+        _ => error.into(),
+    }
 }
 
 /// Returns an error in one line without what messages call the tensor that it is about.
@@ -158,7 +166,7 @@ pub(super) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &(dyn StdError + 'static)| {
         let io = cause.downcast_ref::<io::Error>().map(crate::error::kind);
         let own = own(cause).map(crate::Error::kind);
-        io == Some(io::ErrorKind::BrokenPipe) || own == Some(crate::error::ErrorKind::Io(io::ErrorKind::BrokenPipe))
+        io == Some(io::ErrorKind::BrokenPipe) || own == Some(ErrorKind::Io(io::ErrorKind::BrokenPipe))
     };
     error.chain().any(closed)
 }

@@ -5,11 +5,11 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
-use super::messages::counted;
+use super::messages::{counted, of_change};
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use super::sources::{OperandReader, explained};
-use crate::error::{Error, ErrorKind, Subject};
+use crate::error::{Error, Subject};
 use crate::format::npy_header::HeaderEdit;
 use crate::format::write::OutputTensor;
 use crate::ops::call::{Call, Resolved};
@@ -118,10 +118,7 @@ impl Reshape {
                  {shape:?}: use -o"
             )
         })?;
-        let edit = HeaderEdit::prepare(data, shape, order).map_err(|error| match error.kind() {
-            ErrorKind::Unsupported => anyhow!("{error}: use -o"),
-            _ => error.into(),
-        })?;
+        let edit = HeaderEdit::prepare(data, shape, order).map_err(of_change)?;
         if self.options.output.is_dry_run() {
             let (changed, header) = (counted(edit.changed_bytes(), "byte", "bytes"), edit.header_bytes());
             report.line(format_args!("output: {changed} of the header of {header} changed in place"));

@@ -155,7 +155,7 @@ impl Show {
         let files = &self.files;
         check_stdin(files)?;
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
-        let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
+        let asked = reader.asked(Reinterpret::Unsigned);
         if self.image {
             return self.draw(&reader, files, &asked).map(|()| Outcome::Done);
         }
@@ -178,7 +178,7 @@ impl Show {
                 }
             };
             if number == last
-                && let Err(error) = check(&taking, files)
+                && let Err(error) = taking.check(files)
             {
                 tell(&mut out, error)?;
                 break;
@@ -237,7 +237,7 @@ impl Show {
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
         let mut taking = Taking::new(&self.taken);
         let (input, members) = open(reader, file, &mut taking)?;
-        check(&taking, files)?;
+        taking.check(files)?;
         let [member] = members[..] else {
             let names: Vec<_> = members.iter().filter_map(|&n| input.name(n)).take(5).collect();
             let (label, count) = (input.label(), members.len());
@@ -278,11 +278,6 @@ fn open(reader: &OperandReader<'_>, file: &Operand, taking: &mut Taking<'_>) -> 
     let (input, members) = taking.open(|filter| reader.open_taken(file, filter))?;
     let members = members.ok_or_else(|| anyhow!("{}: holds no tensors", input.label()))?;
     Ok((input, members))
-}
-
-/// Checks what of all files is taken.
-fn check(taking: &Taking<'_>, files: &[Operand]) -> Result<()> {
-    taking.check(&files.iter().map(|file| &*file.label).collect::<Vec<_>>())
 }
 
 /// Writes a picture as PNG. Returns what is said of it, if it does not go to standard output.

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use super::asked::Asked;
 use super::found_side::FoundSide;
 use super::member::{Member, typed};
-use super::messages::told;
+use super::messages::{counted, told};
 use super::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
 use super::sources::OperandReader;
 use crate::diff::metadata::FilePairs;
@@ -147,10 +147,10 @@ impl NamedPairs {
         if named.is_empty() {
             // to compare nothing says nothing, and least of all that the sides are equal
             let left: Vec<_> = sides.iter().flat_map(Collection::left_alone).collect();
-            let files = if left.len() == 1 { "file" } else { "files" };
+            let files = counted(left.len(), "file", "files");
             let left = match left.first() {
                 None => String::new(),
-                Some(first) => format!("; {} {files} left alone, such as {}", left.len(), first.display()),
+                Some(first) => format!("; {files} left alone, such as {}", first.display()),
             };
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }

@@ -91,6 +91,11 @@ impl<'a> OperandReader<'a> {
         Self { run: Run { quiet, ..self.run }, ..self }
     }
 
+    /// Returns what `--dtype` asks for, in a command where it may read items as `reading` says.
+    pub(super) fn asked(&self, reading: Reinterpret) -> Asked<'a> {
+        Asked::new(self.options.dtype.as_ref(), reading)
+    }
+
     /// Opens the file of an operand.
     ///
     /// # Errors
@@ -214,7 +219,7 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`typed`]; a `--dtype` that none of them has a use for.
     pub(super) fn sources(&self, members: &[Member]) -> Result<Vec<Source>> {
-        let asked = Asked::new(self.options.dtype.as_ref(), Reinterpret::Void);
+        let asked = self.asked(Reinterpret::Void);
         let sources = typed(members, &asked)?;
         asked.finish()?;
         Ok(sources)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reinterpret};
+use super::asked::Reinterpret;
 use super::io::{Io, Outcome};
 use super::member::Member;
 use super::messages::reason;
@@ -77,7 +77,7 @@ impl Textconv {
                 None => Box::new(File::open(operand.located.file()?).ok()?),
             })
         };
-        let asked = Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned);
+        let asked = reader.asked(Reinterpret::Unsigned);
         let input = match opened {
             Ok(input) => input,
             // an error would end git diff; only what is not there, or cannot be read at all, is one

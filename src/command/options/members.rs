@@ -5,6 +5,8 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
+use super::operands::Operand;
+use super::values::parse_glob;
 use crate::command::messages::WholeMessage;
 use crate::format::glob::{Glob, Rename};
 use crate::format::name_filter::NameFilter;
@@ -41,10 +43,6 @@ pub(crate) struct TakenOptions {
     /// From whole containers leave out tensors whose names match, also if --only takes them
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     pub exclude: Vec<Glob>,
-}
-
-fn parse_glob(text: &str) -> Result<Glob, String> {
-    Ok(Glob::new(text))
 }
 
 impl TakenOptions {
@@ -118,18 +116,18 @@ impl<'a> Taking<'a> {
         Ok((input, holds_any.then_some(selected)))
     }
 
-    /// Checks, when all files are open, that each pattern matches a tensor, and that one is left. Messages call the files
-    /// `labels`.
+    /// Checks, when all of these files are open, that each pattern matches a tensor, and that one is left.
     ///
     /// # Errors
     /// The first pattern that matches none; no tensor that is taken.
-    pub(crate) fn check(&self, labels: &[&str]) -> Result<()> {
+    pub(crate) fn check(&self, files: &[Operand]) -> Result<()> {
         if self.options.is_empty() || self.has_unknown {
             // a file that could not be opened is an error already
             return Ok(());
         }
         self.options.check_names(&self.names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        ensure!(self.taken > 0, "{}: --only and --exclude leave no tensor", labels.join(", "));
+        let labels = || files.iter().map(|file| &*file.label).collect::<Vec<_>>().join(", ");
+        ensure!(self.taken > 0, "{}: --only and --exclude leave no tensor", labels());
         Ok(())
     }
 }

@@ -25,5 +25,6 @@ pub(super) use self::output::{OutputOptions, PageOptions};
 pub(super) use self::passing::PassOptions;
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{
-    DTypeParser, OptionWord, dtype_help, parse_number, parse_path, parse_size, parse_words, word,
+    DTypeParser, OptionWord, dtype_help, parse_glob, parse_number, parse_path, parse_size, parse_tolerance,
+    parse_words, word,
 };

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
 use super::members::meant;
-use super::values::{ByName, parse_number};
+use super::values::{ByName, parse_number, parse_tolerance};
 use crate::diff::{Allowed, MetricLimits, Options};
 use crate::format::glob::Glob;
 
@@ -15,10 +15,10 @@ pub(crate) struct PassOptions {
     /// The largest absolute error that passes; with GLOB=A only for tensors with matching names
     ///
     /// Can be given several times: the last one that matches the name of a tensor decides.
-    #[arg(long, value_name = "A", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "A", value_parser = parse_tolerances, value_hint = ValueHint::Other)]
     pub atol: Vec<ByName<f64>>,
     /// The largest error relative to EXPECTED that passes; with --atol their sum; or GLOB=R
-    #[arg(long, value_name = "R", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "R", value_parser = parse_tolerances, value_hint = ValueHint::Other)]
     pub rtol: Vec<ByName<f64>>,
     /// The most steps between representable values that pass (0: +0 equals -0); or GLOB=N
     ///
@@ -73,18 +73,15 @@ pub(crate) struct LimitOptions {
     #[arg(long, value_name = "DB", value_parser = parse_limit, value_hint = ValueHint::Other)]
     pub min_psnr: Vec<ByName<f64>>,
     /// The largest root mean square of the errors; or GLOB=X
-    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "X", value_parser = parse_tolerances, value_hint = ValueHint::Other)]
     pub max_rmse: Vec<ByName<f64>>,
     /// The largest mean of |ACTUAL - EXPECTED|; or GLOB=X
-    #[arg(long, value_name = "X", value_parser = parse_tolerance, value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "X", value_parser = parse_tolerances, value_hint = ValueHint::Other)]
     pub max_mean_abs: Vec<ByName<f64>>,
 }
 
-fn parse_tolerance(text: &str) -> Result<ByName<f64>, String> {
-    ByName::parse(text, |text| {
-        let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
-        value.ok_or_else(|| "expected a number, 0 or more".to_owned())
-    })
+fn parse_tolerances(text: &str) -> Result<ByName<f64>, String> {
+    ByName::parse(text, parse_tolerance)
 }
 
 fn parse_steps(text: &str) -> Result<ByName<u64>, String> {

@@ -19,6 +19,23 @@ pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
+/// Parses the largest error that passes.
+///
+/// # Errors
+/// A text that is no finite number, or one below 0.
+pub(crate) fn parse_tolerance(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
+    value.ok_or_else(|| "expected a number, 0 or more".to_owned())
+}
+
+/// Parses a pattern of names, which every text is.
+///
+/// # Errors
+/// None.
+pub(crate) fn parse_glob(text: &str) -> Result<Glob, String> {
+    Ok(Glob::new(text))
+}
+
 /// Parses a number of bytes: a number and a decimal unit (KB, MB, GB, TB) in any case. These are the units that
 /// `huggingface_hub` reads for the size of a shard.
 ///
