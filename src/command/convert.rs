@@ -7,11 +7,11 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reinterpret};
-use super::destination::Destination;
+use super::asked::Reinterpret;
 use super::io::{Io, Outcome};
-use super::member::Member;
+use super::member::{Member, StoredItems};
 use super::messages::told;
+use super::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
 use super::options::{DTypeParser, IN, MemberOptions, Operand, OperatorOptions, OptionWord};
@@ -132,7 +132,7 @@ impl Convert {
         check_stdin(operands)?;
         // if they are too many, opening them says what is wrong
         allow_open_files(operands.len());
-        let OperatorOptions { input, output, run } = &self.options;
+        let output = &self.options.output;
         let Self { lossy, order, .. } = *self;
         if let ([_, .., Operand { name: None, located: last, .. }], None, None) =
             (&operands[..], &output.output, output.to)
@@ -145,8 +145,8 @@ impl Convert {
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
-        let reader = OperandReader::for_run(io, input, run)?;
-        let destination = Destination::of(reader.run, output, false)?.with_shards_of(self.max_shard_size)?;
+        let (destination, reader) = settle(io, &self.options, false)?;
+        let destination = destination.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
         let Inputs { chosen, replaced, notes } = self.choose(&reader, operands, format)?;
         if chosen.is_empty() {
@@ -155,34 +155,25 @@ impl Convert {
         }
         // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
         let reading = if operands.len() == 1 && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
-        let asked = Asked::new(input.dtype.as_ref(), reading);
+        let asked = reader.asked(reading);
         let (alone, mut tensors) = (chosen.len() == 1, Vec::with_capacity(chosen.len()));
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
         for tensor in chosen {
-            let why = match tensor.member.source(&asked) {
-                Ok(data) => {
-                    tensors.push((data, tensor));
-                    continue;
-                }
-                Err(why) => why,
-            };
             let changes = |array: &UnreadArray| {
                 let matches = |cast: &CastArg| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&tensor.old));
                 let own = [("--cast", self.cast.iter().any(matches)), ("--order", order == Order::Fortran)];
                 let own = own.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option);
                 own.or_else(|| output.changes(&tensor.old, &array.dims))
             };
-            let why = match tensor.member.unread(why, Some(format), changes) {
-                Ok(array) => {
+            let Member { input, n, .. } = &tensor.member;
+            match tensor.member.stored(&asked, format, changes) {
+                Ok(StoredItems::Read(data)) => tensors.push((data, tensor)),
+                Ok(StoredItems::Unread(array)) => {
                     copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });
-                    continue;
                 }
-                Err(why) => why,
-            };
-            if !tensor.whole || alone || tensor.member.input.describe(tensor.member.n).is_ok() {
-                return Err(why);
+                Err(why) if tensor.whole && !alone && input.describe(*n).is_err() => stops.add(&tensor.old, told(&why)),
+                Err(why) => return Err(why),
             }
-            stops.add(&tensor.old, told(&why));
         }
         stops.finish()?;
         asked.finish()?;

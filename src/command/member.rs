@@ -28,6 +28,14 @@ pub(super) struct Member {
     pub label: String,
 }
 
+/// The items of a tensor for an output.
+pub(super) enum StoredItems {
+    /// They are read.
+    Read(Source),
+    /// They are copied as they are stored.
+    Unread(UnreadArray),
+}
+
 impl Member {
     /// Returns a tensor that messages call by its file, and by its own name if it has one.
     pub(super) fn new(input: &Arc<Input>, n: usize) -> Self {
@@ -86,24 +94,25 @@ impl Member {
         Ok(source)
     }
 
-    /// Returns the tensor, which is not read, as it is stored, to be copied so, if the output of `format` is a store and
-    /// `changes` names no option that would change it.
+    /// Makes a source of the tensor for an output in `format`. If it cannot be read, the output is a store, and `changes` names
+    /// no option that would change it, it is copied as it is stored.
     ///
     /// # Errors
-    /// Why it cannot be read (`why`), and what stands in the way of a copy.
-    pub(super) fn unread(
+    /// Why it cannot be read, and what stands in the way of a copy.
+    pub(super) fn stored(
         &self,
-        why: anyhow::Error,
-        format: Option<Format>,
+        asked: &Asked<'_>,
+        format: Format,
         changes: impl Fn(&UnreadArray) -> Option<&'static str>,
-    ) -> Result<UnreadArray> {
-        if !format.is_some_and(|format| format.can().chunks) {
-            return Err(why);
-        }
+    ) -> Result<StoredItems> {
+        let why = match self.source(asked) {
+            Err(why) if format.can().chunks => why,
+            source => return source.map(StoredItems::Read),
+        };
         match self.input.unread(self.n) {
             Ok(None) => Err(why),
             Ok(Some(array)) => match changes(&array) {
-                None => Ok(array),
+                None => Ok(StoredItems::Unread(array)),
                 Some(option) => {
                     bail!("{}, so it is only copied as it is stored, and {option} would change it", told(&why))
                 }

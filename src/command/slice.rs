@@ -5,10 +5,10 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reinterpret};
+use super::asked::Reinterpret;
 use super::destination::Destination;
 use super::io::{Io, Outcome};
-use super::member::Member;
+use super::member::{Member, StoredItems};
 use super::messages::told;
 use super::operation::Operation;
 use super::options::members::{Stops, TakenOptions};
@@ -81,8 +81,9 @@ impl Slice {
         slices: &SliceArgs,
         destination: Destination<'_>,
     ) -> Result<Outcome> {
-        let OperatorOptions { input: options, output, .. } = &self.options;
-        let asked = Asked::new(options.dtype.as_ref(), Reinterpret::Unsigned);
+        let output = &self.options.output;
+        let asked = reader.asked(Reinterpret::Unsigned);
+        let format = destination.format().expect("slice changes nothing in place");
         let mut report = destination.report(TITLE);
         let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
@@ -91,19 +92,21 @@ impl Slice {
         self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
         for (n, name) in names.iter().enumerate().filter(|(n, _)| input.is_taken(*n, self.taken.filter())) {
             let member = Member::new(input, n);
-            let data = match member.source(&asked) {
-                Err(why) if input.describe(n).is_err() => {
-                    let changes = |array: &UnreadArray| {
-                        let sliced = !slices.of_dims(&array.dims).is_empty();
-                        if sliced { Some("--at") } else { output.changes(name, &array.dims) }
-                    };
-                    match member.unread(why, destination.format(), changes) {
-                        Ok(array) => copies.push(NamedCopy { name: (*name).to_owned(), array }),
-                        Err(why) => stops.add(name, told(&why)),
-                    }
+            let changes = |array: &UnreadArray| {
+                let sliced = !slices.of_dims(&array.dims).is_empty();
+                if sliced { Some("--at") } else { output.changes(name, &array.dims) }
+            };
+            let data = match member.stored(&asked, format, changes) {
+                Ok(StoredItems::Read(data)) => data,
+                Ok(StoredItems::Unread(array)) => {
+                    copies.push(NamedCopy { name: (*name).to_owned(), array });
                     continue;
                 }
-                data => data?,
+                Err(why) if input.describe(n).is_err() => {
+                    stops.add(name, told(&why));
+                    continue;
+                }
+                Err(why) => return Err(why),
             };
             let dims = dims_of(&data);
             let own = slices.of_dims(&dims);
