@@ -89,7 +89,7 @@ impl Reshape {
             false => reader.source(operand)?,
         };
         if self.in_place {
-            reader.check_header_counts(&operand, &data)?;
+            reader.check_header_counts(operand, &data)?;
         }
         let call = call.resolve(&[data.meta()], None, None).map_err(|error| self.explained(error))?;
         let report = destination.report(TITLE).with(&call, [&data]);

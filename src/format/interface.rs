@@ -189,7 +189,8 @@ pub trait Writer: Debug + Send + Sync {
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout>;
 }
 
-/// What a user asks of a file beside its tensors.
+/// What a file gets beside its tensors, and how it stores them: as a user asks for it, its inputs bring it, or a plan has found
+/// it.
 #[derive(Clone, Debug, Default)]
 pub struct FileOptions {
     /// The metadata.
