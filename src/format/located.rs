@@ -122,8 +122,7 @@ impl Located {
     pub fn output(&self) -> (&Path, Option<&str>) {
         match &self.place {
             Place::File(path) | Place::Absent(path) => (path, self.after.as_deref()),
-            // as one that is not there, a store is known by its ending
-            Place::Store(path, _) if is_member(path, self.after.as_deref()) => (path, self.after.as_deref()),
+            Place::Store(path, _) if self.after.as_deref().is_some_and(is_name) => (path, self.after.as_deref()),
             // a tensor of a folder is made by naming its file
             _ => (&self.typed, None),
         }
@@ -176,16 +175,16 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
     }
     pipe.unwrap_or_else(|| {
         let named = path.to_str().and_then(|text| text.rsplit_once(':'));
-        match named.filter(|(file, name)| is_member(Path::new(file), Some(name))) {
+        match named.filter(|(file, name)| is_name(name) && Format::names_container(Path::new(file))) {
             Some((file, name)) => (Place::Absent(file.into()), Some(name.to_owned())),
             None => (Place::Absent(path.to_owned()), None),
         }
     })
 }
 
-/// Returns whether what follows a colon after a path is the name of a tensor, since the path would be that of a container.
-fn is_member(path: &Path, name: Option<&str>) -> bool {
-    name.is_some_and(|name| !name.is_empty() && !name.contains(':')) && Format::names_container(path)
+/// Returns whether what follows a colon after the path of a container can be the name of a tensor in it.
+fn is_name(after: &str) -> bool {
+    !after.is_empty() && !after.contains(':')
 }
 
 /// Returns the parts of a path before each colon, the longest first, with the text that follows that colon.

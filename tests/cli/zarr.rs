@@ -434,6 +434,7 @@ fn what_was_found_is_accepted() {
         done(&folder, "slice d.npy --at :3 --to npy -o short.npy").expect("written");
         done(&folder, "convert d.npy -o s.zarr --chunks 8,7 --codec gzip:2").expect("written");
         done(&folder, "convert a=s.zarr deep/b=d.npy -o g.zarr").expect("written");
+        done(&folder, "convert a=d.npy b=d.npy --to zarr -o store").expect("written");
         done(&folder, "convert d.npy -o one.npz").expect("written");
         for store in ["s.zarr", "g.zarr/a", "g.zarr", "g.zarr/deep"] {
             let text = String::from_utf8(folder.get(format!("{store}/zarr.json"))).expect("a text");
@@ -470,6 +471,9 @@ fn what_was_found_is_accepted() {
             vec!["g.zarr/a/c/0/0", "g.zarr/deep/b/zarr.json", "g.zarr/zarr.json"],
         ),
         ("g.zarr:new o.npy", "g.zarr:new o.npy", vec!["g.zarr/a/zarr.json", "g.zarr/deep/b/c/0/0"]),
+        // a store that is there needs no ending
+        ("store:a o.npy", "store:a o.npy", vec!["store/zarr.json", "store/b/zarr.json", "store/b/c/0/0"]),
+        ("store:new o.npy", "store:new o.npy", vec!["store/a/c/0/0", "store/b/c/0/0"]),
         ("there.zarr o.npy", "there.zarr o.npy", vec![]),
         ("there.zarr:x o.npy", "there.zarr:x o.npy", vec![]),
         ("there.zarr g.zarr", "there.zarr g.zarr", vec![]),
