@@ -1,7 +1,9 @@
 //! Patterns for names of tensors, as `--only` and `FILE:GLOB` take them, and names made from other names.
 //!
 //! Unlike in a shell, `*` also matches `/`, so `model.*` matches `model.layers.0/w`; and a pattern that is not
-//! well-formed is a name. This takes so few lines that a package for it would cost more than it saves.
+//! well-formed is a name. The packages globset and glob refuse such a pattern, give `**`, `{` and `\` a meaning that these
+//! characters do not have in a name, and do not tell whether a pattern may match a name that begins with a prefix. By that
+//! question files of a folder are left closed in which no tensor is wanted.
 
 /// A pattern of names: `*` stands for any letters or none, `?` for one letter, `[abc]`, `[a-c]` and `[!abc]` for one
 /// letter that is in a set or not in it. A pattern also matches the name that is written like itself, since names may
