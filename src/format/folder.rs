@@ -1,6 +1,6 @@
 //! The files of a folder that may hold tensors, found by their names: only `.bin` is opened, which is the ending of all bytes.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -145,32 +145,23 @@ impl FolderWalk {
             }
             let format = Format::of_file_name(&text);
             let path = folder.join(&name);
-            let metadata = match fs::metadata(&path) {
-                Ok(metadata) => metadata,
-                // a broken link: whoever wants its tensors is told so
-                Err(_) => {
-                    match format {
-                        None => self.found.leave(path, prefix, &text),
-                        Some((format, stem)) => {
-                            files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes: 0 });
-                        }
-                    }
-                    continue;
-                }
-            };
-            match format {
-                _ if metadata.is_dir() => match Format::of_folder(&path) {
+            let metadata = fs::metadata(&path);
+            let is_folder = metadata.as_ref().is_ok_and(Metadata::is_dir);
+            // a broken link is listed as a file, so that whoever wants its tensors is told so
+            let bytes = metadata.map_or(Some(0), |metadata| metadata.is_file().then_some(metadata.len()));
+            match (format, bytes) {
+                _ if is_folder => match Format::of_folder(&path) {
                     Some(store) => {
                         let stem = format.filter(|(named, _)| *named == store).map_or(&*text, |(_, stem)| stem);
                         files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format: store, bytes: UNKNOWN });
                     }
                     None => folders.push((text.into_owned(), path)),
                 },
-                Some((format, stem)) if metadata.is_file() => {
-                    files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes: metadata.len() });
+                (Some((format, stem)), Some(bytes)) => {
+                    files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes });
                 }
-                None if metadata.is_file() => self.found.leave(path, prefix, &text),
-                Some(_) | None => self.found.left_alone.push(path),
+                (None, Some(_)) => self.found.leave(path, prefix, &text),
+                (_, None) => self.found.left_alone.push(path),
             }
         }
         files.sort_by(|a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
