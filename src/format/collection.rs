@@ -91,6 +91,18 @@ pub struct TensorPlace {
 }
 
 impl TensorPlace {
+    /// Returns the place of the only tensor of file number `file`, or of all that one has which is not opened.
+    pub(super) fn of_file(file: usize, bytes: u64) -> Self {
+        Self { file, member: None, bytes }
+    }
+
+    /// Returns the place of tensor `n` of file number `file`, which is open as `input`. How many bytes it takes is found out
+    /// if it `is_wanted`; one that cannot be read counts nothing.
+    pub(super) fn of_member(file: usize, input: &Input, n: usize, is_wanted: bool) -> Self {
+        let described = if is_wanted { input.describe(n).ok() } else { None };
+        Self { file, member: Some(n), bytes: described.map_or(0, |described| described.bytes) }
+    }
+
     /// Returns the number of the tensor in its file, which is open as `input`.
     ///
     /// # Errors
@@ -107,12 +119,10 @@ impl Collection {
     /// # Errors
     /// Those of [`Input::select`].
     pub fn of_input(input: Arc<Input>, path: &Path, opening: &Opening<'_>) -> Result<Self> {
-        let mut tensors = HashMap::new();
-        let selected = input.select()?.into_iter();
-        for (n, name) in selected.filter_map(|n| Some((n, input.name(n)?))) {
-            let bytes = if opening.filter.takes(name) { bytes_of(&input, n) } else { 0 };
-            tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
-        }
+        let members = input.select()?.into_iter().filter_map(|n| Some((n, input.name(n)?)));
+        let tensors = members
+            .map(|(n, name)| (name.to_owned(), TensorPlace::of_member(0, &input, n, opening.filter.takes(name))));
+        let tensors = tensors.collect();
         let (path, label) = (path.to_owned(), input.label().to_owned());
         let is_container = input.names().is_some();
         let file = Listed { path, label, is_container, input: Some(input), ..Listed::default() };
@@ -171,7 +181,7 @@ impl Collection {
         let label = format!("{role} {}", path.display());
         // a tensor may be called like a file
         let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
-        self.tensors.insert(name.clone(), TensorPlace { file: self.files.len(), member: None, bytes: 0 });
+        self.tensors.insert(name.clone(), TensorPlace::of_file(self.files.len(), 0));
         let refused = Some(malformed!("{what}").within(label.clone()));
         self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
     }
@@ -239,15 +249,14 @@ impl Collection {
     pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
         if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }, ..]) = (&self.model, &*self.files) {
             // nobody knows which tensors the one file has
-            return Some((stem, TensorPlace { file: 0, member: None, bytes: 0 }));
+            return Some((stem, TensorPlace::of_file(0, 0)));
         }
         name.match_indices([':', '/']).find_map(|(at, mark)| {
             let (stem, file) = self.stems.get_key_value(&name[..at])?;
             let Listed { is_broken, refused, path, .. } = &self.files[*file];
             // a folder has its tensors behind a slash, a file behind a colon
             let is_folder = refused.is_some() && path.is_dir() && Format::of_folder(path).is_none();
-            let place = TensorPlace { file: *file, member: None, bytes: 0 };
-            (*is_broken && is_folder == (mark == "/")).then_some((stem.as_str(), place))
+            (*is_broken && is_folder == (mark == "/")).then_some((stem.as_str(), TensorPlace::of_file(*file, 0)))
         })
     }
 
@@ -268,32 +277,32 @@ impl Collection {
         }
         let is_broken = is_opened && input.is_none() && format.is_container();
         let container = input.filter(|input| input.names().is_some());
+        let shards = container.as_ref().map_or_else(Vec::new, |input| input.reader().facts().files.to_vec());
         if let Some(other) = self.stems.get(&stem).copied() {
             let (one, two) = (self.path(other).display(), path.display());
             let error = malformed!("two files of one name: {one} and {two}");
             self.tensors.retain(|_, place| place.file != other);
             self.refuse(path, stem, error);
-            return Ok(container.as_ref().map_or_else(Vec::new, |input| input.reader().facts().files));
+            return Ok(shards);
         }
         self.stems.insert(stem.clone(), file);
         match &container {
             None => {
                 // what was not opened has one name, which is left out as all that it may hold
                 let name = if is_opened || !format.is_container() { stem.clone() } else { format!("{stem}:") };
-                self.tensors.insert(name, TensorPlace { file, member: None, bytes });
+                self.tensors.insert(name, TensorPlace::of_file(file, bytes));
             }
             Some(input) => {
                 for (n, name) in input.names().into_iter().flatten().enumerate() {
                     let name = format!("{stem}:{name}");
-                    let bytes = if filter.takes(&name) { bytes_of(input, n) } else { 0 };
-                    self.tensors.insert(name, TensorPlace { file, member: Some(n), bytes });
+                    let place = TensorPlace::of_member(file, input, n, filter.takes(&name));
+                    self.tensors.insert(name, place);
                 }
             }
         }
         if self.tensors.len() > MOST {
             bail!("{label}: more than {MOST} tensors");
         }
-        let shards = container.as_ref().map_or_else(Vec::new, |input| input.reader().facts().files);
         let is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
         let input = container.filter(|_| self.open < OPEN).map(Arc::new);
         self.open += usize::from(input.is_some());
@@ -306,7 +315,7 @@ impl Collection {
     fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
         let file = self.files.len();
         self.stems.insert(stem.clone(), file);
-        self.tensors.insert(stem.clone(), TensorPlace { file, member: None, bytes: 0 });
+        self.tensors.insert(stem.clone(), TensorPlace::of_file(file, 0));
         let (stem, refused) = (Some(stem), Some(error));
         self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
@@ -382,11 +391,6 @@ impl Collection {
         }
         Ok(OpenOptions { label: label.clone(), ..self.options.clone() }.open(&Located::of(path))?.into())
     }
-}
-
-/// Returns about how many bytes a member takes: what cannot be read counts nothing.
-pub(super) fn bytes_of(input: &Input, n: usize) -> u64 {
-    input.describe(n).map_or(0, |described| described.bytes)
 }
 
 /// Opens a located file as [`OpenOptions::open`] does, and also a folder of files. The folder is a container: its tensors have the names

@@ -203,7 +203,7 @@ pub struct FileFacts<'a> {
     /// Whether a member is compressed, although the format does not ask for that.
     pub is_compressed: bool,
     /// The other files that this one stands for, whether they can be read or not.
-    pub files: Vec<PathBuf>,
+    pub files: &'a [PathBuf],
 }
 
 /// The file that has a tensor.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::Arc;
 
-use super::collection::{Collection, Listed, TensorPlace, bytes_of};
+use super::collection::{Collection, Listed, TensorPlace};
 use super::foreign;
 use super::located::Located;
 use super::open::{Input, OpenOptions};
@@ -116,13 +116,13 @@ impl Collection {
         let (mut tensors, mut stem) = (HashMap::new(), None);
         match &input {
             None => {
-                tensors.insert(model.stem.clone(), TensorPlace { file: 0, member: None, bytes: 0 });
+                tensors.insert(model.stem.clone(), TensorPlace::of_file(0, 0));
                 stem = Some(model.stem.clone());
             }
             Some(input) => {
                 for (n, name) in input.names().into_iter().flatten().enumerate() {
-                    let bytes = if filter.takes_of(&model, name) { bytes_of(input, n) } else { 0 };
-                    tensors.insert(name.to_owned(), TensorPlace { file: 0, member: Some(n), bytes });
+                    let place = TensorPlace::of_member(0, input, n, filter.takes_of(&model, name));
+                    tensors.insert(name.to_owned(), place);
                 }
             }
         }

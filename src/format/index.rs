@@ -62,7 +62,10 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         names.push(name);
         places.push(shard);
     }
-    Ok(Box::new(IndexReader { identity: bytes.identity()?, folder, requests, shards, names, places }))
+    let files = Vec::new();
+    let mut reader = IndexReader { identity: bytes.identity()?, folder, requests, shards, files, names, places };
+    reader.files = reader.shards.iter().filter_map(|shard| reader.path(shard).ok()).collect();
+    Ok(Box::new(reader))
 }
 
 /// Returns the names of the files in its own folder that an index names, each once; none of what is no index.
@@ -82,6 +85,8 @@ struct IndexReader {
     /// How a server is asked for shards, if they lie on one.
     requests: RequestOptions,
     shards: Vec<IndexShard>,
+    /// The paths of the shards, but for those that no shard may have.
+    files: Vec<PathBuf>,
     /// The names of the tensors.
     names: Vec<String>,
     /// The number of the shard of each tensor.
@@ -165,8 +170,7 @@ impl Reader for IndexReader {
     }
 
     fn facts(&self) -> FileFacts<'_> {
-        let files = self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect();
-        FileFacts { files, ..FileFacts::default() }
+        FileFacts { files: &self.files, ..FileFacts::default() }
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

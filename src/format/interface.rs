@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::content::{Description, FileFacts, MemberFile};
 use super::packed;
 use super::sides::{SidesRule, TensorSides};
-use super::values::Values;
+use super::values::{self, Values};
 use crate::engine::sink::Take;
 use crate::error::{Error, ErrorKind, Result, Subject};
 use crate::item::dtype::DType;
@@ -127,6 +127,17 @@ pub trait TextReader {
     }
 }
 
+impl<T: TextReader + Debug + Send + Sync> Reader for T {
+    fn text(&self) -> Option<&dyn TextReader> {
+        Some(self)
+    }
+
+    fn source(&self, _: usize, label: String) -> Result<Source> {
+        // it is not known here which operand this is
+        values::source(self.values(Subject::Data), label)
+    }
+}
+
 /// Why the items of a file cannot be changed where they lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchangeable {
@@ -169,11 +180,13 @@ impl Capabilities {
 
 /// Writes tensors in one format.
 pub trait Writer: Debug + Send + Sync {
-    /// Checks whether the format can hold items of a dtype.
+    /// Checks whether the format can hold items of a dtype. By default it holds all.
     ///
     /// # Errors
     /// It cannot; the error is about [`Subject::Dtype`] or [`Subject::Output`].
-    fn check(&self, dtype: &DType) -> Result<()>;
+    fn check(&self, _: &DType) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns a dtype as the format stores it, which is little-endian if the format has no byte orders.
     fn dtype(&self, dtype: &DType) -> DType {

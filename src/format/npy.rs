@@ -311,10 +311,6 @@ pub(super) fn check_len(header: &Header, len: u64) -> Result<()> {
 pub(super) struct NpyWriter;
 
 impl Writer for NpyWriter {
-    fn check(&self, _: &DType) -> Result<()> {
-        Ok(())
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);

@@ -217,10 +217,6 @@ const UNWRITTEN: &str = "of bytes without a header only items are changed: name 
 pub(super) struct RawWriter;
 
 impl Writer for RawWriter {
-    fn check(&self, _: &DType) -> Result<()> {
-        Ok(())
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let alone = tensors.iter().find(|(_, meta)| !StoredDType::is_packable(&meta.dtype));
         if let Some((_, meta)) = alone.filter(|_| extras.packed) {

@@ -7,9 +7,8 @@ pub(super) use self::write::CsvWriter;
 use super::content::Content;
 use super::interface::{Reader, Sure, TextReader};
 use super::values::cells::{CellReading, Cells, Dialect};
-use super::values::{self, Unparsed, Values};
+use super::values::{Unparsed, Values};
 use crate::error::{Result, Subject};
-use crate::storage::source::Source;
 
 /// Returns how sure it is that a file with these first bytes is such a text. Any text may be one, so its name or the
 /// user has to say so. UTF-16 and binary files soon have a NUL byte.
@@ -42,17 +41,6 @@ impl TextReader for CsvReader {
         let how = CellReading { dialect: self.dialect, skip_rows: self.skip_rows, missing: self.missing.as_deref() };
         let cells = Cells::read(&self.text, how, subject)?;
         Ok(Values::of(subject, Unparsed::Cells(cells)))
-    }
-}
-
-impl Reader for CsvReader {
-    fn text(&self) -> Option<&dyn TextReader> {
-        Some(self)
-    }
-
-    fn source(&self, _: usize, label: String) -> Result<Source> {
-        // it is not known here which operand this is
-        values::source(self.values(Subject::Data), label)
     }
 }
 

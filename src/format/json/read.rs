@@ -12,11 +12,10 @@ use crate::format::content::Content;
 use crate::format::foreign;
 use crate::format::interface::{Reader, Sure, TextReader};
 use crate::format::values::lists::{Lists, describe_syntax};
-use crate::format::values::{self, Unparsed, Values, short, shorten, string};
+use crate::format::values::{Unparsed, Values, short, shorten, string};
 use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::MAX_RANK;
 use crate::parallel::Threads;
-use crate::storage::source::Source;
 
 /// From this length on the syntax of a plain value is checked while its items are read, by a thread of its own if there
 /// may be two.
@@ -211,17 +210,6 @@ pub(in crate::format) struct JsonReader {
     pub text: Vec<u8>,
     /// The threads that may share the check of its syntax.
     pub threads: Threads,
-}
-
-impl Reader for JsonReader {
-    fn text(&self) -> Option<&dyn TextReader> {
-        Some(self)
-    }
-
-    fn source(&self, _: usize, label: String) -> Result<Source> {
-        // it is not known here which operand this is
-        values::source(self.values(Subject::Data), label)
-    }
 }
 
 impl TextReader for JsonReader {

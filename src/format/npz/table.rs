@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{FileOptions, Items, ItemsPlace, Layout, Places, Reader, Seal, WriteSequence, Writer};
 use crate::format::npy;
-use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::source::{Container, Source};
@@ -65,10 +64,6 @@ impl Reader for NpzReader {
 pub(in crate::format) struct NpzWriter;
 
 impl Writer for NpzWriter {
-    fn check(&self, _: &DType) -> Result<()> {
-        Ok(())
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), npy::write_header(meta), meta.bytes() as u64);
         let writer = ArchiveWriter::new(tensors.iter().map(member).collect())?;
