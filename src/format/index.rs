@@ -4,17 +4,17 @@
 //! A shard is opened when something of it is wanted, so that a model of which some shards are missing can be looked at.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, MapAccess};
 
 use super::beside::{is_plain_name, join, open_beside};
 use super::content::{Content, Description, FileFacts, MemberFile};
 use super::foreign;
 use super::interface::{Reader, Sure};
+use super::json_object::{FromObject, JsonObject};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
@@ -48,7 +48,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     bytes.read_at(&mut text, 0)?;
     // the message quotes what stands in the place of a name, which may have line breaks
     let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
-    let Map(map) = serde_json::from_slice::<Top>(&text).map_err(|error| malformed!("index: {}", one_line(error)))?.0;
+    let read = serde_json::from_slice(&text);
+    let JsonObject(Top(Map(map))) = read.map_err(|error| malformed!("index: {}", one_line(error)))?;
     let mut numbers = HashMap::new();
     let (mut seen, mut shards) = (HashSet::with_capacity(map.len()), Vec::new());
     let (mut names, mut places) = (Vec::new(), Vec::new());
@@ -70,7 +71,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
 
 /// Returns the names of the files in its own folder that an index names, each once; none of what is no index.
 pub(super) fn locations(text: &[u8]) -> Vec<String> {
-    let map = serde_json::from_slice::<Top>(text).map_or(Vec::new(), |Top(Map(map))| map);
+    let map = serde_json::from_slice(text).map_or(Vec::new(), |JsonObject(Top(Map(map)))| map);
     let names: BTreeSet<_> = map.into_iter().map(|(_, location)| location).filter(|name| is_plain_name(name)).collect();
     names.into_iter().collect()
 }
@@ -193,60 +194,37 @@ impl Reader for IndexReader {
 /// The whole JSON object of an index.
 struct Top(Map);
 
-impl<'de> Deserialize<'de> for Top {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TopVisitor;
+impl<'de> FromObject<'de> for Top {
+    const EXPECTED: &'static str = "an object with a weight_map";
 
-        impl<'de> Visitor<'de> for TopVisitor {
-            type Value = Top;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "an object with a {MAP}")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Top, A::Error> {
-                let mut found = None;
-                while let Some(key) = map.next_key::<String>()? {
-                    if key != MAP {
-                        map.next_value::<IgnoredAny>()?;
-                    } else if found.replace(map.next_value()?).is_some() {
-                        return Err(A::Error::custom(format_args!("{MAP} occurs twice")));
-                    }
-                }
-                found.map(Top).ok_or_else(|| A::Error::custom(format_args!("there is no {MAP}")))
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<String>()? {
+            if key != MAP {
+                map.next_value::<IgnoredAny>()?;
+            } else if found.replace(map.next_value()?).is_some() {
+                return Err(A::Error::custom(format_args!("{MAP} occurs twice")));
             }
         }
-
-        deserializer.deserialize_map(TopVisitor)
+        let found: Option<JsonObject<Map>> = found;
+        found.map(|JsonObject(map)| Self(map)).ok_or_else(|| A::Error::custom(format_args!("there is no {MAP}")))
     }
 }
 
 /// The names of tensors and of the files that they lie in, in the order of the text.
 struct Map(Vec<(String, String)>);
 
-impl<'de> Deserialize<'de> for Map {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MapVisitor;
+impl<'de> FromObject<'de> for Map {
+    const EXPECTED: &'static str = "an object with the name of a file for each tensor";
 
-        impl<'de> Visitor<'de> for MapVisitor {
-            type Value = Map;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object with the name of a file for each tensor")
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            if entries.len() == MAX_MEMBERS {
+                return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} tensors")));
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Map, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    if entries.len() == MAX_MEMBERS {
-                        return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} tensors")));
-                    }
-                    entries.push(entry);
-                }
-                Ok(Map(entries))
-            }
+            entries.push(entry);
         }
-
-        deserializer.deserialize_map(MapVisitor)
+        Ok(Self(entries))
     }
 }

@@ -23,6 +23,7 @@ pub mod glob;
 mod index;
 pub mod interface;
 pub mod json;
+mod json_object;
 pub mod located;
 pub mod name_filter;
 pub mod name_order;

@@ -4,17 +4,17 @@
 //! module parses the header in one pass, which also finds names that are there twice.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
 use crate::error::{Context, Result, bail, ensure, malformed};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Error as _, IgnoredAny, IntoDeserializer, MapAccess};
 
 use super::content::{Content, Description, MemberFile};
 use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Sure, Writer};
+use super::json_object::{FromObject, JsonObject};
 use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -140,10 +140,11 @@ impl HeaderIndex {
         // short one
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
-        let read: Result<Entries, _> = serde_json::from_str(text);
+        let read = serde_json::from_str(text);
         // the message quotes a text of the file, which may have several lines
         let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
-        let Entries { mut entries, notes } = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
+        let read = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
+        let JsonObject(Entries { mut entries, notes }) = read;
         entries.sort_by_key(|(_, entry)| entry.info.data_offsets);
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
@@ -231,111 +232,69 @@ struct Entry {
     unknown: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for Entry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor;
+impl<'de> FromObject<'de> for Entry {
+    const EXPECTED: &'static str = "an object with the dtype, shape and data_offsets of a tensor";
 
-        impl<'de> Visitor<'de> for EntryVisitor {
-            type Value = Entry;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object with the dtype, shape and data_offsets of a tensor")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
-                let (mut dtype, mut shape, mut data_offsets) = (None, None, None);
-                while let Some(key) = map.next_key::<String>()? {
-                    let is_repeated = match &*key {
-                        "dtype" => dtype.replace(map.next_value::<String>()?).is_some(),
-                        "shape" => shape.replace(map.next_value::<Vec<usize>>()?).is_some(),
-                        "data_offsets" => data_offsets.replace(map.next_value::<(usize, usize)>()?).is_some(),
-                        _ => map.next_value::<IgnoredAny>().map(|_| false)?,
-                    };
-                    if is_repeated {
-                        return Err(A::Error::custom(format_args!("{key} occurs twice")));
-                    }
-                }
-                let dtype = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
-                let shape = shape.ok_or_else(|| A::Error::missing_field("shape"))?;
-                let data_offsets: (usize, usize) =
-                    data_offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?;
-                let known: Result<_, serde::de::value::Error> = Dtype::deserialize(dtype.as_str().into_deserializer());
-                Ok(match known {
-                    Ok(dtype) => Entry { info: TensorInfo { dtype, shape, data_offsets }, unknown: None },
-                    Err(_) => {
-                        // as many bytes, so that the package of the format can check the places of all
-                        let shape = vec![data_offsets.1.saturating_sub(data_offsets.0)];
-                        Entry { info: TensorInfo { dtype: Dtype::U8, shape, data_offsets }, unknown: Some(dtype) }
-                    }
-                })
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let (mut dtype, mut shape, mut data_offsets) = (None, None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            let is_repeated = match &*key {
+                "dtype" => dtype.replace(map.next_value::<String>()?).is_some(),
+                "shape" => shape.replace(map.next_value::<Vec<usize>>()?).is_some(),
+                "data_offsets" => data_offsets.replace(map.next_value::<(usize, usize)>()?).is_some(),
+                _ => map.next_value::<IgnoredAny>().map(|_| false)?,
+            };
+            if is_repeated {
+                return Err(A::Error::custom(format_args!("{key} occurs twice")));
             }
         }
-
-        deserializer.deserialize_map(EntryVisitor)
+        let dtype = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
+        let shape = shape.ok_or_else(|| A::Error::missing_field("shape"))?;
+        let data_offsets = data_offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?;
+        let known: Result<_, serde::de::value::Error> = Dtype::deserialize(dtype.as_str().into_deserializer());
+        Ok(match known {
+            Ok(dtype) => Self { info: TensorInfo { dtype, shape, data_offsets }, unknown: None },
+            Err(_) => {
+                // as many bytes, so that the package of the format can check the places of all
+                let shape = vec![data_offsets.1.saturating_sub(data_offsets.0)];
+                Self { info: TensorInfo { dtype: Dtype::U8, shape, data_offsets }, unknown: Some(dtype) }
+            }
+        })
     }
 }
 
-impl<'de> Deserialize<'de> for Entries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(EntriesVisitor)
-    }
-}
+impl<'de> FromObject<'de> for Entries {
+    const EXPECTED: &'static str = "an object with a tensor for each name";
 
-struct EntriesVisitor;
-
-impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with a tensor for each name")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
-        let mut entries = Vec::new();
-        let mut notes = None;
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let (mut entries, mut notes) = (Vec::new(), None);
         while let Some(name) = map.next_key::<String>()? {
             let explain = |error: A::Error| A::Error::custom(format_args!("{}: {error}", python::repr_str(&name)));
             if name != METADATA {
                 if entries.len() == MAX_MEMBERS {
                     return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} tensors")));
                 }
-                let info = map.next_value().map_err(explain)?;
-                entries.push((name, info));
+                let JsonObject(entry) = map.next_value().map_err(explain)?;
+                entries.push((name, entry));
             } else if notes.is_some() {
                 return Err(A::Error::custom(format_args!("{METADATA} occurs twice")));
             } else {
-                notes = Some(map.next_value::<Option<Strings>>().map_err(explain)?);
+                notes = Some(map.next_value::<Option<JsonObject<Notes>>>().map_err(explain)?);
             }
         }
-        let notes = notes.flatten().map_or_else(Notes::new, |Strings(notes)| notes);
-        Ok(Entries { entries, notes })
+        Ok(Self { entries, notes: notes.flatten().map_or_else(Notes::new, |JsonObject(notes)| notes) })
     }
 }
 
-/// An object of strings.
-struct Strings(Notes);
+impl<'de> FromObject<'de> for Notes {
+    const EXPECTED: &'static str = "an object of strings";
 
-impl<'de> Deserialize<'de> for Strings {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct StringsVisitor;
-
-        impl<'de> Visitor<'de> for StringsVisitor {
-            type Value = Strings;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of strings")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strings, A::Error> {
-                let mut notes = Notes::new();
-                while let Some((key, value)) = map.next_entry()? {
-                    notes.insert(key, value);
-                }
-                Ok(Strings(notes))
-            }
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut notes = Self::new();
+        while let Some((key, value)) = map.next_entry()? {
+            notes.insert(key, value);
         }
-
-        deserializer.deserialize_map(StringsVisitor)
+        Ok(notes)
     }
 }
 

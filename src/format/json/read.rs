@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
 
 use crate::error::{Advice, Error, Result, Subject};
 use crate::format::content::Content;
 use crate::format::foreign;
 use crate::format::interface::{Reader, Sure, TextReader};
+use crate::format::json_object::{FromObject, JsonObject};
 use crate::format::values::lists::{Lists, describe_syntax};
 use crate::format::values::{Unparsed, Values, short, shorten, string};
 use crate::item::dtype::{DType, Kind};
@@ -62,7 +62,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     match text.trim_start_matches([' ', '\n', '\r', '\t']).bytes().next() {
         None => Err(error("empty, expected JSON".into())),
         Some(b'{') => {
-            let Members(members) = serde_json::from_str(text).map_err(syntax)?;
+            let JsonObject(Members(members)) = serde_json::from_str(text).map_err(syntax)?;
             let raw = |key: &str| members.get(key).map(|member| member.get());
             let named = |key: &str| {
                 let name =
@@ -124,22 +124,10 @@ const DATATYPES: &[(&str, Kind)] = &[
 /// The members of an object by their keys, as raw text. There is always a member `data`.
 struct Members<'a>(BTreeMap<String, &'a RawValue>);
 
-impl<'de> serde::Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
+impl<'de> FromObject<'de> for Members<'de> {
+    const EXPECTED: &'static str = "an object with dtype, shape and data";
 
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with dtype, shape and data")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let unknown = |key: &str| {
             let message = format!("unknown key {:?}, expected \"dtype\", \"shape\" and \"data\"", short(key));
             Err(A::Error::custom(message))
@@ -158,7 +146,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
             (true, _) if has("dtype") => Err(A::Error::custom("\"dtype\" and \"datatype\", expected one of them")),
             (false, Some(key)) => unknown(key),
             _ if !has("data") => Err(A::Error::custom("the object has no \"data\"")),
-            _ => Ok(Members(members)),
+            _ => Ok(Self(members)),
         }
     }
 }
