@@ -8,66 +8,32 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use super::content::{Description, FileFacts};
-use super::interface::Reader;
-use super::packed::{bytes_of_items, unpack};
-use crate::error::{Error, ErrorKind, Result, ensure};
+use super::packed::unpack;
+use crate::error::{Result, ensure};
 use crate::item::dtype::Narrow;
-use crate::item::meta::Meta;
 use crate::storage::read_at::{Identity, PackedFile, ReadAt, Stamp};
-use crate::storage::source::Source;
 
 /// The most packed bytes that are read at once.
 const PIECE: usize = 1 << 16;
 
-/// Opens `meta` as what lies in `bytes` from byte `start` on, packed or not. `unwritten` says why the file is not written
-/// anew.
+/// Opens `items` items of a dtype that lie in `bytes` from byte `start` on, packed or not. In what is returned the first one is
+/// byte 0.
 ///
 /// # Errors
 /// Bits behind the last packed item that are not zero, which no reading keeps; of reading these.
 pub(super) fn open(
-    meta: Meta,
     narrow: Narrow,
+    items: usize,
     bytes: Arc<dyn ReadAt>,
     start: u64,
     is_packed: bool,
-    unwritten: &'static str,
-) -> Result<Box<dyn Reader>> {
+) -> Result<Arc<dyn ReadAt>> {
     let sharing = if is_packed { Sharing::Along } else { Sharing::Alone { keeps: false } };
-    let items = Arc::new(NarrowItems { bytes, start, counted_from: start, items: meta.items(), narrow, sharing });
+    let items = NarrowItems { bytes, start, counted_from: start, items, narrow, sharing };
     if is_packed {
         items.check_end()?;
     }
-    Ok(Box::new(NarrowReader { meta, items, unwritten }))
-}
-
-/// Reads the one tensor of such a view.
-#[derive(Debug)]
-struct NarrowReader {
-    meta: Meta,
-    items: Arc<NarrowItems>,
-    unwritten: &'static str,
-}
-
-impl Reader for NarrowReader {
-    fn facts(&self) -> FileFacts<'_> {
-        let unwritten = Some(Error::of(ErrorKind::Unsupported, self.unwritten));
-        FileFacts { unwritten, ..FileFacts::default() }
-    }
-
-    fn describe(&self, _: usize) -> Result<Description> {
-        let items = &self.items;
-        let bytes = match items.sharing {
-            Sharing::Alone { .. } => items.items as u64,
-            Sharing::Along | Sharing::Across(_) => bytes_of_items(&self.meta.dtype, items.items),
-        };
-        Ok(Description::new(self.meta.clone(), bytes, Some(items.start)))
-    }
-
-    fn source(&self, _: usize, label: String) -> Result<Source> {
-        let items: Arc<dyn ReadAt> = Arc::clone(&self.items) as Arc<dyn ReadAt>;
-        Source::stored(self.meta.clone(), items, 0, label)
-    }
+    Ok(Arc::new(items))
 }
 
 /// How items of fewer than 8 bits lie in bytes.

@@ -260,7 +260,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
             let whole = header.offset as u64 + header.bytes as u64;
             let is_stopped = is_growing(&begin[..header.offset]);
             check_len(&header, if is_stopped { size.min(whole) } else { size })?;
-            (header, PlainItems::Bytes(bytes))
+            let start = header.offset as u64;
+            (header, PlainItems::Bytes(bytes, start))
         }
         ContentSource::Folder(_) => bail!("is a folder, expected a file"),
         ContentSource::Stream(mut stream) => {
@@ -271,8 +272,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
             (header, PlainItems::stream(items))
         }
     };
-    let Header { meta, offset, .. } = header;
-    Ok(Box::new(PlainReader { meta, start: offset as u64, items, unwritten: None }))
+    let Header { meta, offset, bytes } = header;
+    Ok(Box::new(PlainReader { meta, start: offset as u64, stored: bytes as u64, items, unwritten: None }))
 }
 
 /// Reads the header of `stream`, whose first bytes are in `begin` already; appends those that it reads beyond them.

@@ -1,4 +1,4 @@
-//! Files of one tensor whose items are not packed and lie one after the other: `.npy` files, and bytes without a header.
+//! Files of one tensor whose items lie one after the other: `.npy` files, and bytes without a header.
 
 use std::fmt;
 use std::io::Read;
@@ -16,8 +16,10 @@ use crate::storage::source::Source;
 #[derive(Debug)]
 pub(super) struct PlainReader {
     pub(super) meta: Meta,
-    /// The byte at which the items begin.
+    /// The byte of the file at which the items begin.
     pub(super) start: u64,
+    /// The bytes that they take there.
+    pub(super) stored: u64,
     pub(super) items: PlainItems,
     /// Why the file cannot be written anew, if it cannot.
     pub(super) unwritten: Option<&'static str>,
@@ -25,8 +27,8 @@ pub(super) struct PlainReader {
 
 /// Where the items of such a tensor come from.
 pub(super) enum PlainItems {
-    /// They lie in bytes that are read by position.
-    Bytes(Arc<dyn ReadAt>),
+    /// They are read by position, from this byte on.
+    Bytes(Arc<dyn ReadAt>, u64),
     /// They come from a stream, whose next bytes are the items. Whoever reads them first takes it.
     Stream(Mutex<Option<Box<dyn Read + Send>>>),
 }
@@ -41,7 +43,7 @@ impl PlainItems {
 impl fmt::Debug for PlainItems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Bytes(bytes, _) => bytes.fmt(f),
             Self::Stream(_) => f.write_str("a stream"),
         }
     }
@@ -54,13 +56,13 @@ impl Reader for PlainReader {
     }
 
     fn describe(&self, _: usize) -> Result<Description> {
-        Ok(Description::new(self.meta.clone(), self.meta.bytes() as u64, Some(self.start)))
+        Ok(Description::new(self.meta.clone(), self.stored, Some(self.start)))
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
         let meta = self.meta.clone();
         match &self.items {
-            PlainItems::Bytes(bytes) => Source::stored(meta, Arc::clone(bytes), self.start, label),
+            PlainItems::Bytes(bytes, at) => Source::stored(meta, Arc::clone(bytes), *at, label),
             PlainItems::Stream(stream) => {
                 let stream = locked(stream).take().ok_or_else(|| malformed!("can be read only once"))?;
                 let bytes = meta.bytes() as u64;

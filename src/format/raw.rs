@@ -180,7 +180,9 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
     if let Some(narrow) = view.stored.narrow().filter(|_| is_packed || !is_edited) {
         let (bytes, _) = content.into_bytes()?;
         let (meta, start) = view.within(bytes.size()?)?;
-        return narrow_view::open(meta, narrow, bytes, start, is_packed, UNWRITTEN);
+        let items = narrow_view::open(narrow, meta.items(), bytes, start, is_packed)?;
+        let (stored, items) = (view.bytes(&meta), PlainItems::Bytes(items, 0));
+        return Ok(Box::new(PlainReader { meta, start, stored, items, unwritten: Some(UNWRITTEN) }));
     }
     Ok(Box::new(match content.opened {
         ContentSource::Stream(stream) if !view.dims.contains(&None) => {
@@ -197,13 +199,14 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
                 Some(_) => PlainItems::stream(items.take(meta.bytes() as u64)),
                 None => PlainItems::stream(items),
             };
-            PlainReader { meta, start: offset, items, unwritten: None }
+            PlainReader { stored: meta.bytes() as u64, meta, start: offset, items, unwritten: None }
         }
         // how long a stream is shows when it has ended
         opened => {
             let (bytes, _) = Content { opened, ..content }.into_bytes()?;
             let (meta, start) = view.within(bytes.size()?)?;
-            PlainReader { meta, start, items: PlainItems::Bytes(bytes), unwritten: Some(UNWRITTEN) }
+            let (stored, items) = (meta.bytes() as u64, PlainItems::Bytes(bytes, start));
+            PlainReader { meta, start, stored, items, unwritten: Some(UNWRITTEN) }
         }
     }))
 }
