@@ -38,9 +38,10 @@ pub(super) struct ZarrChunks {
     grid: Windows,
     /// The units of the grid (chunks or shards), by their numbers.
     files: Windows,
-    kept: Mutex<KeptChunks>,
-    /// The shards that were opened last, by their numbers.
-    indexes: Mutex<VecDeque<(usize, ShardSlot)>>,
+    /// Unpacked chunks.
+    kept: Mutex<Kept<Unpacked>>,
+    /// Open shards.
+    open_shards: Mutex<Kept<FoundShard>>,
     /// The version of the metadata when the array was opened.
     stamp: Option<Stamp>,
     _lock: Option<Lock>,
@@ -56,14 +57,36 @@ struct OpenShard {
 /// A shard that is open, or `None` for one that is not stored.
 type FoundShard = Option<Arc<OpenShard>>;
 
-/// A shard that some thread opens, and for which the others wait.
-type ShardSlot = Arc<OnceLock<Result<FoundShard>>>;
-
-/// The unpacked chunks that are kept, and their numbers from the oldest on.
-#[derive(Debug, Default)]
-struct KeptChunks {
+/// Values that are made when they are first wanted, by numbers. The ones that were made last are kept.
+#[derive(Debug)]
+struct Kept<T> {
+    /// The numbers of the values, from the oldest on.
     order: VecDeque<usize>,
-    chunks: HashMap<usize, Arc<OnceLock<Result<Unpacked>>>>,
+    slots: HashMap<usize, KeptSlot<T>>,
+}
+
+/// A value that some thread makes, and for which the others wait.
+type KeptSlot<T> = Arc<OnceLock<Result<T>>>;
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self { order: VecDeque::new(), slots: HashMap::new() }
+    }
+}
+
+impl<T> Kept<T> {
+    /// Returns the place of a value, of which at most `most` are kept.
+    fn slot(&mut self, number: usize, most: usize) -> KeptSlot<T> {
+        if let Some(slot) = self.slots.get(&number) {
+            return Arc::clone(slot);
+        }
+        while self.order.len() >= most {
+            let oldest = self.order.pop_front().expect("at least one value may be kept");
+            self.slots.remove(&oldest);
+        }
+        self.order.push_back(number);
+        Arc::clone(self.slots.entry(number).or_default())
+    }
 }
 
 /// The items of a chunk, or `None` if the chunk is not stored.
@@ -83,8 +106,8 @@ impl ZarrChunks {
         let shape = &array.meta.shape;
         let (grid, files) = (Windows::boxes(shape, &array.style.chunk), Windows::boxes(shape, &array.style.unit));
         let (stamp, prefix) = (store.stamp(&join(prefix, array.file))?, prefix.to_owned());
-        let (kept, indexes) = (Mutex::default(), Mutex::default());
-        Ok(Self { store, prefix, array, grid, files, kept, indexes, stamp, _lock: lock })
+        let (kept, open_shards) = (Mutex::default(), Mutex::default());
+        Ok(Self { store, prefix, array, grid, files, kept, open_shards, stamp, _lock: lock })
     }
 
     /// Returns the size in bytes of the items of a chunk.
@@ -102,22 +125,7 @@ impl ZarrChunks {
     fn shard(&self, chunk: &Window) -> Result<FoundShard> {
         /// The number of shards that stay open.
         const OPEN: usize = 16;
-        let number = self.files.number_of(chunk.start);
-        let slot = {
-            let mut indexes = locked(&self.indexes);
-            match indexes.iter().find(|(other, _)| *other == number) {
-                Some((_, slot)) => Arc::clone(slot),
-                None => {
-                    if indexes.len() == OPEN {
-                        indexes.pop_front();
-                    }
-                    let slot = ShardSlot::default();
-                    indexes.push_back((number, Arc::clone(&slot)));
-                    slot
-                }
-            }
-        };
-        // Other threads that want the shard wait until it is open.
+        let slot = locked(&self.open_shards).slot(self.files.number_of(chunk.start), OPEN);
         let open = || {
             let key = self.array.key(chunk);
             Ok(self.open_shard(&key).with_context(|| format!("shard {key}"))?.map(Arc::new))
@@ -193,23 +201,8 @@ impl ZarrChunks {
 
     /// Reads and unpacks a chunk of which a part is wanted, and keeps it.
     fn unpack_kept(&self, chunk: &Window) -> Result<Unpacked> {
-        let number = self.grid.number_of(chunk.start);
-        let slot = {
-            let mut kept = locked(&self.kept);
-            match kept.chunks.get(&number) {
-                Some(slot) => Arc::clone(slot),
-                None => {
-                    let most = (KEPT / self.chunk_bytes().max(1)).max(1);
-                    while kept.order.len() >= most {
-                        let oldest = kept.order.pop_front().expect("at least one chunk may be kept");
-                        kept.chunks.remove(&oldest);
-                    }
-                    kept.order.push_back(number);
-                    Arc::clone(kept.chunks.entry(number).or_default())
-                }
-            }
-        };
-        // Other threads that want the chunk wait until it is unpacked.
+        let most = (KEPT / self.chunk_bytes().max(1)).max(1);
+        let slot = locked(&self.kept).slot(self.grid.number_of(chunk.start), most);
         slot.get_or_init(|| self.unpack(chunk)).clone()
     }
 
