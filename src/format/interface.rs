@@ -374,11 +374,8 @@ pub trait WriteSequence: Debug + Send + Sync {
 
 /// Writes each box of a tensor to a file of its own.
 pub trait WriteChunks: Debug + Send + Sync {
-    /// Returns the places of each axis of tensor `n` in a file.
-    fn unit(&self, n: usize) -> &[usize];
-
-    /// Returns the places of each axis of tensor `n` in a chunk, of which a file may hold several.
-    fn chunk(&self, n: usize) -> &[usize];
+    /// Returns how tensor `n` is stored. A unit of it is a file, which may hold several chunks.
+    fn style(&self, n: usize) -> &ChunkStyle;
 
     /// Returns the path of the file of a box of tensor `n` in the folder.
     fn key(&self, n: usize, window: &Window) -> String;
@@ -426,7 +423,6 @@ pub struct TextOptions {
 #[cfg(feature = "cli")]
 impl TextOptions {
     /// The number of items above which NumPy elides the middle of an array, unless it is told another.
-    #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(crate) const NUMPY: usize = 1000;
 }
 

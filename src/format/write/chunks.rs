@@ -60,8 +60,7 @@ impl WindowSink for ChunkSink<'_> {
         }
         let Some(StoredWindow { chunks: from, places: there }) = stored()? else { return Ok(false) };
         // a box that the end of one tensor cuts off may be whole in the other
-        let unit = self.chunks.unit(self.n);
-        let whole = window.shape() == unit || window.ranges == there.ranges;
+        let whole = window.shape() == self.chunks.style(self.n).unit || window.ranges == there.ranges;
         if !whole || !self.chunks.packs_as(self.n, from.style()) {
             return Ok(false);
         }

@@ -126,8 +126,8 @@ impl Plan {
     /// Returns the sides of the chunks of tensor `n`, and those of its shards if it has any; `None` if it is not in chunks.
     pub fn sides(&self, n: usize) -> Option<(&[usize], Option<&[usize]>)> {
         let Layout::Chunks(chunks) = &self.layout else { return None };
-        let (chunk, unit) = (chunks.chunk(n), chunks.unit(n));
-        Some((chunk, Some(unit).filter(|unit| *unit != chunk)))
+        let ChunkStyle { chunk, unit, .. } = chunks.style(n);
+        Some((chunk, Some(&**unit).filter(|unit| unit != chunk)))
     }
 
     /// Returns the arrays that are copied unread.
@@ -290,7 +290,7 @@ impl Plan {
         let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &extras)? else {
             unreachable!("only a store in chunks has one between");
         };
-        let windows = Windows::boxes(&meta.shape, chunks.unit(0));
+        let windows = Windows::boxes(&meta.shape, &chunks.style(0).unit);
         let sink = ChunkSink {
             chunks: &*chunks,
             n: 0,
@@ -335,7 +335,7 @@ impl Plan {
     pub(super) fn boxes(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
         let windows = |(n, output): (usize, &Planned)| match output.job.meta().bytes() {
             0 => Windows::new(&[0], 1),
-            _ => Windows::boxes(&output.job.meta().shape, chunks.unit(n)),
+            _ => Windows::boxes(&output.job.meta().shape, &chunks.style(n).unit),
         };
         self.outputs.iter().enumerate().map(windows).collect()
     }

@@ -40,7 +40,7 @@ fn written(names: &[(&str, u16)], extras: &FileOptions) -> MemoryStore {
 }
 
 fn put_chunks(store: &MemoryStore, chunks: &dyn WriteChunks, n: usize, items: &[u8]) {
-    let windows = Windows::boxes(&SHAPE, chunks.unit(n));
+    let windows = Windows::boxes(&SHAPE, &chunks.style(n).unit);
     for window in windows.iter() {
         let of_rows = window.ranges[0].clone().flat_map(|row| {
             let columns = window.ranges[1].clone();

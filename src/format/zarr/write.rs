@@ -412,12 +412,8 @@ fn consolidated(metadata: &BTreeMap<String, String>) -> String {
 }
 
 impl WriteChunks for StoreWriter {
-    fn unit(&self, n: usize) -> &[usize] {
-        &self.arrays[n].array.style.unit
-    }
-
-    fn chunk(&self, n: usize) -> &[usize] {
-        &self.arrays[n].array.style.chunk
+    fn style(&self, n: usize) -> &ChunkStyle {
+        &self.arrays[n].array.style
     }
 
     fn key(&self, n: usize, window: &Window) -> String {
@@ -438,7 +434,7 @@ impl WriteChunks for StoreWriter {
     }
 
     fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
-        let own = &self.arrays[n].array.style;
+        let own = self.style(n);
         let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
         same && style.is_exact && own.fill == style.fill
     }
