@@ -97,7 +97,7 @@ fn ordered(kind: Kind, like: &DType) -> DType {
 }
 
 /// Returns the dtype of the real and the imaginary part.
-pub(super) fn part_of(complex: &DType) -> DType {
+pub(in crate::format) fn part_of(complex: &DType) -> DType {
     ordered(if matches!(complex.kind(), Kind::Complex64) { Kind::Float32 } else { Kind::Float64 }, complex)
 }
 

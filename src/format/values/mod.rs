@@ -16,6 +16,8 @@ pub(super) use self::infer::source;
 #[cfg(feature = "onnx")]
 pub(super) use self::item::most_padded;
 pub use self::item::parse_item;
+#[cfg(feature = "zarr")]
+pub(super) use self::item::part_of;
 pub(super) use self::item::{cannot_hold, check_text};
 pub(super) use self::read::Unparsed;
 pub use self::read::Values;

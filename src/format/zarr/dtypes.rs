@@ -1,16 +1,28 @@
 //! The names of dtypes in Zarr, and fill values, which are the items of chunks that are not stored.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::codecs::swapped;
 use super::extension::{Extension, shortened};
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
-use crate::format::values::parse_item;
+use crate::format::values::{parse_item, part_of};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
+use crate::item::print::write_item;
 use crate::item::time_unit::TimeUnit;
 use crate::storage::conversion::Conversion;
+
+/// The base64 of fill values, which are read with their padding or without it.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
 
 /// Returns the little-endian dtype that metadata of version 3 names.
 ///
@@ -117,7 +129,9 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     };
     match (dtype.kind(), string) {
         (Kind::Bytes(_) | Kind::Void(_) | Kind::Str(_), None) if text == "0" => Ok(vec![0; size]),
-        (Kind::Bytes(_) | Kind::Void(_), Some(text)) => padded(from_base64(&text)?),
+        (Kind::Bytes(_) | Kind::Void(_), Some(text)) => {
+            padded(BASE64.decode(text.trim_end_matches('=')).map_err(|_| malformed!("no base64"))?)
+        }
         (Kind::Bytes(_) | Kind::Void(_), None) if text.starts_with('[') => {
             padded(serde_json::from_str(text).map_err(|_| malformed!("no list of bytes"))?)
         }
@@ -145,34 +159,25 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns the dtype of the two parts of a complex number.
-fn part_of(dtype: &DType) -> DType {
-    if matches!(dtype.kind(), Kind::Complex64) { Kind::Float32.into() } else { Kind::Float64.into() }
-}
-
 /// Returns the text of an item as a value of metadata of version 3.
 pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
     let integer = |item: &[u8]| i64::from_le_bytes(item.try_into().expect("an item of 8 bytes"));
     match dtype.kind() {
-        Kind::Bytes(_) => Value::String(to_base64(unpadded(item, 1))).to_string(),
-        Kind::Void(_) => Value::String(to_base64(item)).to_string(),
+        Kind::Bytes(_) => Value::String(BASE64.encode(unpadded(item, 1))).to_string(),
+        Kind::Void(_) => Value::String(BASE64.encode(item)).to_string(),
         Kind::Str(_) => {
             let code = |point| char::from_u32(point).expect("a fill value is parsed from a text");
             Value::String(code_points(item, false).map(code).collect()).to_string()
         }
         Kind::Datetime(_) | Kind::Timedelta(_) => integer(item).to_string(),
-        Kind::Bool => (item != [0]).to_string(),
         Kind::Complex64 | Kind::Complex128 => {
             let ((re, im), part) = (item.split_at(item.len() / 2), part_of(dtype));
             format!("[{}, {}]", float(re, &part), float(im, &part))
         }
-        _ if dtype.is_integer() => {
-            let bits = item.iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
-            let unused = 64 - 8 * item.len().clamp(1, 8) as u32;
-            match dtype.name().starts_with('u') {
-                true => bits.to_string(),
-                false => ((bits << unused).cast_signed() >> unused).to_string(),
-            }
+        kind if dtype.is_integer() || matches!(kind, Kind::Bool) => {
+            let mut text = Vec::new();
+            write_item(&mut text, dtype, item).expect("a number has a text");
+            String::from_utf8(text).expect("the text of a number is ASCII")
         }
         _ => float(item, dtype),
     }
@@ -205,36 +210,6 @@ fn bits(item: &[u8]) -> String {
     format!("\"0x{}\"", item.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-fn to_base64(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for group in bytes.chunks(3) {
-        let word = group.iter().enumerate().fold(0_u32, |all, (n, &byte)| all | u32::from(byte) << (16 - 8 * n));
-        for digit in 0..4 {
-            let shown = digit <= group.len();
-            out.push(if shown { DIGITS[(word >> (18 - 6 * digit) & 63) as usize].into() } else { '=' });
-        }
-    }
-    out
-}
-
-fn from_base64(text: &str) -> Result<Vec<u8>> {
-    let (mut out, mut word, mut bits) = (Vec::new(), 0_u32, 0);
-    for byte in text.trim_end_matches('=').bytes() {
-        let digit = DIGITS.iter().position(|&digit| digit == byte);
-        word = word << 6 | digit.ok_or_else(|| malformed!("no base64"))? as u32;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push((word >> bits) as u8);
-            word &= (1 << bits) - 1;
-        }
-    }
-    ensure!(bits < 6, "no base64");
-    Ok(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,6 +233,8 @@ mod tests {
                 "\"YWI=\"",
                 b"ab\0",
             ),
+            (json!({"name": "raw_bytes", "configuration": {"length_bytes": 2}}), "|V2", "\"//8\"", &[0xff, 0xff]),
+            (json!({"name": "raw_bytes", "configuration": {"length_bytes": 2}}), "|V2", "\"/w\"", &[0xff, 0]),
             (json!("r16"), "|V2", "[1, 2]", &[1, 2]),
             (
                 json!({"name": "numpy.datetime64", "configuration": {"unit": "us", "scale_factor": 10}}),
