@@ -188,11 +188,6 @@ pub trait Writer: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns a dtype as the format stores it, which is little-endian if the format has no byte orders.
-    fn dtype(&self, dtype: &DType) -> DType {
-        dtype.clone()
-    }
-
     /// Returns how tensors are laid out in a file. Each comes with its name, which is empty if it has none. A container
     /// takes any number of tensors, every other format one. What the format has no place for in `extras` is left out.
     ///

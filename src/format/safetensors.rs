@@ -444,10 +444,6 @@ impl Writer for SafetensorsWriter {
         check(dtype)
     }
 
-    fn dtype(&self, dtype: &DType) -> DType {
-        dtype.native()
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
         let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.notes)?;

@@ -10,6 +10,7 @@ use super::foreign;
 use super::interface::{Capabilities, Reader, Sure, Unchangeable, Writer};
 use super::rows::{self, Holds, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
+use crate::item::dtype::DType;
 
 /// What is said about a file's format apart from its content.
 #[derive(Clone, Copy, Debug, Default)]
@@ -224,6 +225,11 @@ impl Format {
     /// Returns what files in this format can hold beside tensors: nothing if it can only be read.
     pub(crate) fn can(self) -> Capabilities {
         self.0.writes.as_ref().map_or(Capabilities::NONE, |writes| writes.can)
+    }
+
+    /// Returns a dtype as the format stores it: little-endian in a binary format that has no byte orders.
+    pub(super) fn stored(self, dtype: DType) -> DType {
+        if self.is_binary() && !self.can().byte_orders { dtype.native() } else { dtype }
     }
 
     /// Opens content that is in this format.

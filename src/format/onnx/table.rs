@@ -60,10 +60,6 @@ impl Writer for OnnxWriter {
         check(dtype)
     }
 
-    fn dtype(&self, dtype: &DType) -> DType {
-        dtype.native()
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         let [(name, meta)] = tensors else { bail!("{} tensors, and a TensorProto is one", tensors.len()) };
         if matches!(meta.dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {

@@ -107,7 +107,7 @@ impl OutputTensor {
         if self.recast.order == Order::Fortran {
             shape.reverse();
         }
-        Meta::new(format.writer().dtype(&ordered), shape).in_order(self.recast.order)
+        Meta::new(format.stored(ordered), shape).in_order(self.recast.order)
     }
 
     /// Checks whether a format can hold it.

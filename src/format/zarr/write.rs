@@ -89,10 +89,6 @@ impl Writer for ZarrWriter {
         Err(Error::new(Subject::Dtype, message).advising(Advice::WriteNpy))
     }
 
-    fn dtype(&self, dtype: &DType) -> DType {
-        dtype.native()
-    }
-
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let mut names = tensors.iter().map(|(name, _)| *name).chain(extras.copies.iter().map(|copy| &*copy.name));
         let is_single = tensors.len() + extras.copies.len() == 1;
