@@ -382,14 +382,11 @@ pub trait WriteChunks: Debug + Send + Sync {
     /// There is not enough memory.
     fn pack(&self, n: usize, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>>;
 
-    /// Returns the fill value of tensor `n`; `None` if chunks that hold only that are stored as all others are.
-    fn unstored(&self, n: usize) -> Option<&[u8]>;
+    /// Returns whether chunks that hold only the fill value are stored as all others are.
+    fn stores_empty(&self) -> bool;
 
     /// Returns whether the bytes of that file are the items as they are.
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool;
-
-    /// Returns whether a tensor stored in `style` has the same files for the same items.
-    fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool;
 
     /// Returns the arrays that are copied unread, by the prefixes that they have in the folder.
     fn copies(&self) -> &[NamedCopy];

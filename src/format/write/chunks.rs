@@ -6,6 +6,7 @@ use crate::format::interface::WriteChunks;
 use crate::layout::window::{Window, Windows};
 use crate::ops::access::StoredWindow;
 use crate::ops::fill::{Fill, Region};
+use crate::storage::chunked::ChunkStyle;
 use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
@@ -60,18 +61,25 @@ impl WindowSink for ChunkSink<'_> {
         }
         let Some(StoredWindow { chunks: from, places: there }) = stored()? else { return Ok(false) };
         // a box that the end of one tensor cuts off may be whole in the other
-        let whole = window.shape() == self.chunks.style(self.n).unit || window.ranges == there.ranges;
-        if !whole || !self.chunks.packs_as(self.n, from.style()) {
+        let own = self.chunks.style(self.n);
+        let whole = window.shape() == own.unit || window.ranges == there.ranges;
+        if !whole || !has_same_files(own, from.style()) {
             return Ok(false);
         }
         let Some(value) = from.value_of(&there)? else {
-            let is_empty = self.chunks.unstored(self.n).is_some() && from.is_unit(&there);
+            let is_empty = !self.chunks.stores_empty() && from.is_unit(&there);
             return if is_empty { self.leave_out(window).map(|()| true) } else { Ok(false) };
         };
         let len = usize::try_from(value.size()?)?;
         // an empty file is damaged, which shows when it is read
         if len == 0 { Ok(false) } else { self.copied(window, &*value, len) }
     }
+}
+
+/// Returns whether the same items have the same files in a tensor to be written and in one that is stored.
+fn has_same_files(own: &ChunkStyle, stored: &ChunkStyle) -> bool {
+    let same = (&own.unit, &own.chunk, &own.codecs) == (&stored.unit, &stored.chunk, &stored.codecs);
+    same && stored.is_exact && own.fill == stored.fill
 }
 
 impl ChunkSink<'_> {

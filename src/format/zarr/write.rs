@@ -420,19 +420,13 @@ impl WriteChunks for StoreWriter {
         self.arrays[n].array.pack(window, items, &|chunk| self.stores_empty || stays(chunk))
     }
 
-    fn unstored(&self, n: usize) -> Option<&[u8]> {
-        (!self.stores_empty).then(|| &*self.arrays[n].array.style.fill)
+    fn stores_empty(&self) -> bool {
+        self.stores_empty
     }
 
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool {
         let array = &self.arrays[n].array;
         array.shards.is_none() && array.chain.is_plain() && window.shape() == array.style.unit
-    }
-
-    fn packs_as(&self, n: usize, style: &ChunkStyle) -> bool {
-        let own = self.style(n);
-        let same = (&own.unit, &own.chunk, &own.codecs) == (&style.unit, &style.chunk, &style.codecs);
-        same && style.is_exact && own.fill == style.fill
     }
 
     fn copies(&self) -> &[NamedCopy] {
