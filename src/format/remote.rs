@@ -6,6 +6,7 @@ use super::open::{Input, OpenOptions};
 #[cfg(not(feature = "remote"))]
 use super::table::Format;
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(not(feature = "remote"))]
 use crate::storage::requests::RequestOptions;
 #[cfg(not(feature = "remote"))]
 use crate::storage::target::Target;
@@ -24,15 +25,6 @@ impl OpenOptions {
     }
 }
 
-/// Returns what tells the version of what lies at an address, as a short text: that of the object, or of the metadata of the
-/// store.
-///
-/// # Errors
-/// There is neither; of asking.
-pub fn version_at(address: &str, requests: RequestOptions) -> Result<String> {
-    version(address, requests)
-}
-
 /// Says that this build asks no server.
 #[cfg(not(feature = "remote"))]
 fn reach(options: &OpenOptions, _: &str, _: Option<String>) -> Result<Input> {
@@ -40,8 +32,11 @@ fn reach(options: &OpenOptions, _: &str, _: Option<String>) -> Result<Input> {
 }
 
 /// Says that this build asks no server.
+///
+/// # Errors
+/// In any case.
 #[cfg(not(feature = "remote"))]
-fn version(_: &str, _: RequestOptions) -> Result<String> {
+pub fn version_at(_: &str, _: RequestOptions) -> Result<String> {
     Err(no_network())
 }
 
@@ -52,9 +47,11 @@ pub(super) fn target_at(_: &str, label: String, _: Format, _: bool, _: RequestOp
 }
 
 #[cfg(feature = "remote")]
+use self::reaching::reach;
+#[cfg(feature = "remote")]
 pub(super) use self::reaching::target_at;
 #[cfg(feature = "remote")]
-use self::reaching::{reach, version};
+pub use self::reaching::version_at;
 
 #[cfg(feature = "remote")]
 mod reaching {
@@ -76,16 +73,14 @@ mod reaching {
     ///
     /// # Errors
     /// There is neither; of asking.
-    pub(in crate::format) fn version(address: &str, requests: RequestOptions) -> Result<String> {
+    pub fn version_at(address: &str, requests: RequestOptions) -> Result<String> {
         let client = Client::shared(requests)?;
         let address = Address::parse(address)?;
         let is_folder = address.path().ends_with('/') || address.path().is_empty();
         let mut found = if is_folder { None } else { client.head(&address)? };
-        let root = RemoteStore::new(&client, address.clone());
-        let is_there = |mark: &str| Ok(root.size(mark)?.is_some());
         if found.is_none()
             && let Some(format) = Format::all().find(|format| format.is_folder())
-            && let Some(mark) = format.first_mark(is_there)?
+            && let Some(mark) = mark_at(&client, &address, format)?
         {
             found = client.head(&address.join(mark))?;
         }
@@ -125,11 +120,9 @@ mod reaching {
         }
         let found = RemoteObject::open(&client, address.clone(), Part::First(FIRST)).with_context(context)?;
         let Some(found) = found else {
-            let root = RemoteStore::new(&client, address.clone());
             let may_be_store = by_name.is_none() && Format::of_file_name(name).is_none();
-            let is_there = |mark: &str| Ok(root.size(mark)?.is_some());
             if let Some(format) = store.filter(|_| may_be_store)
-                && format.first_mark(is_there).with_context(context)?.is_some()
+                && mark_at(&client, &address, format).with_context(context)?.is_some()
             {
                 return open_store(options, &client, &address, format, after);
             }
@@ -174,12 +167,25 @@ mod reaching {
                 Err(Error::of(ErrorKind::Unsupported, message).within(&*options.label))
             }
             (Err(error), _) => {
-                let root = RemoteStore::new(client, address.clone());
-                let mark = format.first_mark(|mark| Ok(root.size(mark)?.is_some()));
-                let error = if matches!(mark, Ok(None)) { absent(client, address, error) } else { error };
+                let is_none = matches!(mark_at(client, address, format), Ok(None));
+                let error = if is_none { absent(client, address, error) } else { error };
                 Err(error.within(&*options.label))
             }
         }
+    }
+
+    /// Returns the first of the names that make a folder one in a format that is there, below an address.
+    ///
+    /// # Errors
+    /// Of asking.
+    fn mark_at(client: &Arc<Client>, address: &Address, format: Format) -> Result<Option<&'static str>> {
+        let root = RemoteStore::new(client, address.clone());
+        for &mark in format.all_marks() {
+            if root.size(mark)?.is_some() {
+                return Ok(Some(mark));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the error of an address at which there is neither an object nor a store: `error`, unless there are objects of

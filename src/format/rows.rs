@@ -119,7 +119,6 @@ pub(super) static INDEX: Row = Row {
 #[cfg(feature = "onnx")]
 pub(super) static ONNX: Row = Row {
     name: "onnx",
-    alias: Some("onnx"),
     // what a file is instead of a TensorProto shows when it is read
     reads: Some(Reads {
         help: "An ONNX TensorProto",
@@ -234,16 +233,7 @@ pub(super) static FOLDER: Row = Row { holds: Holds::Files, ..row("folder") };
 
 /// Returns what most rows have in common: a binary file of one tensor, whose format is named as its extension is.
 const fn row(name: &'static str) -> Row {
-    Row {
-        name,
-        argument: name,
-        alias: None,
-        extension: name,
-        is_binary: true,
-        holds: Holds::Tensor,
-        reads: None,
-        writes: None,
-    }
+    Row { name, argument: name, extension: name, is_binary: true, holds: Holds::Tensor, reads: None, writes: None }
 }
 
 /// What most ways of reading have in common: a file that its reader explains best if it is malformed.
@@ -261,12 +251,10 @@ const READS: Reads = Reads {
 /// Everything that the rest of the program knows of a format.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Returns the name that `info` prints.
+    /// The name that `info` prints.
     pub name: &'static str,
-    /// The name that is typed, such as after `--to`.
+    /// The name that is typed, such as after `--to`; the other one can be typed, too.
     pub argument: &'static str,
-    /// Another name that can be typed.
-    pub alias: Option<&'static str>,
     /// The ending of the names of files, without the dot.
     pub extension: &'static str,
     /// Whether it is not meant to be read by people.

@@ -64,9 +64,9 @@ impl Format {
         TABLE.iter().copied().map(Self)
     }
 
-    /// Returns the format with this name, argument or alias.
+    /// Returns the format with this name or argument.
     pub fn named(name: &str) -> Option<Self> {
-        Self::all().find(|Self(row)| row.name == name || row.argument == name || row.alias == Some(name))
+        Self::all().find(|Self(row)| row.name == name || row.argument == name)
     }
 
     /// Returns the format that is written to files with this extension, given in lower case and without the dot.
@@ -135,7 +135,7 @@ impl Format {
 
     /// Returns another name that can be typed.
     pub fn alias(self) -> Option<&'static str> {
-        self.0.alias
+        Some(self.0.name).filter(|name| *name != self.0.argument)
     }
 
     /// Returns one line of help on reading it; `None` if it is only written.
@@ -193,20 +193,6 @@ impl Format {
     /// Returns why items cannot be changed in place; `None` if they can.
     pub(crate) fn unchangeable(self) -> Option<Unchangeable> {
         self.0.reads.as_ref()?.unchangeable
-    }
-
-    /// Returns the first of the names that make a folder one in this format that is there, as `is_there` finds out.
-    ///
-    /// # Errors
-    /// Those of `is_there`.
-    #[cfg(feature = "remote")]
-    pub(super) fn first_mark(self, is_there: impl Fn(&str) -> Result<bool>) -> Result<Option<&'static str>> {
-        for &mark in self.all_marks() {
-            if is_there(mark)? {
-                return Ok(Some(mark));
-            }
-        }
-        Ok(None)
     }
 
     /// Returns the names that make a folder one in this format, the one that is written first.
