@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 /// A thread is not worth its start for fewer bytes.
@@ -31,6 +31,19 @@ pub const UNPOISONED: &str = "a thread that panics ends the program";
 /// If a thread has panicked while it had the lock.
 pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect(UNPOISONED)
+}
+
+/// Returns the value of a slot, which `make` makes if there is none. If several threads make it at the same time, one value is
+/// kept.
+///
+/// # Errors
+/// Those of `make`; the slot stays empty.
+pub fn made_once<T, E>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
+    if let Some(made) = slot.get() {
+        return Ok(made);
+    }
+    let made = make()?;
+    Ok(slot.get_or_init(|| made))
 }
 
 /// Returns what threads have shared, when they are done.

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::foreign;
 use super::table::Format;
 use crate::error::{Error, malformed};
+use crate::parallel::made_once;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
 /// links most likely lead in circles.
@@ -104,12 +105,11 @@ impl Folder {
     /// # Errors
     /// The folder cannot be read; more than [`MOST`] files and folders.
     pub(super) fn files(&self) -> Result<FolderFiles, UnreadFolder> {
-        if let Some(listed) = self.listed.get() {
-            return Ok(listed.clone());
-        }
-        let mut walk = FolderWalk { found: FolderFiles::default(), seen: 0, within: Vec::new() };
-        walk.folder(&self.path, "")?;
-        Ok(self.listed.get_or_init(|| walk.found).clone())
+        let list = || {
+            let mut walk = FolderWalk { found: FolderFiles::default(), seen: 0, within: Vec::new() };
+            walk.folder(&self.path, "").map(|()| walk.found)
+        };
+        made_once(&self.listed, list).cloned()
     }
 }
 

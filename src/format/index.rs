@@ -18,6 +18,7 @@ use super::json_object::{FromObject, JsonObject};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
+use crate::parallel::made_once;
 use crate::storage::read_at::Identity;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
@@ -116,15 +117,8 @@ impl IndexReader {
     /// Returns the shard that holds tensor number `n`, and the number of the tensor in it. Opens the shard if it is not open.
     fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
         let (shard, name) = (self.shard(n), &self.names[n]);
-        let opened = match shard.opened.get() {
-            Some(opened) => opened,
-            None => {
-                let opened =
-                    self.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)))?;
-                // another thread may have opened it meanwhile, and has read the same
-                shard.opened.get_or_init(|| opened)
-            }
-        };
+        let open = || self.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)));
+        let opened = made_once(&shard.opened, open)?;
         let there = opened.numbers.get(name).ok_or_else(|| {
             let (name, shard) = (python::repr_str(name), python::repr_str(&shard.location));
             malformed!("the index says that {name} is in {shard}, which has no tensor of that name")

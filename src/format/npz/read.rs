@@ -17,7 +17,7 @@ use super::front::FileFront;
 use super::records::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::foreign::{PYTORCH, ZIPPED_STORE};
 use crate::format::npy::{self, Header};
-use crate::parallel::Threads;
+use crate::parallel::{Threads, made_once};
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::Source;
 
@@ -191,17 +191,14 @@ impl Archive {
 
     /// Returns the beginning of a member, which is read if it has not been before.
     fn begin(&self, n: usize) -> Result<&BegunMember> {
-        if let Some(begun) = self.begun[n].get() {
-            return Ok(begun);
-        }
-        let (member, front) = (&self.members[n], self.zip.get_ref());
-        front.look_ahead(member.at)?;
-        let at = self.content_at(member)?;
-        let front: Arc<dyn ReadAt> = Arc::new(front.clone());
-        let section = Section::new(front, at, member.stored());
-        let header = MemberContent::new(section, member, HEADER_BUFFER).header()?;
-        // another thread may have read it meanwhile, and found the same
-        Ok(self.begun[n].get_or_init(|| BegunMember { at, header }))
+        made_once(&self.begun[n], || {
+            let (member, front) = (&self.members[n], self.zip.get_ref());
+            front.look_ahead(member.at)?;
+            let at = self.content_at(member)?;
+            let front: Arc<dyn ReadAt> = Arc::new(front.clone());
+            let section = Section::new(front, at, member.stored());
+            Ok(BegunMember { at, header: MemberContent::new(section, member, HEADER_BUFFER).header()? })
+        })
     }
 
     /// Returns the items of a member. A stored one is read once for its checksum and then by position. A deflated one

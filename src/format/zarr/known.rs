@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::metadata::{CONSOLIDATED, Object, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
 use crate::error::{Context, Result};
-use crate::parallel::locked;
+use crate::parallel::{locked, made_once};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{Identity, MemoryBytes, Part, ReadAt, Stamp};
 
@@ -54,20 +54,15 @@ impl KnownStore {
     /// # Errors
     /// Metadata that are damaged; of asking.
     fn listed(&self, most: u64) -> Result<Option<&Texts>> {
-        if let Some(listed) = self.listed.get() {
-            return Ok(listed.as_ref());
-        }
-        let listed = match self.ask(V3, most)? {
-            Some(text) => list_of_v3(&text).context(V3)?,
-            None => match self.ask(V2_GROUP, most)? {
-                None => None,
-                Some(_) => {
-                    let text = self.ask(V2_CONSOLIDATED, most)?;
-                    text.map(|text| list_of_v2(&text)).transpose().context(V2_CONSOLIDATED)?
-                }
-            },
+        let list = || match self.ask(V3, most)? {
+            Some(text) => list_of_v3(&text).context(V3),
+            None if self.ask(V2_GROUP, most)?.is_none() => Ok(None),
+            None => {
+                let text = self.ask(V2_CONSOLIDATED, most)?;
+                text.map(|text| list_of_v2(&text)).transpose().context(V2_CONSOLIDATED)
+            }
         };
-        Ok(self.listed.get_or_init(|| listed).as_ref())
+        made_once(&self.listed, list).map(Option::as_ref)
     }
 
     /// Returns the text of metadata, if it is there.
