@@ -22,7 +22,7 @@ use crate::storage::source::{ByteReading, wrong_length};
 const PIECE: usize = 1 << 16;
 
 /// Reads bytes as items of fewer than 8 bits.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct NarrowBytes {
     pub narrow: Narrow,
     /// The items of a byte: 1, or as many as there is room for.
@@ -46,14 +46,12 @@ impl ByteReading for NarrowBytes {
     }
 
     fn of_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        let Self { narrow, each, ref stored, .. } = *self;
-        Box::new(NarrowStream { reader, narrow, each, stored: stored.clone(), at: 0, items: Cursor::default() })
+        Box::new(NarrowStream { reader, reading: self.clone(), at: 0, items: Cursor::default() })
     }
 
     fn of_chunks(&self, chunks: Arc<dyn Chunked>) -> Arc<dyn Chunked> {
-        let Self { narrow, each, ref stored, keeps } = *self;
-        let style = if keeps { Arc::clone(chunks.style()) } else { Arc::new(self.style(chunks.style())) };
-        Arc::new(NarrowChunks { chunks, narrow, each, shape: stored.shape.clone(), keeps, style })
+        let style = if self.keeps { Arc::clone(chunks.style()) } else { Arc::new(self.style(chunks.style())) };
+        Arc::new(NarrowChunks { chunks, reading: self.clone(), style })
     }
 }
 
@@ -81,9 +79,7 @@ impl NarrowBytes {
 /// Items that come once.
 struct NarrowStream {
     reader: Box<dyn Read + Send>,
-    narrow: Narrow,
-    each: usize,
-    stored: Meta,
+    reading: NarrowBytes,
     /// The bytes that have been read.
     at: usize,
     /// Items that shared bytes, of which those before the cursor have been handed out.
@@ -93,11 +89,12 @@ struct NarrowStream {
 impl NarrowStream {
     /// Unpacks the next bytes.
     fn refill(&mut self) -> io::Result<()> {
-        let (mut bytes, expected) = (vec![0; PIECE], self.stored.bytes());
+        let NarrowBytes { narrow, each, stored, .. } = &self.reading;
+        let (mut bytes, expected) = (vec![0; PIECE], stored.bytes());
         let read = self.reader.read(&mut bytes)?;
         self.at += read;
         let wrong = |found: usize, more: &str| {
-            malformed!("{more}{}", wrong_length(found as u64, expected as u64, &self.stored)).into()
+            malformed!("{more}{}", wrong_length(found as u64, expected as u64, stored)).into()
         };
         match read {
             0 if self.at < expected => return Err(wrong(self.at, "")),
@@ -106,23 +103,24 @@ impl NarrowStream {
         }
         self.items.set_position(0);
         let items = self.items.get_mut();
-        items.resize(read * self.each, 0);
-        unpack(&bytes[..read], self.narrow.bits(), items);
+        items.resize(read * each, 0);
+        unpack(&bytes[..read], narrow.bits(), items);
         Ok(())
     }
 }
 
 impl Read for NarrowStream {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.each > 1 {
+        let NarrowBytes { narrow, each, .. } = self.reading;
+        if each > 1 {
             if !out.is_empty() && self.items.position() == self.items.get_ref().len() as u64 {
                 self.refill()?;
             }
             return self.items.read(out);
         }
         let read = self.reader.read(out)?;
-        let taken = self.narrow.take_items(&mut out[..read]);
-        taken.map_err(|n| self.narrow.refuse((self.at + n) as u64, out[n]))?;
+        let taken = narrow.take_items(&mut out[..read]);
+        taken.map_err(|n| narrow.refuse((self.at + n) as u64, out[n]))?;
         self.at += read;
         Ok(read)
     }
@@ -132,28 +130,25 @@ impl Read for NarrowStream {
 #[derive(Debug)]
 struct NarrowChunks {
     chunks: Arc<dyn Chunked>,
-    narrow: Narrow,
-    each: usize,
-    /// The dims of the tensor of bytes.
-    shape: Vec<usize>,
-    keeps: bool,
+    reading: NarrowBytes,
     style: Arc<ChunkStyle>,
 }
 
 impl NarrowChunks {
     /// Checks bytes that hold an item each, which lie at some places of each axis.
     fn take(&self, places: &[Span], out: &mut [u8]) -> Result<()> {
-        let taken = match self.keeps {
-            true => out.iter().position(|byte| self.narrow.item_in(*byte).is_none()).map_or(Ok(()), Err),
-            false => self.narrow.take_items(out),
+        let NarrowBytes { narrow, ref stored, keeps, .. } = self.reading;
+        let taken = match keeps {
+            true => out.iter().position(|byte| narrow.item_in(*byte).is_none()).map_or(Ok(()), Err),
+            false => narrow.take_items(out),
         };
         taken.map_err(|n| {
             let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
             let place = |(at, span): (&usize, &Span)| span.start.wrapping_add_signed(*at as isize * span.step);
             let inside = coordinates(n, &dims);
             let number =
-                inside.iter().zip(places).map(place).zip(&self.shape).fold(0, |at, (place, dim)| at * dim + place);
-            self.narrow.refuse(number as u64, out[n])
+                inside.iter().zip(places).map(place).zip(&stored.shape).fold(0, |at, (place, dim)| at * dim + place);
+            narrow.refuse(number as u64, out[n])
         })
     }
 
@@ -177,7 +172,7 @@ impl NarrowChunks {
 
     /// Reads items that share bytes.
     fn unpack(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
-        let (each, bits) = (self.each, self.narrow.bits());
+        let (each, bits) = (self.reading.each, self.reading.narrow.bits());
         let item = |byte: u8, place: usize| byte >> ((place % each) as u32 * bits) & ((1 << bits) - 1);
         let Some((&last, outer)) = places.split_last().filter(|_| !out.is_empty()) else { return Ok(()) };
         let place = |n: usize| last.start.wrapping_add_signed(n as isize * last.step);
@@ -203,26 +198,27 @@ impl NarrowChunks {
     /// Returns the bytes along the last axis from the first to the last that holds an item of a span.
     fn bytes_of(&self, span: Span) -> Span {
         let far = span.start.wrapping_add_signed((span.len as isize - 1).max(0) * span.step);
-        let (low, high) = (span.start.min(far) / self.each, span.start.max(far) / self.each);
+        let each = self.reading.each;
+        let (low, high) = (span.start.min(far) / each, span.start.max(far) / each);
         Span { start: low, step: 1, len: if span.len == 0 { 0 } else { high - low + 1 } }
     }
 
     /// Returns the box of bytes that holds a box of items; `None` if other items share its bytes.
     fn stored(&self, window: &Window) -> Option<Window> {
-        let mut ranges = window.ranges.clone();
+        let (each, mut ranges) = (self.reading.each, window.ranges.clone());
         if let Some(last) = ranges.last_mut() {
-            if last.start % self.each != 0 || last.end % self.each != 0 {
+            if last.start % each != 0 || last.end % each != 0 {
                 return None;
             }
-            *last = last.start / self.each..last.end / self.each;
+            *last = last.start / each..last.end / each;
         }
-        Some(Window::new(ranges, &self.shape))
+        Some(Window::new(ranges, &self.reading.stored.shape))
     }
 }
 
 impl Chunked for NarrowChunks {
     fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
-        if self.each > 1 {
+        if self.reading.each > 1 {
             return self.unpack(places, out, scratch);
         }
         self.chunks.read(places, out, scratch)?;
@@ -255,10 +251,10 @@ impl Chunked for NarrowChunks {
 
     fn packed(&self, window: &Window, items: &[u8], stores_empty: bool) -> Result<PackedUnit> {
         let stored = self.stored(window).expect("a unit holds whole bytes, since its sides are those of one of bytes");
-        if self.each == 1 {
+        if self.reading.each == 1 {
             return self.chunks.packed(&stored, items, stores_empty);
         }
-        let mut packer = Packer::new(self.narrow.bits());
+        let mut packer = Packer::new(self.reading.narrow.bits());
         let mut bytes = memory::of(stored.items() + 1)?;
         packer.push(items, &mut bytes);
         self.chunks.packed(&stored, &bytes, stores_empty)
@@ -266,7 +262,7 @@ impl Chunked for NarrowChunks {
 
     fn bytes_at(&self, places: &[Span]) -> u64 {
         let mut stored = places.to_vec();
-        if let Some(last) = stored.last_mut().filter(|_| self.each > 1) {
+        if let Some(last) = stored.last_mut().filter(|_| self.reading.each > 1) {
             *last = self.bytes_of(*last);
         }
         self.chunks.bytes_at(&stored)
