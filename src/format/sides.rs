@@ -50,15 +50,25 @@ impl SidesRule {
 
     /// Returns whether the rule asks for something of a tensor of that name whose dimensions have these names.
     pub fn is_about(&self, name: &str, dims: &[Option<String>]) -> bool {
-        let has = |dim: &String| dims.iter().flatten().any(|own| own == dim);
+        let has = |(dim, _): &(String, usize)| dims.iter().flatten().any(|own| own == dim);
+        let is_for = match &self.sides {
+            Sides::ByAxis(_) => self.takes(name),
+            Sides::ByName(sides) => self.takes(name) && sides.iter().any(has),
+        };
+        is_for || self.either().is_some_and(|(either, _)| Glob::new(either).matches(name))
+    }
+
+    /// Returns the dimension or pattern and the side of a value such as `X=48`, which may mean either.
+    pub(super) fn either(&self) -> Option<(&str, usize)> {
         match (&self.glob, &self.sides) {
-            (None, Sides::ByName(sides)) => match &sides[..] {
-                [(either, _)] => has(either) || Glob::new(either).matches(name),
-                several => several.iter().any(|(dim, _)| has(dim)),
-            },
-            (glob, Sides::ByAxis(_)) => glob.as_ref().is_none_or(|glob| glob.matches(name)),
-            (Some(glob), Sides::ByName(sides)) => glob.matches(name) && sides.iter().any(|(dim, _)| has(dim)),
+            (None, Sides::ByName(sides)) if sides.len() == 1 => Some((&sides[0].0, sides[0].1)),
+            (Some(_), _) | (None, Sides::ByAxis(_) | Sides::ByName(_)) => None,
         }
+    }
+
+    /// Returns whether the rule is for a tensor of that name.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        self.glob.as_ref().is_none_or(|glob| glob.matches(name))
     }
 }
 

@@ -16,14 +16,6 @@ pub(super) struct RuledTensor<'a> {
 }
 
 impl SidesRule {
-    /// Returns the dimension or pattern and the side of a value such as `X=48`, which may mean either.
-    fn either(&self) -> Option<(&str, usize)> {
-        match (&self.glob, &self.sides) {
-            (None, Sides::ByName(sides)) if sides.len() == 1 => Some((&sides[0].0, sides[0].1)),
-            (Some(_), _) | (None, Sides::ByAxis(_) | Sides::ByName(_)) => None,
-        }
-    }
-
     /// Returns the rule that this one means for some tensors.
     ///
     /// # Errors
@@ -70,11 +62,6 @@ impl SidesRule {
             });
         }
         Ok(self.clone())
-    }
-
-    /// Returns whether the rule is for a tensor of that name.
-    fn takes(&self, name: &str) -> bool {
-        self.glob.as_ref().is_none_or(|glob| glob.matches(name))
     }
 }
 
