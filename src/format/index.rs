@@ -14,7 +14,7 @@ use super::beside::{is_plain_name, join, open_beside};
 use super::content::{Content, Description, FileFacts, MemberFile};
 use super::foreign;
 use super::interface::{Reader, Sure};
-use super::json_object::{FromObject, JsonObject};
+use super::json_object::{FromObject, JsonObject, one_line};
 use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
@@ -47,10 +47,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     ensure!(size <= MAX_HEADER, "an index of {size} bytes, expected at most {MAX_HEADER}");
     let mut text = crate::memory::zeros(usize::try_from(size)?)?;
     bytes.read_at(&mut text, 0)?;
-    // the message quotes what stands in the place of a name, which may have line breaks
-    let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
     let read = serde_json::from_slice(&text);
-    let JsonObject(Top(Map(map))) = read.map_err(|error| malformed!("index: {}", one_line(error)))?;
+    let JsonObject(Top(Map(map))) = read.map_err(|error| malformed!("index: {}", one_line(&error)))?;
     let mut numbers = HashMap::new();
     let (mut seen, mut shards) = (HashSet::with_capacity(map.len()), Vec::new());
     let (mut names, mut places) = (Vec::new(), Vec::new());

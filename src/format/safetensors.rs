@@ -14,7 +14,7 @@ use serde::de::{Deserialize, Error as _, IgnoredAny, IntoDeserializer, MapAccess
 
 use super::content::{Content, Description, MemberFile};
 use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Sure, Writer};
-use super::json_object::{FromObject, JsonObject};
+use super::json_object::{FromObject, JsonObject, one_line};
 use super::packed::{self, bits, bytes_of_items};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -141,9 +141,7 @@ impl HeaderIndex {
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
         let read = serde_json::from_str(text);
-        // the message quotes a text of the file, which may have several lines
-        let one_line = |error: serde_json::Error| error.to_string().replace(char::is_control, " ");
-        let read = read.map_err(|error| malformed!("header: {}", one_line(error)))?;
+        let read = read.map_err(|error| malformed!("header: {}", one_line(&error)))?;
         let JsonObject(Entries { mut entries, notes }) = read;
         entries.sort_by_key(|(_, entry)| entry.info.data_offsets);
         let mut names = HashSet::with_capacity(entries.len());

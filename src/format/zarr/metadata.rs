@@ -16,6 +16,7 @@ use super::dtypes;
 use super::extension::{Extension, dims, shortened, sides};
 use super::sharding::{SHARDING, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::format::json_object::one_line;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
@@ -195,8 +196,7 @@ fn read(store: &dyn KeyStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {
-    // The message quotes what stands in place of a value, which may be any text.
-    serde_json::from_slice(text).map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))
+    serde_json::from_slice(text).map_err(|error| malformed!("{}", one_line(&error)))
 }
 
 /// An object of JSON, whose values are parsed when they are asked for: a fill value keeps the digits that it is written
