@@ -52,6 +52,7 @@ mod hints;
 mod in_place;
 mod names;
 mod operands;
+mod operators;
 mod output;
 #[cfg(feature = "zarr")]
 mod packed;

@@ -98,24 +98,8 @@ fn results() {
     folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy()).put("i-none.npy", tensor::<i64>(&[0, 3], &[]).npy());
     folder.put("i-empty.npy", tensor::<i64>(&[5, 0], &[]).npy()).put("axis.npy", tensor::<i32>(&[1], &[1]).npy());
     folder.put("b.npy", npy("|b1", &[4], &[0, 0, 1, 1]));
-    folder.put("void.npy", npy("|V3", &[2], b"abcdef")).put("void-u.npy", npy("|V3", &[1], b"xyz"));
-    for (name, descr, item) in [
-        ("u1.npy", "|u1", &[1][..]),
-        ("i1.npy", "|i1", &[0xff]),
-        ("i2.npy", ">i2", &[0xff, 0xfe]),
-        ("u2.npy", "<u2", &[1, 0]),
-        ("i4.npy", "<i4", &[0xff; 4]),
-        ("u4.npy", ">u4", &[0, 0, 0, 1]),
-        ("i8.npy", ">i8", &[0xff; 8]),
-        ("u8.npy", "<u8", &[1, 0, 0, 0, 0, 0, 0, 0]),
-    ] {
-        folder.put(name, npy(descr, &[1, 1], item));
-    }
     let unchanged = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
-    let (first, last) = (
-        r#"{"dtype": "int32", "shape": [2, 3], "data": [[9, 1, 2], [3, 4, 5]]}"#,
-        r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [9, 4, 5]]}"#,
-    );
+    let last = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [9, 4, 5]]}"#;
     let rows = [
         (
             "scatter-elements d.npy [[1,0,1]] [[7,8,9]]",
@@ -143,15 +127,6 @@ fn results() {
             r#"{"dtype": "int32", "shape": [2, 3], "data": [[8, 1, 2], [9, 4, 5]]}"#,
         ),
         ("scatter-elements d.npy [[1]] [[9]] --on-duplicate error", last),
-        // any dtype of integers
-        ("scatter-elements d.npy u1.npy [[9]]", last),
-        ("scatter-elements d.npy i1.npy [[9]]", last),
-        ("scatter-elements d.npy i2.npy [[9]]", first),
-        ("scatter-elements d.npy u2.npy [[9]]", last),
-        ("scatter-elements d.npy i4.npy [[9]]", last),
-        ("scatter-elements d.npy u4.npy [[9]]", last),
-        ("scatter-elements d.npy i8.npy [[9]]", last),
-        ("scatter-elements d.npy u8.npy [[9]]", last),
         // nothing to put
         ("scatter-elements d.npy i-none.npy --fill 1", unchanged),
         ("scatter-elements d.npy i-none.npy --fill 1 --reduction mean --no-initial", unchanged),
@@ -206,8 +181,6 @@ fn results() {
         ("scatter-elements [\"a\",\"b\"] [1] [\"z\"]", r#"{"dtype": "<U1", "shape": [2], "data": ["a", "z"]}"#),
     ];
     prints(&folder, &rows);
-    folder.run(words("scatter-elements void.npy [1] void-u.npy -o v.npy")).printed().expect("a scatter");
-    assert_eq!(folder.get("v.npy"), npy("|V3", &[2], b"abcxyz"));
 }
 
 /// Every reduction in both orders of bytes and of storage and in place, at windows of any size and with several threads: what
@@ -337,7 +310,6 @@ fn refused() {
     folder.put("i-huge.npy", npy("<u8", &[1, 1], &[0, 0, 0, 0, 0, 0, 0, 0x80]));
     folder.put("i-least.npy", npy("<i8", &[1, 1], &[0, 0, 0, 0, 0, 0, 0, 0x80]));
     folder.put("s.npy", npy("|S1", &[1], b"a")).put("m.npy", npy("<M8[s]", &[1], &[0; 8]));
-    folder.put("short.npy", &tensor::<i64>(&[2, 1], &[0; 2]).npy()[..136]);
     let rows: &[(&str, &[&str])] = &[
         ("scatter-elements d.npy [[0,0,2]] --fill 1", &["INDICES", "2 at [0, 2]", "[-2, 1]", "axis 0", "[2, 3]"]),
         ("scatter-elements d.npy [[-3]] --fill 1", &["INDICES", "-3 at [0, 0]", "[-2, 1]"]),
@@ -354,10 +326,6 @@ fn refused() {
         ("scatter-elements d.npy [[0]] [1]", &["UPDATES", "[1]", "[1, 1]"]),
         ("scatter-elements zero.npy 0 --fill 1", &["DATA", "zero.npy", "rank 0"]),
         ("scatter-elements d.npy [[0]] f.npy", &["f.npy", "float32", "int32"]),
-        ("scatter-elements d.npy f.npy --fill 1", &["INDICES", "f.npy", "float32", "integers"]),
-        ("scatter-elements d.npy b.npy --fill 1", &["INDICES", "b.npy", "bool", "integers"]),
-        ("scatter-elements d.npy short.npy --fill 1", &["INDICES", "short.npy", "8 bytes", "expected 16"]),
-        ("scatter-elements d.npy missing.npy --fill 1", &["INDICES", "missing.npy", "(os error 2)"]),
         ("scatter-elements d.npy [[0]] --fill 1 --axis 2", &["--axis", "2", "[-2, 1]"]),
         ("scatter-elements d.npy [[0]] --fill 1 --axis -3", &["--axis", "-3", "[-2, 1]"]),
         ("scatter-elements d.npy [[0]] --fill 1 --axis 0,1", &["--axis", "2 integers, expected one"]),

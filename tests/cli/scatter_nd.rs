@@ -74,7 +74,6 @@ fn results() {
         .put("no-tuples.npy", tensor::<i64>(&[0, 2], &[]).npy())
         .put("tuple.npy", tensor::<i64>(&[2], &[1, -1]).npy());
     folder.put("b.npy", npy("|b1", &[4], &[0, 0, 1, 1]));
-    folder.put("void.npy", npy("|V3", &[2], b"abcdef")).put("void-u.npy", npy("|V3", &[1], b"xyz"));
     let unchanged = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
     let rows = [
         (
@@ -256,7 +255,6 @@ fn results() {
         ),
     ];
     prints(&folder, &rows);
-    folder.gives(&["scatter-nd", "void.npy", "[[1]]", "void-u.npy"], None, &npy("|V3", &[2], b"abcxyz")).expect("void");
 }
 
 /// Which opset allows what. bfloat16 came with 13, reductions with 16 and 18; what no version lists moves at each.
@@ -300,7 +298,7 @@ fn refused() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
     folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy()).put("f.npy", tensor::<f32>(&[1, 3], &[0.; 3]).npy());
-    folder.put("i-0.npy", tensor::<i64>(&[], &[0]).npy()).put("i-f.npy", tensor::<f32>(&[1, 1], &[0.]).npy());
+    folder.put("i-0.npy", tensor::<i64>(&[], &[0]).npy());
     folder.put("i-huge.npy", npy("<u8", &[1, 1], &[0, 0, 0, 0, 0, 0, 0, 0x80]));
     folder.put("k0.npy", tensor::<i64>(&[2, 0], &[]).npy());
     folder
@@ -308,7 +306,7 @@ fn refused() {
         .put("v.npy", npy("|V1", &[1], b"x"))
         .put("c.npy", npy("<c8", &[1], &[0; 8]));
     folder.put("m.npy", npy("<M8[s]", &[1], &[0; 8])).put("t.npy", npy("<m8[s]", &[1], &[0; 8]));
-    let rows: [(&str, &[&str]); 51] = [
+    let rows: [(&str, &[&str]); 49] = [
         ("scatter-nd d.npy [[0],[2]] --fill 1", &["INDICES", "2", "[1, 0]", "[-2, 1]", "axis 0", "[2, 3]"]),
         ("scatter-nd d.npy [[0],[-3]] --fill 1", &["INDICES", "-3", "[1, 0]", "[-2, 1]"]),
         ("scatter-nd d.npy [[0,0],[1,3]] --fill 1", &["INDICES", "3", "[1, 1]", "[-3, 2]", "axis 1"]),
@@ -321,8 +319,6 @@ fn refused() {
         ("scatter-nd d.npy i-0.npy --fill 1", &["INDICES", "i-0.npy", "rank 0"]),
         ("scatter-nd zero.npy [[]] --fill 1", &["DATA", "zero.npy", "rank 0"]),
         ("scatter-nd d.npy [[0,0,0]] --fill 1", &["INDICES", "3", "2"]),
-        ("scatter-nd d.npy i-f.npy --fill 1", &["INDICES", "i-f.npy", "float32", "integers"]),
-        ("scatter-nd d.npy [[0.5]] --fill 1", &["INDICES", "0.5", "[0][0]"]),
         ("scatter-nd d.npy [[0]] [[1,2]]", &["UPDATES", "shape [1, 2], expected [1, 3]", "[2, 3]", "[1, 1]"]),
         ("scatter-nd d.npy [[0]] [1,2,3]", &["UPDATES", "shape [3], expected [1, 3]"]),
         ("scatter-nd d.npy [[0]] 1", &["UPDATES", "shape [], expected [1, 3]"]),

@@ -51,8 +51,6 @@ fn results() {
     folder.put("none.npy", tensor::<i32>(&[3, 0], &[]).npy());
     folder.put("axis0.npy", tensor::<i64>(&[], &[1]).npy()).put("axis1.npy", tensor::<u8>(&[1], &[1]).npy());
     folder.put("axis.json", "[-1]").put("axis-0.json", "1");
-    folder.put("i-u8.npy", npy("|u1", &[1], &[1])).put("i-i2.npy", npy(">i2", &[1], &[0, 1]));
-    folder.put("i-u64.npy", npy(">u8", &[1], &[0, 0, 0, 0, 0, 0, 0, 1]));
     folder.put("i-none.npy", tensor::<i64>(&[0], &[]).npy()).put("i-0.npy", tensor::<i64>(&[], &[1]).npy());
     let unchanged = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
     let second = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [7, 8, 9]]}"#;
@@ -60,9 +58,6 @@ fn results() {
     let rows = [
         ("scatter-update d.npy [1] [[7,8,9]] --axis 0", second),
         ("scatter-update d.npy [1] [[7,8,9]] --axis -2", second),
-        ("scatter-update d.npy i-u8.npy [[7,8,9]] --axis 0", second),
-        ("scatter-update d.npy i-i2.npy [[7,8,9]] --axis 0", second),
-        ("scatter-update d.npy i-u64.npy [[7,8,9]] --axis 0", second),
         ("scatter-update d.npy [1.0] [[7,8,9]] --axis 0", second),
         ("scatter-update d.npy [1e0] [[7,8,9]] --axis 0", second),
         // rank 0: the axis is absent from updates
@@ -112,11 +107,10 @@ fn refused() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
     folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy()).put("f.npy", tensor::<f32>(&[1, 3], &[0.; 3]).npy());
-    folder.put("i-f.npy", tensor::<f32>(&[1], &[0.]).npy()).put("i-b.npy", npy("|b1", &[1], &[1]));
     folder.put("i-huge.npy", npy("<u8", &[2], &[[0; 8], [255; 8]].concat()));
     folder.put("i-2.npy", tensor::<i64>(&[2, 2], &[0, 1, 1, 2]).npy_fortran());
     folder.put("two.npy", tensor::<i64>(&[2], &[0, 1]).npy()).put("half.npy", tensor::<f32>(&[1], &[0.]).npy());
-    let rows: [(&str, &[&str]); 31] = [
+    let rows: [(&str, &[&str]); 28] = [
         ("scatter-update d.npy [0,-1] --fill 1 --axis 0", &["INDICES", "-1 at [1]", "[0, 1]", "write 1 for"]),
         ("scatter-update d.npy [0,2] --fill 1 --axis 0", &["INDICES", "2", "[1]", "[0, 1]"]),
         ("scatter-update d.npy [[0,1],[1,3]] --fill 1 --axis 1", &["INDICES", "3", "[1, 1]", "[0, 2]"]),
@@ -126,9 +120,6 @@ fn refused() {
         // out of range although its block is empty
         ("scatter-update none.npy [2] --fill 1 --axis 0", &["INDICES", "2", "[0]"]),
         ("scatter-update none.npy [0] --fill 1 --axis 1", &["INDICES", "0", "[0]"]),
-        ("scatter-update d.npy i-f.npy --fill 1 --axis 0", &["INDICES", "i-f.npy", "float32", "integers"]),
-        ("scatter-update d.npy i-b.npy --fill 1 --axis 0", &["INDICES", "i-b.npy", "bool", "integers"]),
-        ("scatter-update d.npy [0,0.5] --fill 1 --axis 0", &["INDICES", "0.5", "[1]"]),
         ("scatter-update d.npy [true] --fill 1 --axis 0", &["INDICES", "true", "[0]"]),
         ("scatter-update d.npy [\"0\"] --fill 1 --axis 0", &["INDICES", "\"0\"", "[0]"]),
         ("scatter-update d.npy [[0],0] --fill 1 --axis 0", &["INDICES", "[1]"]),

@@ -1,8 +1,6 @@
 //! `tensorop transpose`: ONNX Transpose and OpenVINO Transpose-1 from the command line.
 
-use crate::common::{
-    Example, Folder, each, examples, header, npy, npy_with_header, npz, prints, refusals, tensor, to_fortran, words,
-};
+use crate::common::{Example, Folder, examples, npy, prints, refusals, tensor, words};
 
 /// The items of a tensor in C order, with its axes in another order.
 fn moved(items: &[u8], shape: &[usize], order: &[usize], size: usize) -> Vec<u8> {
@@ -88,107 +86,6 @@ fn results() {
     prints(&folder, &rows);
 }
 
-/// Every class of dtype in both orders of bytes and of storage: no bit changes, and the output has DATA's dtype.
-#[test]
-fn every_dtype() {
-    let classes = [
-        ("'|b1'", 1),
-        ("'|i1'", 1),
-        ("'<u2'", 2),
-        ("'>i2'", 2),
-        ("'<V2'", 2),
-        ("'>i4'", 4),
-        ("'<f4'", 4),
-        ("'>u8'", 8),
-        ("'>c8'", 8),
-        ("'<c16'", 16),
-        ("'<f16'", 16),
-        ("'|S3'", 3),
-        ("'|S17'", 17),
-        ("'<U2'", 8),
-        ("'>U3'", 12),
-        ("'<M8[ns]'", 8),
-        ("'|V3'", 3),
-        ("'|V0'", 0),
-        ("[('a', '<i4'), ('b', '|S2')]", 6),
-        ("[('x', '>f8', (2,)), ('y', '|u1')]", 17),
-    ];
-    let folder = Folder::new();
-    let orders: [&[usize]; 3] = [&[2, 1, 0], &[2, 0, 1], &[0, 2, 1]];
-    each(
-        classes.into_iter().flat_map(|class| [(class, false), (class, true)]),
-        |((descr, _), fortran)| format!("{descr}, Fortran order {fortran}"),
-        |&((descr, size), fortran)| {
-            let shape = [2, 3, 4];
-            let items: Vec<u8> = (0..24 * size).map(|i| if size == 1 { i % 2 } else { i * 7 + 1 } as u8).collect();
-            let stored = if fortran { to_fortran(&items, &shape, size) } else { items.clone() };
-            let head = |fortran, shape: &[usize]| header("DESCR", fortran, shape).replace("'DESCR'", descr);
-            folder.put("d.npy", npy_with_header(&head(fortran, &shape), &stored));
-            for order in orders {
-                let dims: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-                let wanted = moved(&items, &shape, order, size);
-                folder.put("wanted.npy", npy_with_header(&head(false, &dims), &wanted));
-                let copy = folder.run(["slice", "wanted.npy", "--start=", "--stop=", "--to", "npy"]);
-                if copy.status != Some(0) || !copy.stdout.ends_with(&wanted) {
-                    return Err(format!("the copy: {copy:?}"));
-                }
-                for stdin in [None, Some(folder.get("d.npy"))] {
-                    let data = if stdin.is_some() { "-" } else { "d.npy" };
-                    let args = words(&format!("transpose {data} --axes {order:?}").replace(", ", ","));
-                    folder.gives(&args, stdin.as_deref(), &copy.stdout).map_err(|e| format!("{args:?}: {e}"))?;
-                }
-            }
-            Ok(())
-        },
-    );
-}
-
-/// Through pipes, from and into containers and into every format, over its own input, and in parts.
-#[test]
-fn pipes_and_formats() {
-    let folder = Folder::new();
-    let data = tensor::<f32>(&[2, 3], &[0., 1., 2., 3., 4., 5.]);
-    let expected = tensor::<f32>(&[3, 2], &[0., 3., 1., 4., 2., 5.]).npy();
-    folder.put("d.npy", data.npy()).put("f.npy", data.npy_fortran()).put("w.npz", npz(&[("d", data.npy())]));
-    let rows = [
-        ("transpose d.npy", None),
-        ("transpose f.npy", None),
-        ("transpose w.npz:d", None),
-        ("transpose d.npy:float32[2,3]@128", None),
-        ("transpose -", Some(data.npy())),
-        ("transpose -", Some(data.npy_fortran())),
-        ("transpose - --dtype float32", Some(data.json().into_bytes())),
-    ];
-    each(
-        rows,
-        |(args, stdin)| format!("`{args}`, {} bytes piped", stdin.as_ref().map_or(0, Vec::len)),
-        |(args, stdin)| {
-            folder.gives(&words(args), stdin.as_deref(), &expected)?;
-            for format in ["npy", "npz", "safetensors", "pb", "json", "text"] {
-                let args = words(&format!("{args} --to {format} -o -"));
-                folder.always(&args, stdin.as_deref()).map_err(|e| format!("{format}: {e}"))?.printed()?;
-            }
-            Ok(())
-        },
-    );
-    let run = |args: &str| folder.run(words(args)).printed().expect(args);
-    run("transpose d.npy -o o.npy");
-    let verdict = run("diff o.npy out.npy -q");
-    for name in ["o.npz", "o.safetensors", "o.pb", "o.json", "o.zarr", "o.bin"] {
-        run(&format!("transpose d.npy -o {name}"));
-        let name = if name == "o.bin" { "o.bin:float32[3,2]" } else { name };
-        assert_eq!(run(&format!("diff out.npy {name} -q")), verdict, "{name}");
-    }
-    folder.put("over.npy", data.npy());
-    run("transpose over.npy -o over.npy");
-    assert_eq!(folder.get("over.npy"), expected);
-    for part in 1..=2 {
-        run(&format!("transpose d.npy -o parts.npy --part {part}/2"));
-    }
-    run("transpose d.npy -o parts.npy --finish 2");
-    assert_eq!(folder.get("parts.npy"), expected);
-}
-
 /// From a Zarr store into one: chunks, shards, attributes and the names of dimensions go along with their axes, and what is
 /// in no chunk of the data is in none of the output.
 #[test]
@@ -233,29 +130,12 @@ fn from_zarr_to_zarr() {
 }
 
 #[test]
-fn dry_runs() {
-    let folder = Folder::new();
-    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy());
-    let run = folder.run(words("transpose d.npy -o out.npy --dry-run"));
-    let expected = "\
-transpose (ONNX Transpose, OpenVINO Transpose-1)
-  DATA d.npy: int32 [2, 3]
-  axes [1, 0]
-  output out.npy: npy of int32 [3, 2], 24 bytes of data
-";
-    assert_eq!(run.printed().as_deref(), Ok(expected));
-    assert_eq!(folder.content().len(), 1);
-    folder.refuses(words("transpose d.npy --axes 0,0 -o out.npy --dry-run"), &["--axes", "twice"]).expect("a refusal");
-}
-
-#[test]
 fn refused() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
     folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy()).put("i-2.npy", tensor::<i64>(&[1, 2], &[0, 1]).npy());
     folder.put("i-huge.npy", npy("<u8", &[1], &[0, 0, 0, 0, 0, 0, 0, 0x80]));
-    folder.put("short.npy", &tensor::<i64>(&[2, 1], &[0; 2]).npy()[..136]);
-    let rows: [(&str, &[&str]); 18] = [
+    let rows: [(&str, &[&str]); 14] = [
         ("transpose d.npy --axes 0", &["--axes", "1 axis", "axis 1 is missing", "[2, 3]"]),
         ("transpose d.npy --axes 0,0", &["--axes", "axis 0 is named twice"]),
         ("transpose d.npy --axes 1,-1", &["--axes", "axis 1 is named twice", "-1 at position 1"]),
@@ -268,11 +148,7 @@ fn refused() {
         ("transpose d.npy --axes f.npy", &["--axes", "f.npy", "float32", "integers"]),
         ("transpose d.npy --axes x", &["--axes", "neither a list of integers"]),
         ("transpose zero.npy --axes 0", &["--axes", "a scalar has no axes"]),
-        ("transpose missing.npy", &["DATA", "missing.npy", "(os error 2)"]),
-        ("transpose short.npy", &["DATA", "short.npy", "8 bytes", "expected 16"]),
         ("transpose d.npy 1,0", &["1,0"]),
-        ("transpose", &["DATA"]),
-        ("transpose d.npy --in-place", &["--in-place"]),
         ("transpose d.npy --axis 0", &["--axis", "--axes"]),
     ];
     refusals(&folder, &rows);
