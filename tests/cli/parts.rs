@@ -33,6 +33,7 @@ fn operands() -> Folder {
     folder.put("u.npy", npy("<u4", &[40, 750], &items[..40 * 750 * 4]));
     let places: Vec<u8> = (0..750_000_u32).flat_map(|n| (n.wrapping_mul(40_503) as u16 % 750).to_le_bytes()).collect();
     folder.put("e.npy", npy("<u2", &[1000, 750], &places));
+    folder.put("s.npy", npy("<u2", &[40, 750], &places[..40 * 750 * 2]));
     folder.run(words("convert d.npy -o d.zarr --chunks 100,100")).printed().expect("written");
     folder
 }
@@ -53,7 +54,7 @@ const COMMANDS: [&str; 16] = [
     "reshape d.zarr --flatten 0 -o O.npy",
     "gather-elements d.npy e.npy -o O.npy",
     "scatter-elements d.npy e.npy d.npy --axis 1 --reduction mean -o O.npy",
-    "scatter-elements d.zarr e.npy d.npy -o O.zarr",
+    "scatter-elements d.zarr s.npy u.npy -o O.zarr",
 ];
 
 #[test]

@@ -17,7 +17,7 @@ fn a_reader_that_goes_away() {
     let rows = [
         "show many.npy --all",
         "show many.npy --threshold 0",
-        "textconv big.npy",
+        "textconv many.npy",
         "textconv words.txt",
         "gather big.npy [0,-1] --axis 1 --to npy",
         "gather many.npy [0] --to csv",
