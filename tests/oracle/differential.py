@@ -13,6 +13,9 @@ Of each of N operator cases (default 4000): the result has the bits of NumPy's s
 index order that rounds once a step in the item's own dtype.  --operator NAME asks that one alone.  --runtimes N (default
 0) also asks the ONNX reference evaluator and OpenVINO, where they agree with the specifications.
 
+tests/property/random.rs compares the operators with plain loops in Rust, on random cases of its own.  NumPy, which this
+script asks, is the authority: where the two differ, the loops in Rust are wrong.
+
 Exit status 0 only if nothing differs.
 """
 import argparse

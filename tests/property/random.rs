@@ -1,5 +1,9 @@
 //! Random cases for every operator against plain nested loops over index vectors, down both ways: the program with windows
 //! that end anywhere and several threads, to standard output and in place, and the library on arrays.
+//!
+//! `tests/oracle/differential.py` compares the operators with NumPy in the same way. NumPy is the authority for all that it can
+//! do: where the two differ, the loops here are wrong. The loops are run by every `cargo test`, and are the only check of
+//! what NumPy has not: windows, edits in place, and the library.
 
 use std::ops::Range;
 
