@@ -157,68 +157,47 @@ fn results() {
     folder.put("i-0.npy", tensor::<i64>(&[], &[-1]).npy()).put("i-none.npy", tensor::<i64>(&[2, 0], &[]).npy());
     folder.put("i-huge.npy", npy("<u8", &[2], &[0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 0, 0, 0, 0, 0, 0]));
     folder.put("axis.json", "1").put("bf16.npy", npy("<V2", &[2], &[0x80, 0x3f, 0x40, 0xc0]));
-    let (first, last) = (
-        r#"{"dtype": "int32", "shape": [1, 3], "data": [[0, 1, 2]]}"#,
-        r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 4, 5]]}"#,
-    );
-    let column = r#"{"dtype": "int32", "shape": [2], "data": [2, 5]}"#;
+    let (first, last) = ("int32 [1, 3] [[0, 1, 2]]", "int32 [1, 3] [[3, 4, 5]]");
+    let column = "int32 [2] [2, 5]";
     let rows = [
         // the axis is the first one, unless another is given
         ("gather d.npy [1]", last),
         ("gather d.npy [-2]", first),
-        ("gather d.npy [1,-3] --axis 1", r#"{"dtype": "int32", "shape": [2, 2], "data": [[1, 0], [4, 3]]}"#),
-        ("gather d.npy [1,-3] --axis=-1", r#"{"dtype": "int32", "shape": [2, 2], "data": [[1, 0], [4, 3]]}"#),
-        ("gather d.npy [[2]] --axis axis.json", r#"{"dtype": "int32", "shape": [2, 1, 1], "data": [[[2]], [[5]]]}"#),
-        ("gather d.npy [[0],[1]]", r#"{"dtype": "int32", "shape": [2, 1, 3], "data": [[[0, 1, 2]], [[3, 4, 5]]]}"#),
+        ("gather d.npy [1,-3] --axis 1", "int32 [2, 2] [[1, 0], [4, 3]]"),
+        ("gather d.npy [1,-3] --axis=-1", "int32 [2, 2] [[1, 0], [4, 3]]"),
+        ("gather d.npy [[2]] --axis axis.json", "int32 [2, 1, 1] [[[2]], [[5]]]"),
+        ("gather d.npy [[0],[1]]", "int32 [2, 1, 3] [[[0, 1, 2]], [[3, 4, 5]]]"),
         // an index of rank 0 drops the axis
-        ("gather d.npy 1", r#"{"dtype": "int32", "shape": [3], "data": [3, 4, 5]}"#),
+        ("gather d.npy 1", "int32 [3] [3, 4, 5]"),
         ("gather d.npy -1 --axis 1", column),
         ("gather d.npy i-0.npy --axis [1]", column),
-        ("gather [7,8] 1", r#"{"dtype": "int64", "shape": [], "data": 8}"#),
-        ("gather [7,8] 1 --batch-dims 0", r#"{"dtype": "int64", "shape": [], "data": 8}"#),
+        ("gather [7,8] 1", "int64 [] 8"),
+        ("gather [7,8] 1 --batch-dims 0", "int64 [] 8"),
         // batches, counted from either end
         ("gather d.npy [2,-1] --axis 1 --batch-dims 1", column),
-        (
-            "gather d.npy [[2],[-1]] --axis 1 --batch-dims -1",
-            r#"{"dtype": "int32", "shape": [2, 1], "data": [[2], [5]]}"#,
-        ),
-        ("gather d.npy [2] --axis 1 --batch-dims -1", r#"{"dtype": "int32", "shape": [2, 1], "data": [[2], [5]]}"#),
-        (
-            "gather d.npy [[2,0],[1,1]] --axis 1 --batch-dims=+1",
-            r#"{"dtype": "int32", "shape": [2, 2], "data": [[2, 0], [4, 4]]}"#,
-        ),
+        ("gather d.npy [[2],[-1]] --axis 1 --batch-dims -1", "int32 [2, 1] [[2], [5]]"),
+        ("gather d.npy [2] --axis 1 --batch-dims -1", "int32 [2, 1] [[2], [5]]"),
+        ("gather d.npy [[2,0],[1,1]] --axis 1 --batch-dims=+1", "int32 [2, 2] [[2, 0], [4, 4]]"),
         // zeros where an index names no place
-        (
-            "gather d.npy [1,2,-3] --out-of-range zero",
-            r#"{"dtype": "int32", "shape": [3, 3], "data": [[3, 4, 5], [0, 0, 0], [0, 0, 0]]}"#,
-        ),
-        (
-            "gather d.npy [3,2,-4] --axis 1 --out-of-range zero",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 2, 0], [0, 5, 0]]}"#,
-        ),
-        (
-            "gather d.npy i-huge.npy --out-of-range zero",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 0, 0], [3, 4, 5]]}"#,
-        ),
-        (
-            "gather first.npy [0,-1] --out-of-range zero",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 0, 0], [0, 0, 0]]}"#,
-        ),
-        (r#"gather ["a","xyz"] [2,1] --out-of-range zero"#, r#"{"dtype": "<U3", "shape": [2], "data": ["", "xyz"]}"#),
+        ("gather d.npy [1,2,-3] --out-of-range zero", "int32 [3, 3] [[3, 4, 5], [0, 0, 0], [0, 0, 0]]"),
+        ("gather d.npy [3,2,-4] --axis 1 --out-of-range zero", "int32 [2, 3] [[0, 2, 0], [0, 5, 0]]"),
+        ("gather d.npy i-huge.npy --out-of-range zero", "int32 [2, 3] [[0, 0, 0], [3, 4, 5]]"),
+        ("gather first.npy [0,-1] --out-of-range zero", "int32 [2, 3] [[0, 0, 0], [0, 0, 0]]"),
+        (r#"gather ["a","xyz"] [2,1] --out-of-range zero"#, r#"<U3 [2] ["", "xyz"]"#),
         // no index, no place, no item
-        ("gather d.npy []", r#"{"dtype": "int32", "shape": [0, 3], "data": []}"#),
-        ("gather d.npy i-none.npy --axis 1", r#"{"dtype": "int32", "shape": [2, 2, 0], "data": [[[], []], [[], []]]}"#),
-        ("gather d.npy i-none.npy --axis 1 --batch-dims 1", r#"{"dtype": "int32", "shape": [2, 0], "data": [[], []]}"#),
-        ("gather none.npy [1,-2]", r#"{"dtype": "int32", "shape": [2, 0, 3], "data": [[], []]}"#),
-        ("gather none.npy [2,0] --axis 2", r#"{"dtype": "int32", "shape": [2, 0, 2], "data": [[], []]}"#),
-        ("gather first.npy []", r#"{"dtype": "int32", "shape": [0, 3], "data": []}"#),
+        ("gather d.npy []", "int32 [0, 3] []"),
+        ("gather d.npy i-none.npy --axis 1", "int32 [2, 2, 0] [[[], []], [[], []]]"),
+        ("gather d.npy i-none.npy --axis 1 --batch-dims 1", "int32 [2, 0] [[], []]"),
+        ("gather none.npy [1,-2]", "int32 [2, 0, 3] [[], []]"),
+        ("gather none.npy [2,0] --axis 2", "int32 [2, 0, 2] [[], []]"),
+        ("gather first.npy []", "int32 [0, 3] []"),
         // plain JSON
-        ("gather [1.5,2] [1]", r#"{"dtype": "float64", "shape": [1], "data": [2.0]}"#),
-        ("gather [1,2] [1] --dtype float16", r#"{"dtype": "float16", "shape": [1], "data": [2.0]}"#),
-        (r#"gather ["2020-01-01"] [0] --dtype <M8[D]"#, r#"{"dtype": "<M8[D]", "shape": [1], "data": ["2020-01-01"]}"#),
-        ("gather [true,false] [1]", r#"{"dtype": "bool", "shape": [1], "data": [false]}"#),
-        ("gather [[1,2],[3,4]] [1] --dtype complex64", r#"{"dtype": "complex64", "shape": [1], "data": [[3.0, 4.0]]}"#),
-        ("gather bf16.npy [1,0]", r#"{"dtype": "bfloat16", "shape": [2], "data": [-3.0, 1.0]}"#),
+        ("gather [1.5,2] [1]", "float64 [1] [2.0]"),
+        ("gather [1,2] [1] --dtype float16", "float16 [1] [2.0]"),
+        (r#"gather ["2020-01-01"] [0] --dtype <M8[D]"#, r#"<M8[D] [1] ["2020-01-01"]"#),
+        ("gather [true,false] [1]", "bool [1] [false]"),
+        ("gather [[1,2],[3,4]] [1] --dtype complex64", "complex64 [1] [[3.0, 4.0]]"),
+        ("gather bf16.npy [1,0]", "bfloat16 [2] [-3.0, 1.0]"),
     ];
     prints(&folder, &rows);
 }

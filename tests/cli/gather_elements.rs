@@ -45,27 +45,18 @@ fn results() {
     folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy()).put("i-none.npy", tensor::<i64>(&[0, 3], &[]).npy());
     folder.put("i-empty.npy", tensor::<i64>(&[5, 0], &[]).npy()).put("axis.npy", tensor::<i32>(&[1], &[1]).npy());
     let rows = [
-        ("gather-elements d.npy [[1,0,-1]]", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 1, 5]]}"#),
-        ("gather-elements d.npy [[2],[0]] --axis 1", r#"{"dtype": "int32", "shape": [2, 1], "data": [[2], [3]]}"#),
-        (
-            "gather-elements d.npy [[-1,0,1,0]] --axis [-1]",
-            r#"{"dtype": "int32", "shape": [1, 4], "data": [[2, 0, 1, 0]]}"#,
-        ),
-        ("gather-elements d.npy [[1]] --axis axis.npy", r#"{"dtype": "int32", "shape": [1, 1], "data": [[1]]}"#),
-        (
-            "gather-elements d.npy [[1],[1],[0],[1]]",
-            r#"{"dtype": "int32", "shape": [4, 1], "data": [[3], [3], [0], [3]]}"#,
-        ),
+        ("gather-elements d.npy [[1,0,-1]]", "int32 [1, 3] [[3, 1, 5]]"),
+        ("gather-elements d.npy [[2],[0]] --axis 1", "int32 [2, 1] [[2], [3]]"),
+        ("gather-elements d.npy [[-1,0,1,0]] --axis [-1]", "int32 [1, 4] [[2, 0, 1, 0]]"),
+        ("gather-elements d.npy [[1]] --axis axis.npy", "int32 [1, 1] [[1]]"),
+        ("gather-elements d.npy [[1],[1],[0],[1]]", "int32 [4, 1] [[3], [3], [0], [3]]"),
         // nothing to take
-        ("gather-elements d.npy i-none.npy", r#"{"dtype": "int32", "shape": [0, 3], "data": []}"#),
-        (
-            "gather-elements none.npy i-empty.npy",
-            r#"{"dtype": "int32", "shape": [5, 0], "data": [[], [], [], [], []]}"#,
-        ),
+        ("gather-elements d.npy i-none.npy", "int32 [0, 3] []"),
+        ("gather-elements none.npy i-empty.npy", "int32 [5, 0] [[], [], [], [], []]"),
         // plain JSON
-        ("gather-elements [1.5,2] [1,1]", r#"{"dtype": "float64", "shape": [2], "data": [2.0, 2.0]}"#),
-        (r#"gather-elements ["a","xyz"] [1,0]"#, r#"{"dtype": "<U3", "shape": [2], "data": ["xyz", "a"]}"#),
-        ("gather-elements [true,false] [-1]", r#"{"dtype": "bool", "shape": [1], "data": [false]}"#),
+        ("gather-elements [1.5,2] [1,1]", "float64 [2] [2.0, 2.0]"),
+        (r#"gather-elements ["a","xyz"] [1,0]"#, r#"<U3 [2] ["xyz", "a"]"#),
+        ("gather-elements [true,false] [-1]", "bool [1] [false]"),
     ];
     prints(&folder, &rows);
 }

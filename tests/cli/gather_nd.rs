@@ -122,61 +122,37 @@ fn results() {
     folder.put("batch-none.npy", tensor::<i64>(&[2, 0, 1], &[]).npy());
     folder.put("bf16.npy", npy("<V2", &[2], &[0x80, 0x3f, 0x40, 0xc0]));
     let rows = [
-        ("gather-nd d.npy [[1,-1],[0,0]]", r#"{"dtype": "int32", "shape": [2], "data": [5, 0]}"#),
-        (
-            "gather-nd d.npy [[-2],[-1],[1]]",
-            r#"{"dtype": "int32", "shape": [3, 3], "data": [[0, 1, 2], [3, 4, 5], [3, 4, 5]]}"#,
-        ),
+        ("gather-nd d.npy [[1,-1],[0,0]]", "int32 [2] [5, 0]"),
+        ("gather-nd d.npy [[-2],[-1],[1]]", "int32 [3, 3] [[0, 1, 2], [3, 4, 5], [3, 4, 5]]"),
         // a lone tuple; more axes of tuples
-        ("gather-nd d.npy [1,-1]", r#"{"dtype": "int32", "shape": [], "data": 5}"#),
-        ("gather-nd d.npy [1]", r#"{"dtype": "int32", "shape": [3], "data": [3, 4, 5]}"#),
-        (
-            "gather-nd d.npy [[[0],[1]],[[1],[0]]]",
-            r#"{"dtype": "int32", "shape": [2, 2, 3], "data": [[[0, 1, 2], [3, 4, 5]], [[3, 4, 5], [0, 1, 2]]]}"#,
-        ),
+        ("gather-nd d.npy [1,-1]", "int32 [] 5"),
+        ("gather-nd d.npy [1]", "int32 [3] [3, 4, 5]"),
+        ("gather-nd d.npy [[[0],[1]],[[1],[0]]]", "int32 [2, 2, 3] [[[0, 1, 2], [3, 4, 5]], [[3, 4, 5], [0, 1, 2]]]"),
         // batches
-        ("gather-nd d.npy [[1],[-1]] --batch-dims 1", r#"{"dtype": "int32", "shape": [2], "data": [1, 5]}"#),
-        (
-            "gather-nd d.npy [[[1],[0]],[[-1],[2]]] --batch-dims 1",
-            r#"{"dtype": "int32", "shape": [2, 2], "data": [[1, 0], [5, 5]]}"#,
-        ),
-        ("gather-nd d.npy [[1],[-1]] --batch-dims=+1", r#"{"dtype": "int32", "shape": [2], "data": [1, 5]}"#),
+        ("gather-nd d.npy [[1],[-1]] --batch-dims 1", "int32 [2] [1, 5]"),
+        ("gather-nd d.npy [[[1],[0]],[[-1],[2]]] --batch-dims 1", "int32 [2, 2] [[1, 0], [5, 5]]"),
+        ("gather-nd d.npy [[1],[-1]] --batch-dims=+1", "int32 [2] [1, 5]"),
         // k = 0: each tuple names the whole, or the whole of its batch
-        ("gather-nd d.npy []", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#),
-        ("gather-nd d.npy k0-flat.npy", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#),
-        (
-            "gather-nd d.npy k0.npy",
-            r#"{"dtype": "int32", "shape": [2, 2, 3], "data": [[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]]}"#,
-        ),
-        (
-            "gather-nd d.npy k0.npy --batch-dims 1",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#,
-        ),
+        ("gather-nd d.npy []", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
+        ("gather-nd d.npy k0-flat.npy", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
+        ("gather-nd d.npy k0.npy", "int32 [2, 2, 3] [[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]]"),
+        ("gather-nd d.npy k0.npy --batch-dims 1", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
         // no tuple, no item
-        ("gather-nd d.npy k0-none.npy", r#"{"dtype": "int32", "shape": [0, 2, 3], "data": []}"#),
-        ("gather-nd d.npy no-tuples.npy", r#"{"dtype": "int32", "shape": [0], "data": []}"#),
-        ("gather-nd none.npy [[1],[-2]]", r#"{"dtype": "int32", "shape": [2, 0, 3], "data": [[], []]}"#),
-        ("gather-nd none.npy no-tuples.npy", r#"{"dtype": "int32", "shape": [0, 3], "data": []}"#),
-        ("gather-nd first.npy no-tuples.npy", r#"{"dtype": "int32", "shape": [0], "data": []}"#),
-        ("gather-nd first.npy no-batch.npy --batch-dims 1", r#"{"dtype": "int32", "shape": [0, 4], "data": []}"#),
-        (
-            "gather-nd none.npy batch-none.npy --batch-dims 1",
-            r#"{"dtype": "int32", "shape": [2, 0, 3], "data": [[], []]}"#,
-        ),
+        ("gather-nd d.npy k0-none.npy", "int32 [0, 2, 3] []"),
+        ("gather-nd d.npy no-tuples.npy", "int32 [0] []"),
+        ("gather-nd none.npy [[1],[-2]]", "int32 [2, 0, 3] [[], []]"),
+        ("gather-nd none.npy no-tuples.npy", "int32 [0, 3] []"),
+        ("gather-nd first.npy no-tuples.npy", "int32 [0] []"),
+        ("gather-nd first.npy no-batch.npy --batch-dims 1", "int32 [0, 4] []"),
+        ("gather-nd none.npy batch-none.npy --batch-dims 1", "int32 [2, 0, 3] [[], []]"),
         // plain JSON
-        ("gather-nd [1.5,2] [[1]]", r#"{"dtype": "float64", "shape": [1], "data": [2.0]}"#),
-        ("gather-nd [1,2] [[1]] --dtype float16", r#"{"dtype": "float16", "shape": [1], "data": [2.0]}"#),
-        (r#"gather-nd ["a","xyz"] [[1],[0]]"#, r#"{"dtype": "<U3", "shape": [2], "data": ["xyz", "a"]}"#),
-        (
-            r#"gather-nd ["2020-01-01"] [[0]] --dtype <M8[D]"#,
-            r#"{"dtype": "<M8[D]", "shape": [1], "data": ["2020-01-01"]}"#,
-        ),
-        ("gather-nd [true,false] [[1]]", r#"{"dtype": "bool", "shape": [1], "data": [false]}"#),
-        (
-            "gather-nd [[1,2],[3,4]] [[1]] --dtype complex64",
-            r#"{"dtype": "complex64", "shape": [1], "data": [[3.0, 4.0]]}"#,
-        ),
-        ("gather-nd bf16.npy [[1],[0]]", r#"{"dtype": "bfloat16", "shape": [2], "data": [-3.0, 1.0]}"#),
+        ("gather-nd [1.5,2] [[1]]", "float64 [1] [2.0]"),
+        ("gather-nd [1,2] [[1]] --dtype float16", "float16 [1] [2.0]"),
+        (r#"gather-nd ["a","xyz"] [[1],[0]]"#, r#"<U3 [2] ["xyz", "a"]"#),
+        (r#"gather-nd ["2020-01-01"] [[0]] --dtype <M8[D]"#, r#"<M8[D] [1] ["2020-01-01"]"#),
+        ("gather-nd [true,false] [[1]]", "bool [1] [false]"),
+        ("gather-nd [[1,2],[3,4]] [[1]] --dtype complex64", "complex64 [1] [[3.0, 4.0]]"),
+        ("gather-nd bf16.npy [[1],[0]]", "bfloat16 [2] [-3.0, 1.0]"),
     ];
     prints(&folder, &rows);
 }

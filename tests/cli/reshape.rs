@@ -55,24 +55,24 @@ fn results() {
     folder.put("dims.npy", tensor::<i64>(&[2], &[-1, 2]).npy()).put("axes.json", "[0]");
     folder.put("axis.npy", tensor::<i64>(&[], &[-1]).npy()).put("zero.npy", tensor::<i32>(&[], &[7]).npy());
     folder.put("bf16.npy", npy("<V2", &[1, 2], &[0x80, 0x3f, 0x40, 0xc0]));
-    let pairs = r#"{"dtype": "int32", "shape": [3, 2], "data": [[0, 1], [2, 3], [4, 5]]}"#;
+    let pairs = "int32 [3, 2] [[0, 1], [2, 3], [4, 5]]";
     let rows = [
         ("reshape d.npy --shape 3,2", pairs),
         ("reshape d.npy --shape 3,-1", pairs),
         ("reshape d.npy --shape=[-1,2]", pairs),
         ("reshape d.npy --shape dims.npy", pairs),
-        ("reshape d.npy --shape -1", r#"{"dtype": "int32", "shape": [6], "data": [0, 1, 2, 3, 4, 5]}"#),
-        ("reshape d.npy --squeeze", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#),
-        ("reshape d.npy --squeeze=axes.json", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#),
-        ("reshape d.npy --squeeze=", r#"{"dtype": "int32", "shape": [1, 2, 3], "data": [[[0, 1, 2], [3, 4, 5]]]}"#),
-        ("reshape --squeeze d.npy", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#),
-        ("reshape d.npy --flatten axis.npy", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#),
-        ("reshape zero.npy --shape 1,1", r#"{"dtype": "int32", "shape": [1, 1], "data": [[7]]}"#),
-        ("reshape [[7]] --shape=", r#"{"dtype": "int64", "shape": [], "data": 7}"#),
-        ("reshape [] --shape 3,0 --allow-zero", r#"{"dtype": "float64", "shape": [3, 0], "data": [[], [], []]}"#),
-        (r#"reshape ["a","xyz"] --unsqueeze 0"#, r#"{"dtype": "<U3", "shape": [1, 2], "data": [["a", "xyz"]]}"#),
-        ("reshape [1,0] --unsqueeze -1 --dtype uint8", r#"{"dtype": "uint8", "shape": [2, 1], "data": [[1], [0]]}"#),
-        ("reshape bf16.npy --flatten 0", r#"{"dtype": "bfloat16", "shape": [1, 2], "data": [[1.0, -3.0]]}"#),
+        ("reshape d.npy --shape -1", "int32 [6] [0, 1, 2, 3, 4, 5]"),
+        ("reshape d.npy --squeeze", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
+        ("reshape d.npy --squeeze=axes.json", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
+        ("reshape d.npy --squeeze=", "int32 [1, 2, 3] [[[0, 1, 2], [3, 4, 5]]]"),
+        ("reshape --squeeze d.npy", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
+        ("reshape d.npy --flatten axis.npy", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
+        ("reshape zero.npy --shape 1,1", "int32 [1, 1] [[7]]"),
+        ("reshape [[7]] --shape=", "int64 [] 7"),
+        ("reshape [] --shape 3,0 --allow-zero", "float64 [3, 0] [[], [], []]"),
+        (r#"reshape ["a","xyz"] --unsqueeze 0"#, r#"<U3 [1, 2] [["a", "xyz"]]"#),
+        ("reshape [1,0] --unsqueeze -1 --dtype uint8", "uint8 [2, 1] [[1], [0]]"),
+        ("reshape bf16.npy --flatten 0", "bfloat16 [1, 2] [[1.0, -3.0]]"),
     ];
     prints(&folder, &rows);
 }

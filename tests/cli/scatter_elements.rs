@@ -98,87 +98,48 @@ fn results() {
     folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy()).put("i-none.npy", tensor::<i64>(&[0, 3], &[]).npy());
     folder.put("i-empty.npy", tensor::<i64>(&[5, 0], &[]).npy()).put("axis.npy", tensor::<i32>(&[1], &[1]).npy());
     folder.put("b.npy", npy("|b1", &[4], &[0, 0, 1, 1]));
-    let unchanged = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
-    let last = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [9, 4, 5]]}"#;
+    let unchanged = "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]";
+    let last = "int32 [2, 3] [[0, 1, 2], [9, 4, 5]]";
     let rows = [
-        (
-            "scatter-elements d.npy [[1,0,1]] [[7,8,9]]",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 8, 2], [7, 4, 9]]}"#,
-        ),
-        (
-            "scatter-elements d.npy [[1,0],[-1,2]] [[6,7],[8,9]] --axis 1",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[7, 6, 2], [3, 4, 9]]}"#,
-        ),
-        (
-            "scatter-elements d.npy [[1],[-1]] --fill 9 --axis [-1]",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 9, 2], [3, 4, 9]]}"#,
-        ),
-        (
-            "scatter-elements d.npy [[1],[-1]] --fill 9 --axis axis.npy",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 9, 2], [3, 4, 9]]}"#,
-        ),
+        ("scatter-elements d.npy [[1,0,1]] [[7,8,9]]", "int32 [2, 3] [[0, 8, 2], [7, 4, 9]]"),
+        ("scatter-elements d.npy [[1,0],[-1,2]] [[6,7],[8,9]] --axis 1", "int32 [2, 3] [[7, 6, 2], [3, 4, 9]]"),
+        ("scatter-elements d.npy [[1],[-1]] --fill 9 --axis [-1]", "int32 [2, 3] [[0, 9, 2], [3, 4, 9]]"),
+        ("scatter-elements d.npy [[1],[-1]] --fill 9 --axis axis.npy", "int32 [2, 3] [[0, 9, 2], [3, 4, 9]]"),
         // more indices than the axis has places; the last of them wins
-        (
-            "scatter-elements d.npy [[1],[1],[0],[1]] [[6],[7],[8],[9]]",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[8, 1, 2], [9, 4, 5]]}"#,
-        ),
+        ("scatter-elements d.npy [[1],[1],[0],[1]] [[6],[7],[8],[9]]", "int32 [2, 3] [[8, 1, 2], [9, 4, 5]]"),
         (
             "scatter-elements d.npy [[1],[1],[0],[1]] [[6],[7],[8],[9]] --on-duplicate last",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[8, 1, 2], [9, 4, 5]]}"#,
+            "int32 [2, 3] [[8, 1, 2], [9, 4, 5]]",
         ),
         ("scatter-elements d.npy [[1]] [[9]] --on-duplicate error", last),
         // nothing to put
         ("scatter-elements d.npy i-none.npy --fill 1", unchanged),
         ("scatter-elements d.npy i-none.npy --fill 1 --reduction mean --no-initial", unchanged),
-        ("scatter-elements none.npy i-empty.npy --fill 1", r#"{"dtype": "int32", "shape": [2, 0], "data": [[], []]}"#),
+        ("scatter-elements none.npy i-empty.npy --fill 1", "int32 [2, 0] [[], []]"),
         // means: integers toward zero, exactly; floats with one rounding a step
-        (
-            "scatter-elements [-3] [0,0,0] [-5,-5,-5] --reduction mean",
-            r#"{"dtype": "int64", "shape": [1], "data": [-4]}"#,
-        ),
-        (
-            "scatter-elements [255,1] [0,0,1] [255,255,2] --reduction mean --dtype uint8",
-            r#"{"dtype": "uint8", "shape": [2], "data": [255, 1]}"#,
-        ),
+        ("scatter-elements [-3] [0,0,0] [-5,-5,-5] --reduction mean", "int64 [1] [-4]"),
+        ("scatter-elements [255,1] [0,0,1] [255,255,2] --reduction mean --dtype uint8", "uint8 [2] [255, 1]"),
         (
             "scatter-elements [9223372036854775807] [0] [9223372036854775805] --reduction mean",
-            r#"{"dtype": "int64", "shape": [1], "data": [9223372036854775806]}"#,
+            "int64 [1] [9223372036854775806]",
         ),
-        (
-            "scatter-elements [1.0,2.0] [1,1] [4,6] --reduction mean",
-            r#"{"dtype": "float64", "shape": [2], "data": [1.0, 4.0]}"#,
-        ),
-        (
-            "scatter-elements [2048] [0,0] [1,1] --reduction mean --dtype float16",
-            r#"{"dtype": "float16", "shape": [1], "data": [682.5]}"#,
-        ),
-        (
-            "scatter-elements [65504] [0] [65504] --reduction mean --dtype float16",
-            r#"{"dtype": "float16", "shape": [1], "data": ["Infinity"]}"#,
-        ),
-        (
-            "scatter-elements [1] [0,0] [1,2] --reduction mean --dtype bfloat16",
-            r#"{"dtype": "bfloat16", "shape": [1], "data": [1.3359375]}"#,
-        ),
+        ("scatter-elements [1.0,2.0] [1,1] [4,6] --reduction mean", "float64 [2] [1.0, 4.0]"),
+        ("scatter-elements [2048] [0,0] [1,1] --reduction mean --dtype float16", "float16 [1] [682.5]"),
+        ("scatter-elements [65504] [0] [65504] --reduction mean --dtype float16", r#"float16 [1] ["Infinity"]"#),
+        ("scatter-elements [1] [0,0] [1,2] --reduction mean --dtype bfloat16", "bfloat16 [1] [1.3359375]"),
         // what DATA holds takes no part
-        (
-            r#"scatter-elements ["NaN",7.0] [0,0] [1,3] --reduction max --no-initial"#,
-            r#"{"dtype": "float64", "shape": [2], "data": [3.0, 7.0]}"#,
-        ),
-        (
-            r#"scatter-elements ["NaN",7.0] [0,0] [1,3] --reduction mean --no-initial"#,
-            r#"{"dtype": "float64", "shape": [2], "data": [2.0, 7.0]}"#,
-        ),
+        (r#"scatter-elements ["NaN",7.0] [0,0] [1,3] --reduction max --no-initial"#, "float64 [2] [3.0, 7.0]"),
+        (r#"scatter-elements ["NaN",7.0] [0,0] [1,3] --reduction mean --no-initial"#, "float64 [2] [2.0, 7.0]"),
         (
             "scatter-elements b.npy [0,3] [false,false] --reduction add --no-initial",
-            r#"{"dtype": "bool", "shape": [4], "data": [false, false, true, false]}"#,
+            "bool [4] [false, false, true, false]",
         ),
         (
             "scatter-elements [[1,2]] [0] [[3,4]] --reduction mul --no-initial --dtype complex64",
-            r#"{"dtype": "complex64", "shape": [1], "data": [[3.0, 4.0]]}"#,
+            "complex64 [1] [[3.0, 4.0]]",
         ),
         // what is no number moves
-        ("scatter-elements [\"a\",\"b\"] [1] [\"z\"]", r#"{"dtype": "<U1", "shape": [2], "data": ["a", "z"]}"#),
+        ("scatter-elements [\"a\",\"b\"] [1] [\"z\"]", r#"<U1 [2] ["a", "z"]"#),
     ];
     prints(&folder, &rows);
 }

@@ -74,185 +74,98 @@ fn results() {
         .put("no-tuples.npy", tensor::<i64>(&[0, 2], &[]).npy())
         .put("tuple.npy", tensor::<i64>(&[2], &[1, -1]).npy());
     folder.put("b.npy", npy("|b1", &[4], &[0, 0, 1, 1]));
-    let unchanged = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
+    let unchanged = "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]";
     let rows = [
-        (
-            "scatter-nd d.npy [[1,-1],[0,0]] [8,9]",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[9, 1, 2], [3, 4, 8]]}"#,
-        ),
-        ("scatter-nd d.npy [1,-1] 8", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 8]]}"#),
-        ("scatter-nd d.npy tuple.npy 8", r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 8]]}"#),
-        ("scatter-nd d.npy [-2] [7,8,9]", r#"{"dtype": "int32", "shape": [2, 3], "data": [[7, 8, 9], [3, 4, 5]]}"#),
-        (
-            "scatter-nd d.npy [[[0],[1]],[[1],[0]]] --fill 7",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[7, 7, 7], [7, 7, 7]]}"#,
-        ),
+        ("scatter-nd d.npy [[1,-1],[0,0]] [8,9]", "int32 [2, 3] [[9, 1, 2], [3, 4, 8]]"),
+        ("scatter-nd d.npy [1,-1] 8", "int32 [2, 3] [[0, 1, 2], [3, 4, 8]]"),
+        ("scatter-nd d.npy tuple.npy 8", "int32 [2, 3] [[0, 1, 2], [3, 4, 8]]"),
+        ("scatter-nd d.npy [-2] [7,8,9]", "int32 [2, 3] [[7, 8, 9], [3, 4, 5]]"),
+        ("scatter-nd d.npy [[[0],[1]],[[1],[0]]] --fill 7", "int32 [2, 3] [[7, 7, 7], [7, 7, 7]]"),
         // k = 0: each tuple names the whole
-        (
-            "scatter-nd d.npy [] [[9,8,7],[6,5,4]]",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[9, 8, 7], [6, 5, 4]]}"#,
-        ),
-        (
-            "scatter-nd d.npy k0.npy [[[9,8,7],[6,5,4]],[[1,1,1],[2,2,2]]]",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[1, 1, 1], [2, 2, 2]]}"#,
-        ),
+        ("scatter-nd d.npy [] [[9,8,7],[6,5,4]]", "int32 [2, 3] [[9, 8, 7], [6, 5, 4]]"),
+        ("scatter-nd d.npy k0.npy [[[9,8,7],[6,5,4]],[[1,1,1],[2,2,2]]]", "int32 [2, 3] [[1, 1, 1], [2, 2, 2]]"),
         (
             "scatter-nd d.npy k0.npy [[[1,1,1],[1,1,1]],[[1,1,1],[2,2,2]]] --reduction add",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[2, 3, 4], [6, 7, 8]]}"#,
+            "int32 [2, 3] [[2, 3, 4], [6, 7, 8]]",
         ),
-        (
-            "scatter-nd d.npy k0.npy --fill 2 --reduction mul",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 4, 8], [12, 16, 20]]}"#,
-        ),
+        ("scatter-nd d.npy k0.npy --fill 2 --reduction mul", "int32 [2, 3] [[0, 4, 8], [12, 16, 20]]"),
         ("scatter-nd d.npy k0-none.npy --fill 2 --reduction mul", unchanged),
         ("scatter-nd d.npy no-tuples.npy --fill 2", unchanged),
         ("scatter-nd d.npy no-tuples.npy [] --reduction max", unchanged),
-        ("scatter-nd none.npy [[1]] --fill 2", r#"{"dtype": "int32", "shape": [2, 0, 3], "data": [[], []]}"#),
-        ("scatter-nd none.npy no-tuples.npy --fill 2", r#"{"dtype": "int32", "shape": [2, 0, 3], "data": [[], []]}"#),
+        ("scatter-nd none.npy [[1]] --fill 2", "int32 [2, 0, 3] [[], []]"),
+        ("scatter-nd none.npy no-tuples.npy --fill 2", "int32 [2, 0, 3] [[], []]"),
         // the last wins, or in order
-        (
-            "scatter-nd d.npy [[0],[1],[0]] [[1,1,1],[2,2,2],[3,3,3]]",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[3, 3, 3], [2, 2, 2]]}"#,
-        ),
-        (
-            "scatter-nd d.npy [[0],[-2]] [[1,1,1],[3,3,3]] --on-duplicate last",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[3, 3, 3], [3, 4, 5]]}"#,
-        ),
-        (
-            "scatter-nd d.npy [[0],[1]] [[1,1,1],[3,3,3]] --on-duplicate error",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[1, 1, 1], [3, 3, 3]]}"#,
-        ),
-        (
-            "scatter-nd d.npy [[0,1],[0,1],[0,1]] [10,20,30] --reduction add",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 61, 2], [3, 4, 5]]}"#,
-        ),
+        ("scatter-nd d.npy [[0],[1],[0]] [[1,1,1],[2,2,2],[3,3,3]]", "int32 [2, 3] [[3, 3, 3], [2, 2, 2]]"),
+        ("scatter-nd d.npy [[0],[-2]] [[1,1,1],[3,3,3]] --on-duplicate last", "int32 [2, 3] [[3, 3, 3], [3, 4, 5]]"),
+        ("scatter-nd d.npy [[0],[1]] [[1,1,1],[3,3,3]] --on-duplicate error", "int32 [2, 3] [[1, 1, 1], [3, 3, 3]]"),
+        ("scatter-nd d.npy [[0,1],[0,1],[0,1]] [10,20,30] --reduction add", "int32 [2, 3] [[0, 61, 2], [3, 4, 5]]"),
         // integers wrap
-        (
-            "scatter-nd [200,100] [[0],[1],[1]] [100,2,2] --reduction add --dtype uint8",
-            r#"{"dtype": "uint8", "shape": [2], "data": [44, 104]}"#,
-        ),
-        (
-            "scatter-nd [-128,100] [[0],[1]] [-1,2] --reduction add --dtype int8",
-            r#"{"dtype": "int8", "shape": [2], "data": [127, 102]}"#,
-        ),
-        (
-            "scatter-nd [-128,100] [[0],[1]] [-1,3] --reduction mul --dtype int8",
-            r#"{"dtype": "int8", "shape": [2], "data": [-128, 44]}"#,
-        ),
-        (
-            "scatter-nd [9223372036854775807] [[0]] [2] --reduction mul",
-            r#"{"dtype": "int64", "shape": [1], "data": [-2]}"#,
-        ),
+        ("scatter-nd [200,100] [[0],[1],[1]] [100,2,2] --reduction add --dtype uint8", "uint8 [2] [44, 104]"),
+        ("scatter-nd [-128,100] [[0],[1]] [-1,2] --reduction add --dtype int8", "int8 [2] [127, 102]"),
+        ("scatter-nd [-128,100] [[0],[1]] [-1,3] --reduction mul --dtype int8", "int8 [2] [-128, 44]"),
+        ("scatter-nd [9223372036854775807] [[0]] [2] --reduction mul", "int64 [1] [-2]"),
         (
             "scatter-nd [18446744073709551615,5] [[0],[1]] [6,18446744073709551615] --reduction max",
-            r#"{"dtype": "uint64", "shape": [2], "data": [18446744073709551615, 18446744073709551615]}"#,
+            "uint64 [2] [18446744073709551615, 18446744073709551615]",
         ),
-        ("scatter-nd [-5,5] [[0],[1]] [4,-4] --reduction min", r#"{"dtype": "int64", "shape": [2], "data": [-5, -4]}"#),
+        ("scatter-nd [-5,5] [[0],[1]] [4,-4] --reduction min", "int64 [2] [-5, -4]"),
         // in order, one rounding a step: the sum of the updates would have moved it
-        (
-            "scatter-nd [16777216] [[0],[0]] [-1,-1] --reduction sub --dtype float32",
-            r#"{"dtype": "float32", "shape": [1], "data": [16777216.0]}"#,
-        ),
-        (
-            "scatter-nd [2048] [[0],[0],[0]] [-1,-1,-1] --reduction sub --dtype float16",
-            r#"{"dtype": "float16", "shape": [1], "data": [2048.0]}"#,
-        ),
-        (
-            "scatter-nd [5,0] [[0],[1],[0]] [200,1,56] --reduction sub --dtype uint8",
-            r#"{"dtype": "uint8", "shape": [2], "data": [5, 255]}"#,
-        ),
-        (
-            "scatter-nd [-9223372036854775808] [[0]] [1] --reduction sub",
-            r#"{"dtype": "int64", "shape": [1], "data": [9223372036854775807]}"#,
-        ),
+        ("scatter-nd [16777216] [[0],[0]] [-1,-1] --reduction sub --dtype float32", "float32 [1] [16777216.0]"),
+        ("scatter-nd [2048] [[0],[0],[0]] [-1,-1,-1] --reduction sub --dtype float16", "float16 [1] [2048.0]"),
+        ("scatter-nd [5,0] [[0],[1],[0]] [200,1,56] --reduction sub --dtype uint8", "uint8 [2] [5, 255]"),
+        ("scatter-nd [-9223372036854775808] [[0]] [1] --reduction sub", "int64 [1] [9223372036854775807]"),
         (
             "scatter-nd [[1,2]] [[0],[0]] [[3,4],[0,1]] --reduction sub --dtype complex64",
-            r#"{"dtype": "complex64", "shape": [1], "data": [[-2.0, -3.0]]}"#,
+            "complex64 [1] [[-2.0, -3.0]]",
         ),
-        (
-            "scatter-nd d.npy [[1]] --fill 2 --reduction sub",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [1, 2, 3]]}"#,
-        ),
+        ("scatter-nd d.npy [[1]] --fill 2 --reduction sub", "int32 [2, 3] [[0, 1, 2], [1, 2, 3]]"),
         // bool: add and max are or, mul and min are and, sub is exclusive or
         (
             "scatter-nd b.npy [[0],[1],[2],[3]] [false,true,false,true] --reduction sub",
-            r#"{"dtype": "bool", "shape": [4], "data": [false, true, true, false]}"#,
+            "bool [4] [false, true, true, false]",
         ),
         (
             "scatter-nd b.npy [[0],[1],[2],[3]] [false,true,false,true] --reduction add",
-            r#"{"dtype": "bool", "shape": [4], "data": [false, true, true, true]}"#,
+            "bool [4] [false, true, true, true]",
         ),
         (
             "scatter-nd b.npy [[0],[1],[2],[3]] [false,true,false,true] --reduction max",
-            r#"{"dtype": "bool", "shape": [4], "data": [false, true, true, true]}"#,
+            "bool [4] [false, true, true, true]",
         ),
         (
             "scatter-nd b.npy [[0],[1],[2],[3]] [false,true,false,true] --reduction mul",
-            r#"{"dtype": "bool", "shape": [4], "data": [false, false, false, true]}"#,
+            "bool [4] [false, false, false, true]",
         ),
         (
             "scatter-nd b.npy [[0],[1],[2],[3]] [false,true,false,true] --reduction min",
-            r#"{"dtype": "bool", "shape": [4], "data": [false, false, false, true]}"#,
+            "bool [4] [false, false, false, true]",
         ),
         // floats: NaN on either side; of equals the old one
-        (
-            r#"scatter-nd [1.0,"NaN"] [[0],[1]] ["NaN",1] --reduction max"#,
-            r#"{"dtype": "float64", "shape": [2], "data": ["NaN", "NaN"]}"#,
-        ),
-        (
-            r#"scatter-nd [1.0,"NaN"] [[0],[1]] ["NaN",1] --reduction min"#,
-            r#"{"dtype": "float64", "shape": [2], "data": ["NaN", "NaN"]}"#,
-        ),
-        (
-            "scatter-nd [0.0,-0.0] [[0],[1]] [-0.0,0.0] --reduction max",
-            r#"{"dtype": "float64", "shape": [2], "data": [0.0, -0.0]}"#,
-        ),
-        (
-            "scatter-nd [0.0,-0.0] [[0],[1]] [-0.0,0.0] --reduction min",
-            r#"{"dtype": "float64", "shape": [2], "data": [0.0, -0.0]}"#,
-        ),
+        (r#"scatter-nd [1.0,"NaN"] [[0],[1]] ["NaN",1] --reduction max"#, r#"float64 [2] ["NaN", "NaN"]"#),
+        (r#"scatter-nd [1.0,"NaN"] [[0],[1]] ["NaN",1] --reduction min"#, r#"float64 [2] ["NaN", "NaN"]"#),
+        ("scatter-nd [0.0,-0.0] [[0],[1]] [-0.0,0.0] --reduction max", "float64 [2] [0.0, -0.0]"),
+        ("scatter-nd [0.0,-0.0] [[0],[1]] [-0.0,0.0] --reduction min", "float64 [2] [0.0, -0.0]"),
         (
             r#"scatter-nd [1.0,2.0] [[0],[1]] ["Infinity","-Infinity"] --reduction add"#,
-            r#"{"dtype": "float64", "shape": [2], "data": ["Infinity", "-Infinity"]}"#,
+            r#"float64 [2] ["Infinity", "-Infinity"]"#,
         ),
         // one rounding a step, in the item's own dtype: 2048 + 1 is a tie in float16, 256 + 1 in bfloat16
-        (
-            "scatter-nd [2048] [[0],[0],[0]] [1,1,1] --reduction add --dtype float16",
-            r#"{"dtype": "float16", "shape": [1], "data": [2048.0]}"#,
-        ),
-        (
-            "scatter-nd [256] [[0],[0],[0]] [1,1,3] --reduction add --dtype bfloat16",
-            r#"{"dtype": "bfloat16", "shape": [1], "data": [260.0]}"#,
-        ),
-        (
-            "scatter-nd [16777216] [[0],[0]] [1,1] --reduction add --dtype float32",
-            r#"{"dtype": "float32", "shape": [1], "data": [16777216.0]}"#,
-        ),
-        (
-            "scatter-nd [65504] [[0]] [16] --reduction add --dtype float16",
-            r#"{"dtype": "float16", "shape": [1], "data": ["Infinity"]}"#,
-        ),
-        (
-            "scatter-nd [65504] [[0]] [15.99] --reduction add --dtype float16",
-            r#"{"dtype": "float16", "shape": [1], "data": [65504.0]}"#,
-        ),
+        ("scatter-nd [2048] [[0],[0],[0]] [1,1,1] --reduction add --dtype float16", "float16 [1] [2048.0]"),
+        ("scatter-nd [256] [[0],[0],[0]] [1,1,3] --reduction add --dtype bfloat16", "bfloat16 [1] [260.0]"),
+        ("scatter-nd [16777216] [[0],[0]] [1,1] --reduction add --dtype float32", "float32 [1] [16777216.0]"),
+        ("scatter-nd [65504] [[0]] [16] --reduction add --dtype float16", r#"float16 [1] ["Infinity"]"#),
+        ("scatter-nd [65504] [[0]] [15.99] --reduction add --dtype float16", "float16 [1] [65504.0]"),
         (
             "scatter-nd [[1,2]] [[0],[0]] [[3,4],[0,1]] --reduction mul --dtype complex64",
-            r#"{"dtype": "complex64", "shape": [1], "data": [[-10.0, -5.0]]}"#,
+            "complex64 [1] [[-10.0, -5.0]]",
         ),
         (
             "scatter-nd [[1,2]] [[0],[0]] [[3,4],[0,1]] --reduction add --dtype complex128",
-            r#"{"dtype": "complex128", "shape": [1], "data": [[4.0, 7.0]]}"#,
+            "complex128 [1] [[4.0, 7.0]]",
         ),
-        (r#"scatter-nd ["a","b"] [[1]] ["xyz"]"#, r#"{"dtype": "<U3", "shape": [2], "data": ["a", "xyz"]}"#),
-        (
-            r#"scatter-nd ["2020-01-01"] [[0]] ["1999-12-31"] --dtype <M8[D]"#,
-            r#"{"dtype": "<M8[D]", "shape": [1], "data": ["1999-12-31"]}"#,
-        ),
-        (
-            "scatter-nd [5,6] [[0]] --fill 7 --reduction none --opset 11",
-            r#"{"dtype": "int64", "shape": [2], "data": [7, 6]}"#,
-        ),
+        (r#"scatter-nd ["a","b"] [[1]] ["xyz"]"#, r#"<U3 [2] ["a", "xyz"]"#),
+        (r#"scatter-nd ["2020-01-01"] [[0]] ["1999-12-31"] --dtype <M8[D]"#, r#"<M8[D] [1] ["1999-12-31"]"#),
+        ("scatter-nd [5,6] [[0]] --fill 7 --reduction none --opset 11", "int64 [2] [7, 6]"),
     ];
     prints(&folder, &rows);
 }

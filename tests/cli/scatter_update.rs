@@ -52,9 +52,9 @@ fn results() {
     folder.put("axis0.npy", tensor::<i64>(&[], &[1]).npy()).put("axis1.npy", tensor::<u8>(&[1], &[1]).npy());
     folder.put("axis.json", "[-1]").put("axis-0.json", "1");
     folder.put("i-none.npy", tensor::<i64>(&[0], &[]).npy()).put("i-0.npy", tensor::<i64>(&[], &[1]).npy());
-    let unchanged = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
-    let second = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [7, 8, 9]]}"#;
-    let column = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 7, 2], [3, 8, 5]]}"#;
+    let unchanged = "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]";
+    let second = "int32 [2, 3] [[0, 1, 2], [7, 8, 9]]";
+    let column = "int32 [2, 3] [[0, 7, 2], [3, 8, 5]]";
     let rows = [
         ("scatter-update d.npy [1] [[7,8,9]] --axis 0", second),
         ("scatter-update d.npy [1] [[7,8,9]] --axis -2", second),
@@ -73,31 +73,22 @@ fn results() {
         // the last in row-major order wins
         (
             "scatter-update d.npy [[1,0],[1,1]] [[[1,1,1],[2,2,2]],[[3,3,3],[7,8,9]]] --axis 0",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[2, 2, 2], [7, 8, 9]]}"#,
+            "int32 [2, 3] [[2, 2, 2], [7, 8, 9]]",
         ),
         ("scatter-update d.npy [1,1,1] [[5,6,7],[6,7,8]] --axis 1", column),
         ("scatter-update d.npy [1,1] [[5,7],[6,8]] --axis 1 --on-duplicate last", column),
         (
             "scatter-update d.npy [0,1] [[5,6,7],[7,8,9]] --axis 0 --on-duplicate error",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[5, 6, 7], [7, 8, 9]]}"#,
+            "int32 [2, 3] [[5, 6, 7], [7, 8, 9]]",
         ),
         // nothing
         ("scatter-update d.npy [] --fill 7 --axis 0", unchanged),
         ("scatter-update d.npy [[],[]] --fill 7 --axis 1", unchanged),
         ("scatter-update d.npy i-none.npy [[],[]] --axis 1", unchanged),
-        (
-            "scatter-update none.npy [2,2] --fill 7 --axis 0",
-            r#"{"dtype": "int32", "shape": [3, 0], "data": [[], [], []]}"#,
-        ),
-        (
-            "scatter-update none.npy [] --fill 7 --axis 1",
-            r#"{"dtype": "int32", "shape": [3, 0], "data": [[], [], []]}"#,
-        ),
-        (
-            "scatter-update d.npy 0 --fill 7 --axis 1",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[7, 1, 2], [7, 4, 5]]}"#,
-        ),
-        ("scatter-update [1,2,3] [0] [0.5] --axis 0", r#"{"dtype": "float64", "shape": [3], "data": [0.5, 2.0, 3.0]}"#),
+        ("scatter-update none.npy [2,2] --fill 7 --axis 0", "int32 [3, 0] [[], [], []]"),
+        ("scatter-update none.npy [] --fill 7 --axis 1", "int32 [3, 0] [[], [], []]"),
+        ("scatter-update d.npy 0 --fill 7 --axis 1", "int32 [2, 3] [[7, 1, 2], [7, 4, 5]]"),
+        ("scatter-update [1,2,3] [0] [0.5] --axis 0", "float64 [3] [0.5, 2.0, 3.0]"),
     ];
     prints(&folder, &rows);
 }

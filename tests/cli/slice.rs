@@ -100,9 +100,9 @@ fn shapes_axes_and_notation() {
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0, 1, 2, 3, 4, 5]).npy());
     folder.put("none.npy", tensor::<i32>(&[2, 0, 3], &[]).npy());
     folder.put("deep.npy", tensor::<u8>(&[1; 64], &[7]).npy());
-    let whole = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
-    let turned = r#"{"dtype": "int32", "shape": [2, 3], "data": [[5, 4, 3], [2, 1, 0]]}"#;
-    let empty = r#"{"dtype": "int32", "shape": [2, 0, 3], "data": [[], []]}"#;
+    let whole = "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]";
+    let turned = "int32 [2, 3] [[5, 4, 3], [2, 1, 0]]";
+    let empty = "int32 [2, 0, 3] [[], []]";
     let deep = format!(
         r#"{{"dtype": "uint8", "shape": [{}1], "data": {}7{}}}"#,
         "1, ".repeat(63),
@@ -121,22 +121,19 @@ fn shapes_axes_and_notation() {
         ("slice d.npy --start -1,-1 --stop INT_MIN,INT_MIN --step -1,-1", turned),
         ("slice d.npy --start -1,-1 --stop INT_MIN,INT_MIN --step -1,-1 --axes 1,0", turned),
         ("slice d.npy --start -1,-1 --stop INT_MIN,INT_MIN --step -1,-1 --axes -1,-2", turned),
-        ("slice d.npy --start 1 --stop 2 --axes -1", r#"{"dtype": "int32", "shape": [2, 1], "data": [[1], [4]]}"#),
-        ("slice d.npy --start 1 --stop 2", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 4, 5]]}"#),
-        ("slice d.npy --start 0,2 --stop 1,3", r#"{"dtype": "int32", "shape": [1, 1], "data": [[2]]}"#),
-        ("slice d.npy --start 2,0 --stop 3,1 --axes 1,0", r#"{"dtype": "int32", "shape": [1, 1], "data": [[2]]}"#),
-        ("slice d.npy --at ...,1:", r#"{"dtype": "int32", "shape": [2, 2], "data": [[1, 2], [4, 5]]}"#),
-        ("slice d.npy --at -1:", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 4, 5]]}"#),
-        ("slice d.npy --at=-1:", r#"{"dtype": "int32", "shape": [1, 3], "data": [[3, 4, 5]]}"#),
-        ("slice d.npy --at 1:1", r#"{"dtype": "int32", "shape": [0, 3], "data": []}"#),
-        ("slice d.npy --at :,1:1", r#"{"dtype": "int32", "shape": [2, 0], "data": [[], []]}"#),
+        ("slice d.npy --start 1 --stop 2 --axes -1", "int32 [2, 1] [[1], [4]]"),
+        ("slice d.npy --start 1 --stop 2", "int32 [1, 3] [[3, 4, 5]]"),
+        ("slice d.npy --start 0,2 --stop 1,3", "int32 [1, 1] [[2]]"),
+        ("slice d.npy --start 2,0 --stop 3,1 --axes 1,0", "int32 [1, 1] [[2]]"),
+        ("slice d.npy --at ...,1:", "int32 [2, 2] [[1, 2], [4, 5]]"),
+        ("slice d.npy --at -1:", "int32 [1, 3] [[3, 4, 5]]"),
+        ("slice d.npy --at=-1:", "int32 [1, 3] [[3, 4, 5]]"),
+        ("slice d.npy --at 1:1", "int32 [0, 3] []"),
+        ("slice d.npy --at :,1:1", "int32 [2, 0] [[], []]"),
         ("slice none.npy --at ::-1", empty),
-        (
-            "slice none.npy --start 0,0,0 --stop 9,9,9 --step 1,-1,2",
-            r#"{"dtype": "int32", "shape": [2, 0, 2], "data": [[], []]}"#,
-        ),
+        ("slice none.npy --start 0,0,0 --stop 9,9,9 --step 1,-1,2", "int32 [2, 0, 2] [[], []]"),
         ("slice deep.npy --at ...,::-1", &deep),
-        ("slice [] --at :", r#"{"dtype": "float64", "shape": [0], "data": []}"#),
+        ("slice [] --at :", "float64 [0] []"),
     ];
     prints(&folder, &rows);
 }

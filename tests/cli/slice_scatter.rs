@@ -57,46 +57,28 @@ fn results() {
     folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
     folder.put("s.npy", npy("|S3", &[2], b"abcxyz")).put("wide.npy", npy("|S5", &[1], b"q\0\0\0\0"));
     folder.put("s1.npy", npy("|S1", &[1], b"q"));
-    let unchanged = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
+    let unchanged = "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]";
     let rows = [
         // nothing is sliced: updates are the whole of it
-        (
-            "slice-scatter d.npy [[9,8,7],[6,5,4]] --start= --stop=",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[9, 8, 7], [6, 5, 4]]}"#,
-        ),
-        (
-            "slice-scatter d.npy [[9,8,7],[6,5,4]] --at ::-1,::-1",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[4, 5, 6], [7, 8, 9]]}"#,
-        ),
+        ("slice-scatter d.npy [[9,8,7],[6,5,4]] --start= --stop=", "int32 [2, 3] [[9, 8, 7], [6, 5, 4]]"),
+        ("slice-scatter d.npy [[9,8,7],[6,5,4]] --at ::-1,::-1", "int32 [2, 3] [[4, 5, 6], [7, 8, 9]]"),
         (
             "slice-scatter d.npy [[9],[8]] --start -1 --stop INT_MIN --step -2147483648 --axes -1",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 9], [3, 4, 8]]}"#,
+            "int32 [2, 3] [[0, 1, 9], [3, 4, 8]]",
         ),
-        (
-            "slice-scatter d.npy --fill 7 --at :,1:",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 7, 7], [3, 7, 7]]}"#,
-        ),
-        (
-            "slice-scatter d.npy --fill -7 --start 1 --stop 2",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [-7, -7, -7]]}"#,
-        ),
-        (
-            "slice-scatter d.npy --fill=-7 --start 1 --stop 2",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [-7, -7, -7]]}"#,
-        ),
-        (
-            "slice-scatter d.npy --fill 1e1 --at ...,1:2",
-            r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 10, 2], [3, 10, 5]]}"#,
-        ),
+        ("slice-scatter d.npy --fill 7 --at :,1:", "int32 [2, 3] [[0, 7, 7], [3, 7, 7]]"),
+        ("slice-scatter d.npy --fill -7 --start 1 --stop 2", "int32 [2, 3] [[0, 1, 2], [-7, -7, -7]]"),
+        ("slice-scatter d.npy --fill=-7 --start 1 --stop 2", "int32 [2, 3] [[0, 1, 2], [-7, -7, -7]]"),
+        ("slice-scatter d.npy --fill 1e1 --at ...,1:2", "int32 [2, 3] [[0, 10, 2], [3, 10, 5]]"),
         // an empty slice
         ("slice-scatter d.npy --fill 7 --at 2:1", unchanged),
         ("slice-scatter d.npy [[],[]] --at :,0:0", unchanged),
-        ("slice-scatter none.npy [[],[]] --at ::-1", r#"{"dtype": "int32", "shape": [2, 0], "data": [[], []]}"#),
+        ("slice-scatter none.npy [[],[]] --at ::-1", "int32 [2, 0] [[], []]"),
         // strings of another width, if they fit
-        ("slice-scatter s.npy wide.npy --at 1:", r#"{"dtype": "|S3", "shape": [2], "data": ["abc", "q"]}"#),
-        ("slice-scatter s.npy s1.npy --at :1", r#"{"dtype": "|S3", "shape": [2], "data": ["q", "xyz"]}"#),
-        ("slice-scatter [1,2,3] [0.5] --at 1:2", r#"{"dtype": "float64", "shape": [3], "data": [1.0, 0.5, 3.0]}"#),
-        (r#"slice-scatter ["a","b"] ["xyz"] --at 1:2"#, r#"{"dtype": "<U3", "shape": [2], "data": ["a", "xyz"]}"#),
+        ("slice-scatter s.npy wide.npy --at 1:", r#"|S3 [2] ["abc", "q"]"#),
+        ("slice-scatter s.npy s1.npy --at :1", r#"|S3 [2] ["q", "xyz"]"#),
+        ("slice-scatter [1,2,3] [0.5] --at 1:2", "float64 [3] [1.0, 0.5, 3.0]"),
+        (r#"slice-scatter ["a","b"] ["xyz"] --at 1:2"#, r#"<U3 [2] ["a", "xyz"]"#),
     ];
     prints(&folder, &rows);
 }

@@ -59,8 +59,8 @@ fn results() {
     folder.put("axes.npy", tensor::<i64>(&[2], &[-1, 0]).npy()).put("axes.json", "[1, 0]");
     folder.put("empty.npy", tensor::<i64>(&[0], &[]).npy());
     folder.put("bf16.npy", npy("<V2", &[1, 2], &[0x80, 0x3f, 0x40, 0xc0]));
-    let turned = r#"{"dtype": "int32", "shape": [3, 2], "data": [[0, 3], [1, 4], [2, 5]]}"#;
-    let same = r#"{"dtype": "int32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}"#;
+    let turned = "int32 [3, 2] [[0, 3], [1, 4], [2, 5]]";
+    let same = "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]";
     let rows = [
         ("transpose d.npy", turned),
         ("transpose d.npy --axes 1,0", turned),
@@ -72,16 +72,16 @@ fn results() {
         ("transpose d.npy --axes=", turned),
         ("transpose d.npy --axes empty.npy", turned),
         ("transpose d.npy --axes 0,1", same),
-        ("transpose none.npy", r#"{"dtype": "int32", "shape": [3, 0, 2], "data": [[], [], []]}"#),
-        ("transpose none.npy --axes 1,2,0", r#"{"dtype": "int32", "shape": [0, 3, 2], "data": []}"#),
-        ("transpose zero.npy", r#"{"dtype": "int32", "shape": [], "data": 7}"#),
-        ("transpose zero.npy --axes=", r#"{"dtype": "int32", "shape": [], "data": 7}"#),
-        ("transpose 7", r#"{"dtype": "int64", "shape": [], "data": 7}"#),
-        ("transpose [1,2,3]", r#"{"dtype": "int64", "shape": [3], "data": [1, 2, 3]}"#),
-        ("transpose [1,2,3] --axes -1", r#"{"dtype": "int64", "shape": [3], "data": [1, 2, 3]}"#),
-        (r#"transpose [["a","xyz"]]"#, r#"{"dtype": "<U3", "shape": [2, 1], "data": [["a"], ["xyz"]]}"#),
-        ("transpose [[1,0]] --dtype uint8", r#"{"dtype": "uint8", "shape": [2, 1], "data": [[1], [0]]}"#),
-        ("transpose bf16.npy", r#"{"dtype": "bfloat16", "shape": [2, 1], "data": [[1.0], [-3.0]]}"#),
+        ("transpose none.npy", "int32 [3, 0, 2] [[], [], []]"),
+        ("transpose none.npy --axes 1,2,0", "int32 [0, 3, 2] []"),
+        ("transpose zero.npy", "int32 [] 7"),
+        ("transpose zero.npy --axes=", "int32 [] 7"),
+        ("transpose 7", "int64 [] 7"),
+        ("transpose [1,2,3]", "int64 [3] [1, 2, 3]"),
+        ("transpose [1,2,3] --axes -1", "int64 [3] [1, 2, 3]"),
+        (r#"transpose [["a","xyz"]]"#, r#"<U3 [2, 1] [["a"], ["xyz"]]"#),
+        ("transpose [[1,0]] --dtype uint8", "uint8 [2, 1] [[1], [0]]"),
+        ("transpose bf16.npy", "bfloat16 [2, 1] [[1.0], [-3.0]]"),
     ];
     prints(&folder, &rows);
 }

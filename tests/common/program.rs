@@ -351,17 +351,27 @@ pub(crate) fn refusals(folder: &Folder, rows: &[Refusal]) {
     );
 }
 
-/// One row of a table of results: arguments, and what `--to json` prints.
+/// What `--to json` prints of a tensor: itself, or in short its dtype, shape and data, with a space between two of them.
+fn json_of(tensor: &str) -> String {
+    let parts = tensor.split_once(' ').filter(|_| !tensor.starts_with('{'));
+    match parts.and_then(|(dtype, rest)| Some((dtype, rest.split_once("] ")?))) {
+        Some((dtype, (shape, data))) => format!(r#"{{"dtype": "{dtype}", "shape": {shape}], "data": {data}}}"#),
+        None => tensor.to_owned(),
+    }
+}
+
+/// One row of a table of results: arguments, and what `--to json` prints, in full or [in short](json_of).
 #[track_caller]
 pub(crate) fn prints(folder: &Folder, rows: &[(&str, &str)]) {
     each(
         rows,
         |(args, _)| format!("`{args}`"),
         |(args, expected)| {
+            let expected = json_of(expected);
             for Division { window, .. } in divisions() {
                 let args = words(args).into_iter().chain(["--to".to_owned(), "json".to_owned()]);
                 let found = folder.run_with(args, window, Some(b"")).printed()?;
-                if found.trim_end() != *expected {
+                if found.trim_end() != expected {
                     return Err(format!("window {window:?}: {}, expected {expected}", found.trim_end()));
                 }
             }
