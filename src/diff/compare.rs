@@ -9,11 +9,11 @@ use super::kernel::{Rows, Variety};
 use super::metadata::{differing_of_files, differing_of_tensors};
 use super::metrics::Metrics;
 use super::options::{Effort, Options};
-use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns};
+use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns, WindowMarks};
 use super::reading::{Comparability, ConvertedItems, NumberReading};
 use super::rule::PairRule;
-use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlocks};
-use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks};
+use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlock, PartialBlocks};
+use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems};
 use super::walk::Walk;
 use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
@@ -29,10 +29,6 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::Source;
-
-/// This many items at a time are converted, counted, summed and searched. They stay in a core's cache (16 KiB of complex128
-/// of either tensor); a window that is converted as a whole would be written to memory and read back.
-pub(super) const CHUNK: usize = 1024;
 
 /// Compares two tensors, element by element. Another byte order is no difference.
 ///
@@ -166,7 +162,7 @@ struct ThreadFindings {
     skipped: Vec<usize>,
     /// Memory that is used again for each part of a window.
     converted: [ConvertedItems; 2],
-    scratch: TallyScratch,
+    steps: Vec<u64>,
 }
 
 /// What a thread knows for metrics and quantiles.
@@ -193,24 +189,25 @@ struct Overall {
 }
 
 impl MetricFindings {
-    /// Sums pairs from number `start` on, and counts their distances for the quantiles.
+    /// Sums the pairs of a block from number `start` on, and counts their distances for the quantiles.
     fn sum(&mut self, summer: &BlockSummer<'_>, start: usize, rows: Rows<'_>, search: Option<&Search>) -> Result<()> {
-        let Self { sums, counts, keys, block } = self;
-        let mut count = |rows: Rows<'_>, errors: Option<&[u64]>| {
-            let Some(search) = search else { return };
-            if counts.is_empty() {
-                counts.push(search.begin());
-            }
-            match errors.filter(|_| summer.kernel.class() == ItemClass::Float) {
-                // the key of a distance between floats is its bits
-                Some(errors) => search.count(&mut counts[0], errors),
-                None => {
-                    summer.kernel.keys(rows, keys);
-                    search.count(&mut counts[0], keys);
-                }
+        let mut kept = PartialBlock::default();
+        let Some(rows) = summer.whole(start, rows, &mut kept)? else { return Ok(()) };
+        let errors = self.sums.block(summer.kernel, rows, &mut self.block);
+        let Some(search) = search else { return Ok(()) };
+        if self.counts.is_empty() {
+            self.counts.push(search.begin());
+        }
+        let keys = match errors.filter(|_| summer.kernel.class() == ItemClass::Float) {
+            // the key of a distance between floats is its bits
+            Some(errors) => errors,
+            None => {
+                summer.kernel.keys(rows, &mut self.keys);
+                &self.keys
             }
         };
-        Ok(summer.add(sums, block, start, rows, &mut count)?)
+        search.count(&mut self.counts[0], keys);
+        Ok(())
     }
 
     fn merge(&mut self, mut other: Self) {
@@ -226,7 +223,7 @@ impl ThreadFindings {
         let (width, expected) = (items.widths[0], items.rows.expected);
         let is_repeated = expected.len() > width && expected[width..] == expected[..expected.len() - width];
         let items = if is_repeated { items.part(0..1) } else { items };
-        for part in items.chunks(CHUNK) {
+        for part in items.blocks() {
             if self.variety.varies {
                 return;
             }
@@ -280,15 +277,15 @@ impl Comparison<'_> {
             if !is_skipped {
                 any_differs.store(true, Ordering::Relaxed);
             }
-            for stored in chunks_of(window, widths) {
-                let lowest = walk.lowest(stored.start..stored.start + stored.len());
+            for stored in blocks_of(window, widths) {
+                let lowest = walk.lowest(stored.places());
                 let adds_nothing = is_equal && seen.tally.has_maxima(lowest);
                 if adds_nothing && is_skipped {
                     continue;
                 }
                 let rows = reading.read(stored.rows, &mut seen.converted);
                 if !adds_nothing {
-                    seen.tally.look_at(how, &walk, NumberPairs { stored, rows }, marks, &mut seen.scratch);
+                    seen.tally.look_at(how, &walk, NumberPairs { stored, rows }, marks, &mut seen.steps);
                 }
                 if !is_skipped {
                     seen.metrics.sum(&summer, stored.start, rows, search.as_ref())?;
@@ -308,7 +305,7 @@ impl Comparison<'_> {
             skipped.sort_unstable();
             let wanted = |start: usize| skipped.binary_search(&start).is_ok();
             let each = |seen: &mut ThreadFindings, window: &ScannedBox<'_, 2>| {
-                for part in chunks_of(window, widths) {
+                for part in blocks_of(window, widths) {
                     let rows = reading.read(part.rows, &mut seen.converted);
                     seen.metrics.sum(&summer, part.start, rows, search.as_ref())?;
                 }
@@ -342,9 +339,7 @@ impl Comparison<'_> {
         let (axes, rule, widths) = (AxisMarks::new(self.expected.shape()), self.rule, self.widths);
         let all = self.scan(&Walk::default(), &axes, &|seen, window, marks| {
             if widths[0] != widths[1] || window.items[0] != window.items[1] {
-                for (start, items) in window.runs() {
-                    seen.tally.look_at_opaque(&rule, how, StoredItems::new(start, widths, items), marks);
-                }
+                blocks_of(window, widths).for_each(|stored| seen.tally.look_at_opaque(&rule, how, stored, marks));
             }
             Ok(false)
         })?;
@@ -424,12 +419,12 @@ pub(super) fn is_read_once(sources: [&Source; 2], reading: &NumberReading) -> bo
     !reading.is_one_dtype || sources.iter().any(|source| source.is_stream() || source.costs_requests())
 }
 
-/// Divides the items of a window into parts that stay in a core's cache when they are converted.
-pub(super) fn chunks_of<'a>(
+/// Divides the items of a window into blocks.
+pub(super) fn blocks_of<'a>(
     window: &'a ScannedBox<'_, 2>,
     widths: [usize; 2],
 ) -> impl Iterator<Item = StoredItems<'a>> {
-    window.runs().flat_map(move |(start, items)| StoredItems::new(start, widths, items).chunks(CHUNK))
+    window.runs().flat_map(move |(start, items)| StoredItems::new(start, widths, items).blocks())
 }
 
 /// Makes a report of what is known.

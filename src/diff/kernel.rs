@@ -24,17 +24,47 @@ pub(super) struct Rows<'a> {
     pub actual: &'a [u8],
 }
 
-/// What the tally needs to know of a pair that may change it.
+/// The pairs of a block. Blocks begin at multiples of it, wherever windows end. A block is converted, compared and summed
+/// before the next one, while it is in the nearest cache: 4 KiB of float64 of either tensor.
+pub(super) const BLOCK: usize = 512;
+
+/// A bit for each pair of a block, from the lowest of the first word on.
+pub(super) type PairBits = [u64; BLOCK / 64];
+
+/// Returns how many bits are set.
+pub(super) fn count_ones(bits: &PairBits) -> usize {
+    bits.iter().map(|word| word.count_ones() as usize).sum()
+}
+
+/// Returns whether the bit of a pair is set.
+pub(super) fn is_set(bits: &PairBits, pair: usize) -> bool {
+    bits[pair / 64] >> (pair % 64) & 1 == 1
+}
+
+/// The pairs of a block that differ in bits, and those of them that no tolerance accepts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairMasks {
+    /// Two NaN differ only if that counts as a difference.
+    pub differ: PairBits,
+    pub fail: PairBits,
+}
+
+/// What one loop over a block tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockSurvey {
+    /// The pairs that may change more than counts.
+    pub new: PairBits,
+    /// How many pairs differ in bits.
+    pub differing: usize,
+}
+
+/// What the tally needs to know of a pair that may change more than counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairFacts {
     /// How far the items are apart; `None` if either is NaN or infinite.
     pub error: Option<PairError>,
-    /// Whether the bits differ, and the items are not both NaN (or that counts as a difference).
-    pub differs: bool,
     /// Whether the values are equal although the bits may differ.
     pub equals: bool,
-    /// Whether no tolerance accepts the pair.
-    pub fails: bool,
 }
 
 /// The error of a pair of finite items.
@@ -45,14 +75,7 @@ pub(super) struct PairError {
     pub size: f64,
 }
 
-/// How many pairs of a block differ in bits, and how many of them no tolerance accepts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BlockCounts {
-    pub differing: usize,
-    pub mismatches: usize,
-}
-
-/// What a pair must exceed, or need, to change anything but counts in a tally.
+/// What a pair must exceed, or need, to change the maxima of a tally.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thresholds {
     /// The largest error so far.
@@ -61,10 +84,6 @@ pub(super) struct Thresholds {
     pub max_rel: Option<f64>,
     /// The relative tolerance that all pairs so far need.
     pub rtol: f64,
-    /// Whether the next mismatch is listed, however small its error is.
-    pub lists_next: bool,
-    /// The error above which a mismatch is listed as one of the worst; `None` if no finite one is.
-    pub worst: Option<Number>,
 }
 
 /// What equal tensors tell for metrics: a finite item, and whether another finite one has another value.
@@ -82,23 +101,29 @@ impl Variety {
     }
 }
 
-/// The loops over pairs of items of one type. `steps` are the steps between the items of each pair, or empty if there is no
-/// limit to them.
+/// The loops over pairs of items of one type.
 pub(super) trait PairKernel: Send + Sync {
     fn class(&self) -> ItemClass;
 
     /// Returns the bytes of an item.
     fn size(&self) -> usize;
 
-    /// Counts what differs in a block, or returns `None` if one of its pairs is beyond a threshold of the tally. `rule`
-    /// decides what passes; the steps between floats have been looked at already.
-    fn count(&self, tally: &Thresholds, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts>;
+    /// Finds the pairs that are beyond a threshold of the tally, or differ and are not finite.
+    fn survey(&self, tally: &Thresholds, rows: Rows<'_>) -> BlockSurvey;
 
-    /// Makes `out` the facts of all pairs.
-    fn facts(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>);
+    /// Counts the pairs that fail where those that differ are finite. `steps` are as for [`masks`](Self::masks).
+    fn failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> usize;
 
-    /// Sets the bit of each pair that fails, from bit number `first` on, a multiple of 8.
-    fn mark_failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]);
+    /// Returns whether any pair is farther apart.
+    fn any_above(&self, distance: Number, rows: Rows<'_>) -> bool;
+
+    /// Decides which pairs of a block differ and which fail. `steps` are the steps between the items of each pair, or empty
+    /// if there is no limit to them. `are_finite` tells that all pairs which differ are known to be finite, which spares most
+    /// of the questions.
+    fn masks(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], are_finite: bool) -> PairMasks;
+
+    /// Returns the facts of a pair.
+    fn facts(&self, rows: Rows<'_>, pair: usize) -> PairFacts;
 
     /// Makes `out` the errors as pictures show them: 0 where both items are NaN or the same infinity, NaN where only one
     /// is NaN, infinity where only one is infinite.
@@ -184,24 +209,35 @@ fn is_finite<T: ComparedItem>((expected, actual): (T, T)) -> bool {
     expected.is_finite() & actual.is_finite()
 }
 
-/// Returns whether a pair differs in bits, and not as two NaN do that count as the same.
+/// Returns whether a pair differs in bits, and not as two NaN do that count as the same. If `FINITE`, pairs that differ are
+/// finite.
 #[inline(always)]
-fn differs<T: ComparedItem>(rule: &PairRule, (expected, actual): (T, T)) -> bool {
-    !(expected.same(actual) | (expected.is_nan() & actual.is_nan() & !rule.nan_differs))
+fn differs<T: ComparedItem, const FINITE: bool>(rule: &PairRule, (expected, actual): (T, T)) -> bool {
+    !expected.same(actual) & (FINITE || !(expected.is_nan() & actual.is_nan() & !rule.nan_differs))
 }
 
-/// Decides whether a pair passes: every count, mark and mismatch of a comparison comes from here. If `FINITE`, pairs that
-/// differ are known to be finite, which spares most of the questions.
+/// Returns whether a pair differs, and no tolerance accepts it: every count, mark and mismatch of a comparison comes from
+/// here.
 #[inline(always)]
 fn fails<T: ComparedItem, const FINITE: bool>(rule: &PairRule, pair: (T, T), steps: u64) -> bool {
     let (expected, actual) = pair;
     let accepts = || rule.accepts(expected.distance(actual).up(), expected.size(), steps);
     if FINITE {
-        return !expected.same(actual) & !accepts();
+        return differs::<T, FINITE>(rule, pair) & !accepts();
     }
     let finite = is_finite(pair);
     // an infinity equals itself alone, though its complex item may have another zero beside it
-    differs(rule, pair) & !((finite & accepts()) | (!finite & expected.equals(actual) & rule.is_tolerant()))
+    differs::<T, FINITE>(rule, pair)
+        & !((finite & accepts()) | (!finite & expected.equals(actual) & rule.is_tolerant()))
+}
+
+fn masks<T: ComparedItem, const FINITE: bool>(rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> PairMasks {
+    let differ = pair_bits(rows, &[], |pair: (T, T), _| differs::<T, FINITE>(rule, pair));
+    let fail = match rule.is_tolerant() {
+        true => pair_bits(rows, steps, |pair: (T, T), steps| fails::<T, FINITE>(rule, pair, steps)),
+        false => differ,
+    };
+    PairMasks { differ, fail }
 }
 
 /// Returns whether any item satisfies `predicate`. Unlike `Iterator::any` it looks at all, so that it is vectorised.
@@ -210,20 +246,31 @@ fn any<I: Iterator>(items: I, predicate: impl Fn(I::Item) -> bool) -> bool {
     items.fold(false, |any, item| any | predicate(item))
 }
 
-/// Sets the bit of each item that satisfies `predicate`, from bit number `first` on, a multiple of 8.
+/// Returns a bit for each pair of a block, which is set if the pair and its steps satisfy `predicate`. The steps are 0 if
+/// there are none.
 #[inline(always)]
-fn set_bits<I: ExactSizeIterator>(mut items: I, first: usize, bits: &mut [u64], predicate: impl Fn(I::Item) -> bool) {
-    let mut at = first;
-    while items.len() > 0 {
-        // bytes first, in a loop that is vectorised, and then eight of them into eight bits
-        let mut answers = [0_u8; 64];
-        let count = answers.len().min(items.len());
-        answers[..count].iter_mut().zip(items.by_ref()).for_each(|(answer, item)| *answer = predicate(item).into());
-        for eight in answers[..count.next_multiple_of(8)].as_chunks().0 {
-            bits[at / 64] |= bits_of(*eight) << (at % 64);
-            at += 8;
-        }
+fn pair_bits<T: ComparedItem>(rows: Rows<'_>, steps: &[u64], predicate: impl Fn((T, T), u64) -> bool) -> PairBits {
+    let size = 64 * T::SIZE;
+    let sides = rows.expected.chunks(size).zip(rows.actual.chunks(size));
+    let mut bits = PairBits::default();
+    for ((word, (expected, actual)), steps) in bits.iter_mut().zip(sides).zip(steps_or_zeros(steps).chunks(64)) {
+        // where the compiler knows how many pairs there are, it compares 16 at once and not 2
+        *word = match expected.len() == size && actual.len() == size && steps.len() == 64 {
+            true => word_of(Rows { expected: &expected[..size], actual: &actual[..size] }, &steps[..64], &predicate),
+            false => word_of(Rows { expected, actual }, steps, &predicate),
+        };
     }
+    bits
+}
+
+/// Returns a bit for each of up to 64 pairs.
+#[inline(always)]
+fn word_of<T: ComparedItem>(rows: Rows<'_>, steps: &[u64], predicate: impl Fn((T, T), u64) -> bool) -> u64 {
+    // bytes first, in a loop that is vectorised, and then eight of them into eight bits
+    let mut answers = [0_u8; 64];
+    let pairs = pairs_of::<T>(rows).zip(steps);
+    answers.iter_mut().zip(pairs).for_each(|(answer, (pair, steps))| *answer = predicate(pair, *steps).into());
+    answers.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | bits_of(*eight))
 }
 
 /// Returns a byte whose bit n is the lowest bit of byte n.
@@ -233,71 +280,21 @@ fn bits_of(eight: [u8; 8]) -> u64 {
     u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Sets the bit of each pair of stored items of one dtype that differ, each of `width` bytes.
-pub(super) fn mark_different(width: usize, rows: Rows<'_>, bits: &mut [u64]) {
-    fn mark<const WIDTH: usize>(rows: Rows<'_>, bits: &mut [u64]) {
-        let [(expected, last_expected), (actual, last_actual)] =
-            [rows.expected, rows.actual].map(|items| items.as_chunks::<WIDTH>().0.as_chunks::<64>());
-        // the compiler knows how many pairs a whole word is of, and so compares 16 at once where it would compare 2
-        for ((expected, actual), bits) in expected.iter().zip(actual).zip(&mut *bits) {
-            let mut answers = [0_u8; 64];
-            for ((answer, expected), actual) in answers.iter_mut().zip(expected).zip(actual) {
-                *answer = (expected != actual).into();
-            }
-            *bits |= answers.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | bits_of(*eight));
-        }
-        let pairs = last_expected.iter().zip(last_actual);
-        set_bits(pairs, 64 * expected.len(), bits, |(expected, actual)| expected != actual);
-    }
-    match width {
-        1 => mark::<1>(rows, bits),
-        2 => mark::<2>(rows, bits),
-        4 => mark::<4>(rows, bits),
-        8 => mark::<8>(rows, bits),
-        16 => mark::<16>(rows, bits),
-        _ => unreachable!("numbers of {width} bytes"),
-    }
-}
-
-/// Returns whether any of the pairs has a larger relative error than any before, or needs a larger relative tolerance.
-/// Pairs that differ are finite.
-#[inline]
-fn is_farther<T: ComparedItem>(tally: &Thresholds, mut pairs: impl Iterator<Item = (T, T)>) -> bool {
-    let Thresholds { max_rel, rtol, .. } = *tally;
-    pairs.any(|pair| {
-        let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
-        let is_above = match max_rel {
-            Some(max_rel) => size > 0.0 && distance.near() / size > max_rel,
-            // only zeros were expected so far, and none was there
-            None => is_finite(pair) && (size > 0.0 || distance.near() == 0.0),
-        };
-        is_above || distance.up() > rtol * size
-    })
-}
-
-/// Counts the pairs that fail. Each pair comes with the number of steps between its items. Returns `None` if one of them must be listed.
-#[inline]
-fn count_failures<T: ComparedItem>(
-    tally: &Thresholds,
-    rule: &PairRule,
-    pairs: impl Iterator<Item = ((T, T), u64)> + Clone,
-    differing: u32,
-) -> Option<u32> {
-    let fails = |(pair, steps): ((T, T), u64)| fails::<T, true>(rule, pair, steps);
-    let failing = match rule.is_tolerant() {
-        // a block has fewer pairs than overflow a counter; to check it would keep the loop from being vectorised
-        true => pairs.clone().fold(0_u32, |count, pair| count.wrapping_add(fails(pair).into())),
-        false => differing,
+/// Returns whether a pair has a larger relative error than any before, or needs a larger relative tolerance.
+#[inline(always)]
+fn is_farther<T: ComparedItem>(tally: &Thresholds, pair: (T, T)) -> bool {
+    let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
+    let is_above = match tally.max_rel {
+        Some(max_rel) => size > 0.0 && distance.near() / size > max_rel,
+        // only zeros were expected so far, and none was there
+        None => is_finite(pair) && (size > 0.0 || distance.near() == 0.0),
     };
-    if failing == 0 {
-        return Some(0);
-    }
-    let is_listed = tally.lists_next
-        || tally
-            .worst
-            .map(T::Distance::of_number)
-            .is_some_and(|worst| any(pairs, |pair: ((T, T), u64)| fails(pair) & (pair.0.0.distance(pair.0.1) > worst)));
-    (!is_listed).then_some(failing)
+    is_above || distance.up() > tally.rtol * size
+}
+
+/// Returns the steps of each pair, which are 0 if there are none.
+fn steps_or_zeros(steps: &[u64]) -> &[u64] {
+    if steps.is_empty() { &[0; BLOCK] } else { steps }
 }
 
 impl<T: ComparedItem> PairKernel for TypedKernel<T> {
@@ -309,7 +306,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         T::SIZE
     }
 
-    fn count(&self, tally: &Thresholds, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> Option<BlockCounts> {
+    fn survey(&self, tally: &Thresholds, rows: Rows<'_>) -> BlockSurvey {
         let max_abs = T::Distance::of_number(tally.max_abs);
         let pairs = pairs_of::<T>(rows);
         // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no such
@@ -324,7 +321,6 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
             (are_within, may_be_farther, same.wrapping_add(pair.0.same(pair.1).into()))
         };
         let (are_within, may_be_farther, same) = pairs.clone().fold((true, false, 0), survey);
-        let differing = pairs.len() as u64 - same;
         // Equal items have no quotient that is larger. Once zero was expected where something else was, no relative
         // tolerance is left to find, and no quotient where zero is expected again.
         let smallest = if tally.rtol.is_finite() { -1.0 } else { 0.0 };
@@ -335,41 +331,38 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         let may_be_farther = tally.max_rel.is_none() || may_be_farther && any(pairs.clone(), may_be_new);
         let is_new = |pair: (T, T)| (!pair.0.same(pair.1) & !is_finite(pair)) | (pair.0.distance(pair.1) > max_abs);
         // no distance shows that an item is NaT
-        if (!are_within || T::CLASS == ItemClass::Date) && any(pairs.clone(), is_new)
-            || may_be_farther && is_farther(tally, pairs.clone())
-        {
-            return None;
-        }
-        let mismatches = match steps {
-            [] => count_failures(tally, rule, pairs.map(|pair| (pair, 0)), differing as u32),
-            steps => count_failures(tally, rule, pairs.zip(steps.iter().copied()), differing as u32),
-        }?;
-        Some(BlockCounts { differing: differing as usize, mismatches: mismatches as usize })
+        let any_new = (!are_within || T::CLASS == ItemClass::Date) && any(pairs.clone(), is_new)
+            || may_be_farther && pairs.clone().any(|pair| is_farther(tally, pair));
+        let new = match any_new {
+            true => pair_bits(rows, &[], |pair, _| is_new(pair) || may_be_farther && is_farther(tally, pair)),
+            false => PairBits::default(),
+        };
+        BlockSurvey { new, differing: pairs.len() - same as usize }
     }
 
-    fn facts(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], out: &mut Vec<PairFacts>) {
-        out.clear();
-        out.extend(pairs_of::<T>(rows).enumerate().map(|(number, pair)| {
-            let (expected, actual) = pair;
-            let error = || PairError { distance: expected.distance(actual).number(), size: expected.size() };
-            PairFacts {
-                error: is_finite(pair).then(error),
-                differs: differs(rule, pair),
-                equals: expected.equals(actual),
-                fails: fails::<T, false>(rule, pair, steps.get(number).copied().unwrap_or(0)),
-            }
-        }));
+    fn failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> usize {
+        // a block has fewer pairs than overflow a counter; to check it would keep the loop from being vectorised
+        let count =
+            |count: u32, (pair, steps): ((T, T), &u64)| count.wrapping_add(fails::<T, true>(rule, pair, *steps).into());
+        pairs_of::<T>(rows).zip(steps_or_zeros(steps)).fold(0, count) as usize
     }
 
-    fn mark_failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], first: usize, bits: &mut [u64]) {
-        match (rule.is_tolerant(), steps) {
-            (false, _) => set_bits(pairs_of::<T>(rows), first, bits, |pair| differs(rule, pair)),
-            (true, []) => set_bits(pairs_of::<T>(rows), first, bits, |pair| fails::<T, false>(rule, pair, 0)),
-            (true, steps) => {
-                let pairs = pairs_of::<T>(rows).zip(steps.iter().copied());
-                set_bits(pairs, first, bits, |(pair, steps)| fails::<T, false>(rule, pair, steps));
-            }
+    fn any_above(&self, distance: Number, rows: Rows<'_>) -> bool {
+        let most = T::Distance::of_number(distance);
+        any(pairs_of::<T>(rows), |(expected, actual)| expected.distance(actual) > most)
+    }
+
+    fn masks(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], are_finite: bool) -> PairMasks {
+        match are_finite {
+            true => masks::<T, true>(rule, rows, steps),
+            false => masks::<T, false>(rule, rows, steps),
         }
+    }
+
+    fn facts(&self, rows: Rows<'_>, pair: usize) -> PairFacts {
+        let (expected, actual) = pairs_of::<T>(rows).nth(pair).expect("a pair of the block");
+        let error = || PairError { distance: expected.distance(actual).number(), size: expected.size() };
+        PairFacts { error: is_finite((expected, actual)).then(error), equals: expected.equals(actual) }
     }
 
     #[cfg(feature = "cli")]

@@ -1,11 +1,11 @@
 //! Pictures of where two tensors differ: the errors of all pairs as a plane of numbers, and the density of mismatches.
 
-use super::compare::CHUNK;
-use super::kernel::Rows;
+use super::compare::blocks_of;
+use super::kernel::{PairBits, Rows};
 use super::options::Options;
 use super::reading::{Comparability, ConvertedItems};
 use super::rule::PairRule;
-use super::tally::{NumberPairs, NumberRule, StoredItems, for_each_opaque, mark_failures};
+use super::tally::{NumberPairs, NumberRule, StoredItems, opaque_bits};
 use crate::engine::job::Progress;
 use crate::engine::scan::{ScannedBox, scan, settled};
 use crate::engine::scan_plan::ShownAs;
@@ -34,7 +34,6 @@ struct ComparedPairs {
 struct PairScratch {
     converted: [ConvertedItems; 2],
     steps: Vec<u64>,
-    bits: Vec<u64>,
 }
 
 impl ComparedPairs {
@@ -45,18 +44,15 @@ impl ComparedPairs {
         Some(Self { how, rule: PairRule::new(options), widths: [one.itemsize(), other.itemsize()] })
     }
 
-    /// Calls `each`, in order, with places of items and a bit for each of the 64 from there on, which is set if it fails.
-    fn for_each_mismatch(&self, items: StoredItems<'_>, scratch: &mut PairScratch, each: &mut dyn FnMut(usize, u64)) {
+    /// Returns which pairs of a block fail.
+    fn failing(&self, stored: StoredItems<'_>, scratch: &mut PairScratch) -> PairBits {
         match &self.how {
             Comparability::Numbers(reading) => {
-                let PairScratch { converted, steps, bits } = scratch;
-                let pairs = NumberPairs { stored: items, rows: reading.read(items.rows, converted) };
-                mark_failures(NumberRule { rule: &self.rule, reading }, pairs, steps, bits);
-                bits.iter().enumerate().for_each(|(n, &failing)| each(items.start + 64 * n, failing));
+                let (rows, steps) = (reading.read(stored.rows, &mut scratch.converted), &mut scratch.steps);
+                NumberRule { rule: &self.rule, reading }.fill_limited_steps(NumberPairs { stored, rows }, steps);
+                reading.kernel().masks(&self.rule, rows, steps, false).fail
             }
-            Comparability::Bytes | Comparability::Text { .. } => {
-                for_each_opaque(&self.how, items, &mut |group, different| each(group.start, different));
-            }
+            Comparability::Bytes | Comparability::Text { .. } => opaque_bits(&self.how, stored),
         }
     }
 }
@@ -227,8 +223,9 @@ pub(crate) fn density(
     type CellCounts = (Vec<u64>, PairScratch);
     let each = |(counts, scratch): &mut CellCounts, window: &ScannedBox<'_, 2>| {
         let (mut cell, mut end) = (0, 0);
-        for part in StoredItems::new(window.start(), pairs.widths, window.items).chunks(CHUNK) {
-            pairs.for_each_mismatch(part, scratch, &mut |start, mut failing| {
+        for stored in blocks_of(window, pairs.widths) {
+            for (n, mut failing) in pairs.failing(stored, scratch).into_iter().enumerate() {
+                let start = stored.start + 64 * n;
                 while failing != 0 {
                     let place = start + failing.trailing_zeros() as usize;
                     if place >= end {
@@ -238,7 +235,7 @@ pub(crate) fn density(
                     counts[cell] += u64::from((failing & !later).count_ones());
                     failing &= later;
                 }
-            });
+            }
         }
         Ok(true)
     };

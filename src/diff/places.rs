@@ -10,6 +10,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::kernel::PairBits;
+
 /// How many ranges of places are kept.
 pub(super) const RANGES: usize = 16;
 
@@ -126,42 +128,6 @@ impl AxisMarks {
         Self { rank: shape.len(), axes }
     }
 
-    /// Marks the places of the items that fail, which are as many as `mismatches` says. `set` sets a bit for each of them,
-    /// and is called only if it matters which they are. `runs` has the places of the first axis in this window.
-    pub(super) fn mark(
-        &self,
-        runs: &mut FirstAxisRuns,
-        items: Range<usize>,
-        mismatches: usize,
-        set: &mut dyn FnMut(&mut Vec<u64>),
-    ) {
-        if mismatches == 0 {
-            return;
-        }
-        let mut bits = Vec::new();
-        for axis in &self.axes {
-            let (first, last) = (items.start / axis.stride, (items.end - 1) / axis.stride);
-            // each item is a place of its own, and the ranges are full: only the count changes
-            if axis.stride == 1 && axis.marks.is_empty() && runs.is_full() {
-                (runs.count, runs.last) = (runs.count + mismatches, Some(last));
-                continue;
-            }
-            if axis.is_marked(runs, first, last) {
-                continue;
-            }
-            if mismatches == items.len() {
-                axis.mark(runs, first, last);
-                continue;
-            }
-            if bits.is_empty() {
-                set(&mut bits);
-            }
-            for Range { start: from, end: to } in set_ranges(&bits) {
-                axis.mark(runs, (items.start + from) / axis.stride, (items.start + to - 1) / axis.stride);
-            }
-        }
-    }
-
     /// Returns the marked places, from the runs of all windows, each with the number of its first item. `is_reversed` tells
     /// that the shape was that of tensors with their axes reversed.
     pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>, is_reversed: bool) -> Vec<AxisPlaces> {
@@ -176,6 +142,39 @@ impl AxisMarks {
         match is_reversed {
             true => self.axes.iter().rev().map(found).collect(),
             false => self.axes.iter().map(found).collect(),
+        }
+    }
+}
+
+/// The places of mismatches in a window.
+pub(super) struct WindowMarks<'a> {
+    pub axes: &'a AxisMarks,
+    /// The places of the first axis.
+    pub runs: FirstAxisRuns,
+}
+
+impl WindowMarks<'_> {
+    /// Marks the places of the items of a block that fail, which are as many as `mismatches` says. `fail` returns them, and is
+    /// called only if it matters which they are.
+    pub(super) fn mark(&mut self, items: Range<usize>, mismatches: usize, fail: &dyn Fn() -> PairBits) {
+        if mismatches == 0 {
+            return;
+        }
+        let (mut bits, runs) = (None, &mut self.runs);
+        for axis in &self.axes.axes {
+            let (first, last) = (items.start / axis.stride, (items.end - 1) / axis.stride);
+            // each item is a place of its own, and the ranges are full: only the count changes
+            if axis.stride == 1 && axis.marks.is_empty() && runs.is_full() {
+                (runs.count, runs.last) = (runs.count + mismatches, Some(last));
+            } else if axis.is_marked(runs, first, last) {
+                continue;
+            } else if mismatches == items.len() {
+                axis.mark(runs, first, last);
+            } else {
+                for Range { start: from, end: to } in set_ranges(bits.get_or_insert_with(fail)) {
+                    axis.mark(runs, (items.start + from) / axis.stride, (items.start + to - 1) / axis.stride);
+                }
+            }
         }
     }
 }

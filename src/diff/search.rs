@@ -1,9 +1,8 @@
 //! The quantiles of the distances of all pairs.
 
-use super::compare::{CHUNK, Comparison};
+use super::compare::{Comparison, blocks_of};
 use super::distance::Number;
 use super::reading::{ConvertedItems, NumberReading};
-use super::tally::StoredItems;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
 use crate::engine::scan::{ScannedBox, scan, settled};
 use crate::engine::scan_plan::ShownAs;
@@ -112,7 +111,7 @@ impl Comparison<'_> {
         let begin = || (begin(), Vec::new(), <[ConvertedItems; 2]>::default());
         type KeyedState<S> = (S, Vec<u64>, [ConvertedItems; 2]);
         let look = |(state, keys, converted): &mut KeyedState<S>, window: &ScannedBox<'_, 2>| {
-            for part in StoredItems::new(window.start(), widths, window.items).chunks(CHUNK) {
+            for part in blocks_of(window, widths) {
                 reading.kernel().keys(reading.read(part.rows, converted), keys);
                 each(state, keys);
             }

@@ -19,18 +19,14 @@
 //! pass visits the windows that were left out.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Mutex;
 
 use super::item::{Ends, ItemClass, RealItem};
-use super::kernel::{PairKernel, Rows};
+use super::kernel::{BLOCK, PairKernel, Rows};
 use super::lanes::{BlockSums, Offsets, RowSums, exponent};
 use crate::item::exact::{Binary, Exact, SumOfSquares, power_of_two};
 use crate::memory::{self, OutOfMemory};
 use crate::parallel::locked;
-
-/// The items of a block. Their offsets, in float64, stay in a core's nearest cache.
-const BLOCK: usize = 512;
 
 /// The sums over the pairs that are finite on both sides, without a rounding but within blocks.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +65,7 @@ impl MetricSums {
     }
 
     /// Adds the pairs of a block. Returns the bits of the errors if `scratch` then has those of all pairs.
-    fn block<'s>(
+    pub(super) fn block<'s>(
         &mut self,
         kernel: &dyn PairKernel,
         rows: Rows<'_>,
@@ -210,35 +206,11 @@ fn widen(ends: &mut Option<Ends>, other: Ends) {
 pub(super) struct PartialBlocks(Mutex<HashMap<usize, PartialBlock>>);
 
 #[derive(Debug, Default)]
-struct PartialBlock {
+pub(super) struct PartialBlock {
     /// How many items are there.
     items: usize,
     expected: Vec<u8>,
     actual: Vec<u8>,
-}
-
-impl PartialBlocks {
-    /// Adds items number `items` of the tensor to the block of which they are a part, and which is item number `whole` in
-    /// all. Each has `size` bytes. Returns the block if it is complete then.
-    fn put(
-        &self,
-        whole: &Range<usize>,
-        items: Range<usize>,
-        rows: Rows<'_>,
-        size: usize,
-    ) -> Result<Option<PartialBlock>, OutOfMemory> {
-        let mut blocks = locked(&self.0);
-        let block = blocks.entry(whole.start).or_default();
-        let at = (items.start - whole.start) * size;
-        for (side, bytes) in [(&mut block.expected, rows.expected), (&mut block.actual, rows.actual)] {
-            if side.is_empty() {
-                *side = memory::zeros(whole.len() * size)?;
-            }
-            side[at..at + bytes.len()].copy_from_slice(bytes);
-        }
-        block.items += items.len();
-        Ok(if block.items == whole.len() { blocks.remove(&whole.start) } else { None })
-    }
 }
 
 /// Divides windows into blocks and sums these.
@@ -250,39 +222,36 @@ pub(super) struct BlockSummer<'a> {
 }
 
 impl BlockSummer<'_> {
-    /// Adds the pairs from item number `start` on to `sums`. `seen` gets those of each complete block, with the bits
-    /// of their errors in float64 if these are known.
+    /// Returns the whole block that the pairs from item number `start` on are or complete, in `kept` if it was not complete
+    /// before.
     ///
     /// # Errors
     /// There is no memory for a part of a block.
-    pub(super) fn add(
+    pub(super) fn whole<'a>(
         &self,
-        sums: &mut MetricSums,
-        scratch: &mut BlockScratch,
         start: usize,
-        rows: Rows<'_>,
-        seen: &mut dyn FnMut(Rows<'_>, Option<&[u64]>),
-    ) -> Result<(), OutOfMemory> {
-        let size = self.kernel.size();
-        let mut block = |rows: Rows<'_>| {
-            let errors = sums.block(self.kernel, rows, scratch);
-            seen(rows, errors);
-        };
-        let end = start + rows.expected.len() / size;
-        let mut at = start;
-        while at < end {
-            let first = at / BLOCK * BLOCK;
-            let whole = first..self.total.min(first + BLOCK);
-            let items = at..whole.end.min(end);
-            at = items.end;
-            let bytes = (items.start - start) * size..(items.end - start) * size;
-            let rows = Rows { expected: &rows.expected[bytes.clone()], actual: &rows.actual[bytes] };
-            if items == whole {
-                block(rows);
-            } else if let Some(whole) = self.partial.put(&whole, items, rows, size)? {
-                block(Rows { expected: &whole.expected, actual: &whole.actual });
-            }
+        rows: Rows<'a>,
+        kept: &'a mut PartialBlock,
+    ) -> Result<Option<Rows<'a>>, OutOfMemory> {
+        let (size, first) = (self.kernel.size(), start / BLOCK * BLOCK);
+        let (items, whole) = (rows.expected.len() / size, BLOCK.min(self.total - first));
+        if items == whole {
+            return Ok(Some(rows));
         }
-        Ok(())
+        let mut blocks = locked(&self.partial.0);
+        let block = blocks.entry(first).or_default();
+        let at = (start - first) * size;
+        for (side, bytes) in [(&mut block.expected, rows.expected), (&mut block.actual, rows.actual)] {
+            if side.is_empty() {
+                *side = memory::zeros(whole * size)?;
+            }
+            side[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        block.items += items;
+        if block.items < whole {
+            return Ok(None);
+        }
+        *kept = blocks.remove(&first).unwrap_or_default();
+        Ok(Some(Rows { expected: &kept.expected, actual: &kept.actual }))
     }
 }

@@ -7,22 +7,15 @@
 use std::ops::Range;
 
 use super::distance::{Number, below_float};
-use super::kernel::{BlockCounts, PairError, PairFacts, Rows, Thresholds, mark_different};
-use super::places::{AxisMarks, FirstAxisRuns};
+use super::kernel::{BLOCK, BlockSurvey, PairBits, PairError, PairFacts, PairKernel, PairMasks, Rows, Thresholds};
+use super::kernel::{count_ones, is_set};
+use super::places::WindowMarks;
 use super::reading::{Comparability, NumberReading};
 use super::rule::PairRule;
 use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors, WorstMismatches};
 use crate::item::first::{Numbered, keep_first};
 use crate::memory::{self, OutOfMemory};
-
-/// Bytes of the items of a block. A block is first counted as a whole, and looked at pair by pair only if it may change
-/// anything but counts, for which a small block is less work; 2 KiB of either tensor are 256 items of 8 bytes, over
-/// which a vectorised loop spreads what it costs to begin.
-const BLOCK: usize = 2048;
-
-/// Items that are compared as bytes before each is asked whether it fails.
-const GROUP: usize = 32;
 
 /// Whether there is memory is asked for each listed mismatch of more bytes than this. The user says how many are listed,
 /// and the file how long an item is; a failed allocation would end the process, so an allocation that may fail is tried
@@ -63,12 +56,17 @@ impl<'a> StoredItems<'a> {
         Self { start: self.start + items.start, rows, ..self }
     }
 
-    /// Divides the items into parts that begin at multiples of `most`.
-    pub(super) fn chunks(self, most: usize) -> impl Iterator<Item = Self> {
+    /// Returns the places of the items.
+    pub(super) fn places(self) -> Range<usize> {
+        self.start..self.start + self.len()
+    }
+
+    /// Divides the items into blocks, of which the first and the last may be parts.
+    pub(super) fn blocks(self) -> impl Iterator<Item = Self> {
         let items = self.len();
         let mut first = 0;
         std::iter::from_fn(move || {
-            let count = (most - (self.start + first) % most).min(items - first);
+            let count = (BLOCK - (self.start + first) % BLOCK).min(items - first);
             let part = (count > 0).then(|| self.part(first..first + count));
             first += count;
             part
@@ -85,7 +83,7 @@ pub(super) struct NumberRule<'a> {
 
 impl NumberRule<'_> {
     /// Makes `steps` the steps between the items of each pair if they are limited, else empty.
-    fn fill_limited_steps(self, pairs: NumberPairs<'_>, steps: &mut Vec<u64>) {
+    pub(super) fn fill_limited_steps(self, pairs: NumberPairs<'_>, steps: &mut Vec<u64>) {
         match self.rule.ulp {
             Some(_) => self.reading.steps.fill(self.reading.kernel(), pairs.stored.rows, pairs.rows, steps),
             None => steps.clear(),
@@ -98,15 +96,6 @@ impl NumberRule<'_> {
 pub(super) struct NumberPairs<'a> {
     pub stored: StoredItems<'a>,
     pub rows: Rows<'a>,
-}
-
-impl NumberPairs<'_> {
-    /// Returns some of the pairs, numbered from the first of these. An item that is compared has `size` bytes.
-    fn part(self, items: Range<usize>, size: usize) -> Self {
-        let bytes = items.start * size..items.end * size;
-        let rows = Rows { expected: &self.rows.expected[bytes.clone()], actual: &self.rows.actual[bytes] };
-        Self { stored: self.stored.part(items), rows }
-    }
 }
 
 /// What is known of the items seen so far.
@@ -133,13 +122,6 @@ pub(super) struct DifferenceTally {
     pub worst: WorstMismatches,
     /// The error message if there was no memory for a mismatch.
     pub out_of_memory: Option<OutOfMemory>,
-}
-
-/// Memory that is used again for each block.
-#[derive(Debug, Default)]
-pub(super) struct TallyScratch {
-    steps: Vec<u64>,
-    facts: Vec<PairFacts>,
 }
 
 impl DifferenceTally {
@@ -176,103 +158,95 @@ impl DifferenceTally {
         self.first.len() < rule.shown || self.first.last().is_some_and(|last| item < last.item)
     }
 
-    /// Looks at pairs of numbers, which come in the order of a walk.
+    /// Looks at the pairs of numbers of a block, which come in the order of a walk. Once the first blocks have been seen, hardly
+    /// any pair raises a maximum or is listed, and only such pairs are looked at one by one. `steps` is memory that is used
+    /// again.
     pub(super) fn look_at(
         &mut self,
         how: NumberRule<'_>,
         walk: &Walk,
         pairs: NumberPairs<'_>,
         marks: &mut WindowMarks<'_>,
-        scratch: &mut TallyScratch,
-    ) {
-        let NumberRule { rule, reading } = how;
-        let (kernel, items) = (reading.kernel(), pairs.stored.len());
-        let block = BLOCK / kernel.size();
-        for first in (0..items).step_by(block) {
-            let count = block.min(items - first);
-            let pairs = pairs.part(first..first + count, kernel.size());
-            let NumberPairs { stored, rows } = pairs;
-            let lowest = walk.lowest(stored.start..stored.start + count);
-            if reading.is_one_dtype && self.has_maxima(lowest) && stored.rows.expected == stored.rows.actual {
-                continue;
-            }
-            let (before, counts) = (self.mismatches, self.count(how, pairs, lowest, &mut scratch.steps));
-            // pairs that differ are finite where they could be counted, so that without a tolerance each of them fails
-            let all_fail = counts.is_some() && reading.is_one_dtype && !rule.is_tolerant();
-            if let Some(BlockCounts { differing, mismatches }) = counts {
-                self.differing += differing;
-                self.mismatches += mismatches;
-            } else {
-                reading.steps.fill(kernel, stored.rows, rows, &mut scratch.steps);
-                kernel.facts(rule, rows, &scratch.steps, &mut scratch.facts);
-                for (n, facts) in scratch.facts.iter().enumerate() {
-                    let item = StoredItems { start: walk.number(stored.start + n), ..stored.part(n..n + 1) };
-                    self.pair(rule, item, facts, scratch.steps.get(n).copied());
-                }
-            }
-            marks.mark(stored.start..stored.start + count, self.mismatches - before, &mut |bits| match all_fail {
-                true => {
-                    bits.resize(count.div_ceil(64), 0);
-                    mark_different(stored.widths[0], stored.rows, bits);
-                }
-                false => mark_failures(how, pairs, &mut scratch.steps, bits),
-            });
-        }
-    }
-
-    /// Counts what differs in a block; `None` if its pairs have to be looked at one by one. After the first blocks hardly
-    /// any raises a maximum, so that this is all that is done with most. The item whose number is `lowest` may lie before
-    /// others that have been seen: then a pair as far apart as the farthest counts, too, since the first of such pairs is
-    /// told.
-    fn count(
-        &self,
-        how: NumberRule<'_>,
-        pairs: NumberPairs<'_>,
-        lowest: usize,
         steps: &mut Vec<u64>,
-    ) -> Option<BlockCounts> {
-        let NumberRule { rule, reading } = how;
-        let max_rel = self.max_rel.map(|most| most.exceeded(lowest, below_float).ok_or(()));
-        let worst = self.worst.floor().map(|least| least.exceeded(lowest, Number::below).ok_or(()));
-        let thresholds = Thresholds {
-            max_abs: self.max_abs?.exceeded(lowest, Number::below)?.at_most_finite(),
-            max_rel: max_rel.transpose().ok()?,
-            rtol: self.rtol,
-            lists_next: self.lists(lowest, rule) || self.worst.takes_all(rule.worst),
-            worst: worst.transpose().ok()?,
-        };
-        let max_ulp = self.max_ulp.and_then(|most| most.exceeded(lowest, |steps| steps.checked_sub(1)));
-        if reading.steps.any_above(pairs.stored.rows, max_ulp) {
-            return None;
+    ) {
+        let (NumberRule { rule, reading }, NumberPairs { stored, rows }) = (how, pairs);
+        let (kernel, lowest) = (reading.kernel(), walk.lowest(stored.places()));
+        if reading.is_one_dtype && self.has_maxima(lowest) && stored.rows.expected == stored.rows.actual {
+            return;
         }
+        let BlockSurvey { new, differing } = self.survey(reading, pairs, lowest);
+        let are_finite = count_ones(&new) == 0;
         how.fill_limited_steps(pairs, steps);
-        reading.kernel().count(&thresholds, rule, pairs.rows, steps)
+        let (differing, mismatches) = match (are_finite, rule.is_tolerant()) {
+            (true, false) => (differing, differing),
+            (true, true) => (differing, kernel.failures(rule, rows, steps)),
+            (false, _) => {
+                let PairMasks { differ, fail } = kernel.masks(rule, rows, steps, false);
+                (count_ones(&differ), count_ones(&fail))
+            }
+        };
+        self.differing += differing;
+        self.mismatches += mismatches;
+        let may_list = mismatches > 0 && self.may_list(kernel, rule, rows, lowest);
+        if may_list || !are_finite {
+            let PairMasks { differ, fail } = kernel.masks(rule, rows, steps, are_finite);
+            reading.steps.fill(kernel, stored.rows, rows, steps);
+            for n in (0..stored.len()).filter(|n| is_set(&new, *n) || may_list && is_set(&fail, *n)) {
+                let item = StoredItems { start: walk.number(stored.start + n), ..stored.part(n..n + 1) };
+                let facts = kernel.facts(rows, n);
+                let errors = self.maxima(item.start, &facts, steps.get(n).copied(), is_set(&differ, n));
+                if is_set(&fail, n) {
+                    if errors.is_none() {
+                        self.count_nonfinite(1, Some(item.start));
+                    }
+                    self.list(rule, item, errors);
+                }
+            }
+        }
+        // steps without a limit to them change nothing
+        marks.mark(stored.places(), mismatches, &|| kernel.masks(rule, rows, steps, are_finite).fail);
     }
 
-    /// Takes a pair into account, which is `steps` steps apart if steps have a meaning.
-    fn pair(&mut self, rule: &PairRule, stored: StoredItems<'_>, facts: &PairFacts, steps: Option<u64>) {
-        let errors = facts.error.map(|PairError { distance, size }| {
-            let near = distance.near();
-            let rel = if near == 0.0 { Some(0.0) } else { (size > 0.0).then(|| near / size) };
-            let item = stored.start;
-            keep_first(&mut self.max_abs, Some(Numbered { value: distance, item }), |value| *value);
-            keep_first(&mut self.max_ulp, steps.map(|value| Numbered { value, item }), |value| *value);
-            keep_first(&mut self.max_rel, rel.map(|value| Numbered { value, item }), |value| *value);
-            if facts.differs && distance.up() > self.rtol * size {
-                self.rtol = least_rtol(distance.up(), size).unwrap_or(f64::INFINITY);
-            }
-            MismatchErrors { abs: distance, rel, ulp: steps.unwrap_or(0) }
-        });
-        if facts.differs {
-            self.differing += 1;
-            self.has_non_finite_mismatch |= errors.is_none() && !facts.equals;
+    /// Finds the pairs of a block that may raise a maximum, or differ and are not finite. The item whose number is `lowest`
+    /// may come before others that have been seen: then a pair as far apart as the farthest counts, too, since the first of
+    /// such pairs is told.
+    fn survey(&self, reading: &NumberReading, pairs: NumberPairs<'_>, lowest: usize) -> BlockSurvey {
+        let thresholds = || {
+            let max_ulp = self.max_ulp.and_then(|most| most.exceeded(lowest, |steps| steps.checked_sub(1)));
+            let max_abs = self.max_abs?.exceeded(lowest, Number::below)?.at_most_finite();
+            let max_rel = self.max_rel.map(|most| most.exceeded(lowest, below_float).ok_or(())).transpose().ok()?;
+            let is_known = !reading.steps.any_above(pairs.stored.rows, max_ulp);
+            is_known.then_some(Thresholds { max_abs, max_rel, rtol: self.rtol })
+        };
+        // all pairs are new until there are thresholds
+        let all = BlockSurvey { new: [u64::MAX; BLOCK / 64], differing: 0 };
+        thresholds().map_or(all, |thresholds| reading.kernel().survey(&thresholds, pairs.rows))
+    }
+
+    /// Returns whether a mismatch of a block may be listed, all of whose mismatches are finite.
+    fn may_list(&self, kernel: &dyn PairKernel, rule: &PairRule, rows: Rows<'_>, lowest: usize) -> bool {
+        let is_worse = |least: Numbered<Number>| {
+            least.exceeded(lowest, Number::below).is_none_or(|least| kernel.any_above(least, rows))
+        };
+        self.lists(lowest, rule) || self.worst.takes_all(rule.worst) || self.worst.floor().is_some_and(is_worse)
+    }
+
+    /// Raises the maxima to the errors of a pair, which is `steps` steps apart if steps have a meaning. Returns its errors if
+    /// both items are finite.
+    fn maxima(&mut self, item: usize, facts: &PairFacts, steps: Option<u64>, differs: bool) -> Option<MismatchErrors> {
+        let Some(PairError { distance, size }) = facts.error else {
+            self.has_non_finite_mismatch |= differs && !facts.equals;
+            return None;
+        };
+        let near = distance.near();
+        let rel = if near == 0.0 { Some(0.0) } else { (size > 0.0).then(|| near / size) };
+        keep_first(&mut self.max_abs, Some(Numbered { value: distance, item }), |value| *value);
+        keep_first(&mut self.max_ulp, steps.map(|value| Numbered { value, item }), |value| *value);
+        keep_first(&mut self.max_rel, rel.map(|value| Numbered { value, item }), |value| *value);
+        if differs && distance.up() > self.rtol * size {
+            self.rtol = least_rtol(distance.up(), size).unwrap_or(f64::INFINITY);
         }
-        if facts.fails {
-            if errors.is_none() {
-                self.count_nonfinite(1, Some(stored.start));
-            }
-            self.mismatch(rule, stored, errors);
-        }
+        Some(MismatchErrors { abs: distance, rel, ulp: steps.unwrap_or(0) })
     }
 
     /// Counts mismatches with an item that is not finite, of which `first` is the first in C order.
@@ -281,10 +255,9 @@ impl DifferenceTally {
         self.first_nonfinite = self.first_nonfinite.into_iter().chain(first).min();
     }
 
-    /// Counts a mismatch, and keeps it if it is to be listed.
-    fn mismatch(&mut self, rule: &PairRule, stored: StoredItems<'_>, errors: Option<MismatchErrors>) {
+    /// Keeps a mismatch if it is to be listed.
+    fn list(&mut self, rule: &PairRule, stored: StoredItems<'_>, errors: Option<MismatchErrors>) {
         let StoredItems { start: item, rows: Rows { expected, actual }, .. } = stored;
-        self.mismatches += 1;
         let is_first = self.lists(item, rule);
         let distance = errors.map(|errors| errors.abs);
         if (is_first || self.worst.takes(item, distance, rule.worst)) && self.out_of_memory.is_none() {
@@ -313,7 +286,7 @@ impl DifferenceTally {
         Ok(())
     }
 
-    /// Looks at items that are no numbers.
+    /// Looks at the pairs of a block that are no numbers.
     pub(super) fn look_at_opaque(
         &mut self,
         rule: &PairRule,
@@ -321,84 +294,32 @@ impl DifferenceTally {
         stored: StoredItems<'_>,
         marks: &mut WindowMarks<'_>,
     ) {
-        for_each_opaque(how, stored, &mut |group, different| {
-            let mismatches = different.count_ones() as usize;
-            self.differing += mismatches;
-            self.has_non_finite_mismatch = true;
-            let mut rest = different;
-            while rest != 0 && (self.lists(group.start, rule) || self.worst.takes(group.start, None, rule.worst)) {
-                let n = rest.trailing_zeros() as usize;
-                self.mismatch(rule, group.part(n..n + 1), None);
-                rest &= rest - 1;
+        let differ = opaque_bits(how, stored);
+        let mismatches = count_ones(&differ);
+        self.differing += mismatches;
+        self.mismatches += mismatches;
+        self.has_non_finite_mismatch |= mismatches > 0;
+        for n in (0..stored.len()).filter(|n| is_set(&differ, *n)) {
+            if !self.lists(stored.start, rule) && !self.worst.takes(stored.start, None, rule.worst) {
+                break;
             }
-            // those that are not listed
-            self.mismatches += rest.count_ones() as usize;
-            marks.mark(group.start..group.start + group.len(), mismatches, &mut |bits| bits.push(different));
-        });
+            self.list(rule, stored.part(n..n + 1), None);
+        }
+        marks.mark(stored.places(), mismatches, &|| differ);
     }
 }
 
-/// Compares items that are no numbers in groups of at most 64, and calls `each` with every group that holds a difference
-/// and with a bit for each of its pairs, which is set if that pair differs.
-pub(super) fn for_each_opaque(
-    how: &Comparability,
-    stored: StoredItems<'_>,
-    each: &mut dyn FnMut(StoredItems<'_>, u64),
-) {
-    let items = stored.len();
-    let [width, other_width] = stored.widths;
-    for first in (0..items).step_by(64) {
-        let group = stored.part(first..items.min(first + 64));
-        let Rows { expected, actual } = group.rows;
-        if matches!(how, Comparability::Bytes) && expected == actual {
-            continue;
-        }
-        let mut different = 0;
-        for n in 0..group.len() {
-            let pair =
-                Rows { expected: &expected[n * width..][..width], actual: &actual[n * other_width..][..other_width] };
-            different |= u64::from(!how.is_same(pair)) << n;
-        }
-        if different != 0 {
-            each(group, different);
+/// Returns which pairs of a block that are no numbers differ.
+pub(super) fn opaque_bits(how: &Comparability, stored: StoredItems<'_>) -> PairBits {
+    let mut bits = PairBits::default();
+    for (word, first) in bits.iter_mut().zip((0..stored.len()).step_by(64)) {
+        let group = stored.part(first..stored.len().min(first + 64));
+        if !matches!(how, Comparability::Bytes) || group.rows.expected != group.rows.actual {
+            let differs = |n: usize| u64::from(!how.is_same(group.part(n..n + 1).rows)) << n;
+            *word = (0..group.len()).map(differs).sum();
         }
     }
-}
-
-/// The places of mismatches in a window.
-pub(super) struct WindowMarks<'a> {
-    pub axes: &'a AxisMarks,
-    pub runs: FirstAxisRuns,
-}
-
-impl WindowMarks<'_> {
-    fn mark(&mut self, items: Range<usize>, mismatches: usize, set: &mut dyn FnMut(&mut Vec<u64>)) {
-        self.axes.mark(&mut self.runs, items, mismatches, set);
-    }
-}
-
-/// Makes `bits` a bit for each pair, which is set if the pair fails.
-pub(super) fn mark_failures(how: NumberRule<'_>, pairs: NumberPairs<'_>, steps: &mut Vec<u64>, bits: &mut Vec<u64>) {
-    let (NumberRule { rule, reading }, kernel) = (how, how.reading.kernel());
-    how.fill_limited_steps(pairs, steps);
-    let (items, size) = (pairs.stored.len(), kernel.size());
-    bits.clear();
-    bits.resize(items.div_ceil(64), 0);
-    // groups that are the same bytes are left out, and those between them looked at together
-    let mut first = 0;
-    for end in (GROUP..items).step_by(GROUP).chain([items]) {
-        let start = end - (end - 1) % GROUP - 1;
-        let group = pairs.stored.part(start..end);
-        let is_same = reading.is_one_dtype && group.rows.expected == group.rows.actual;
-        let last = if is_same { start } else { end };
-        if (is_same || end == items) && first < last {
-            let steps = if steps.is_empty() { &[][..] } else { &steps[first..last] };
-            kernel.mark_failures(rule, pairs.part(first..last, size).rows, steps, first, bits);
-        }
-        if is_same {
-            first = end;
-        }
-    }
+    bits
 }
 
 /// Returns the smallest float64 q with `distance <= q * size`, as float64 computes it, or `None` if there is none.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use half::f16;
 
 use super::kernel::Rows;
-use super::places::{AxisMarks, FirstAxisRuns};
+use super::places::{AxisMarks, FirstAxisRuns, WindowMarks};
 use super::reading::{Comparability, NumberReading};
 use super::rule::PairRule;
-use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, TallyScratch, WindowMarks, least_rtol};
+use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, least_rtol};
 use super::walk::Walk;
 use super::worst::{FoundMismatch, MismatchErrors};
 use super::*;
@@ -898,8 +898,10 @@ fn as_defined_in_any_windows() {
             let mut marks = WindowMarks { axes: &axes, runs: FirstAxisRuns::default() };
             let thread = random.below(tallies.len());
             let how = NumberRule { rule: &rule, reading: &reading };
-            let pairs = NumberPairs { stored: window, rows: window.rows };
-            tallies[thread].look_at(how, &Walk::default(), pairs, &mut marks, &mut TallyScratch::default());
+            for stored in window.blocks() {
+                let pairs = NumberPairs { stored, rows: stored.rows };
+                tallies[thread].look_at(how, &Walk::default(), pairs, &mut marks, &mut Vec::new());
+            }
         }
         let mut found = DifferenceTally::default();
         while !tallies.is_empty() {
@@ -992,8 +994,11 @@ fn the_order_of_a_walk_makes_no_difference_to_a_tally() {
                 let window = StoredItems::new(start, [8, 8], [&e[8 * start..8 * end], &a[8 * start..8 * end]]);
                 let mut marks = WindowMarks { axes: &axes, runs: FirstAxisRuns::default() };
                 let how = NumberRule { rule: &rule, reading: &reading };
-                let pairs = NumberPairs { stored: window, rows: window.rows };
-                tallies[random.below(threads)].look_at(how, walk, pairs, &mut marks, &mut TallyScratch::default());
+                let tally = &mut tallies[random.below(threads)];
+                for stored in window.blocks() {
+                    let pairs = NumberPairs { stored, rows: stored.rows };
+                    tally.look_at(how, walk, pairs, &mut marks, &mut Vec::new());
+                }
                 runs.push((start, marks.runs));
                 start = end;
             }
