@@ -6,6 +6,7 @@ use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason
 use super::distance::Number;
 use super::item::{ItemClass, RealItem};
 use super::kernel::{Rows, Variety};
+use super::listed::FoundMismatch;
 use super::metadata::{differing_of_files, differing_of_tensors};
 use super::metrics::Metrics;
 use super::options::{Effort, Options};
@@ -15,7 +16,6 @@ use super::rule::PairRule;
 use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlock, PartialBlocks};
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems};
 use super::walk::Walk;
-use super::worst::FoundMismatch;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
 use crate::engine::scan::{ScannedBox, same_bytes, scan, settled};
@@ -61,11 +61,7 @@ pub fn compare_sources(
     let (one, other) = (expected.dtype().native(), actual.dtype().native());
     let shape = expected.shape().to_vec();
     let comparison = Comparison {
-        rule: PairRule {
-            shown: if options.worst.is_some() { 0 } else { options.shown },
-            worst: options.worst.unwrap_or(0),
-            ..PairRule::new(options)
-        },
+        rule: PairRule::new(options),
         effort,
         progress,
         items: difference.items,
@@ -390,8 +386,8 @@ impl Comparison<'_> {
         }
         all.check_memory()?;
         // the texts of all listed mismatches
-        let listed = all.tally.first.iter().chain(all.tally.worst.iter());
-        let texts: usize = listed.map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
+        let texts: usize =
+            all.tally.listed.iter().map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
         match memory::of::<u8>(texts) {
             Ok(_) => Ok(all),
             Err(message) => bail!("mismatches to be told: {message}"),
@@ -462,7 +458,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
         min_atol: (tolerable && min_atol.is_finite()).then_some(min_atol),
         min_rtol: (tolerable && tally.rtol.is_finite()).then_some(tally.rtol),
         min_ulp: (has_steps && tolerable).then_some(min_ulp),
-        listed: tally.first.iter().chain(tally.worst.iter()).map(mismatch).collect(),
+        listed: tally.listed.iter().map(mismatch).collect(),
         metrics,
         quantiles,
         axes,

@@ -32,6 +32,7 @@ mod item;
 mod kernel;
 mod lanes;
 mod lines;
+mod listed;
 #[cfg(feature = "cli")]
 pub(crate) mod maps;
 #[doc(hidden)]
@@ -53,7 +54,6 @@ mod tally;
 mod tests;
 mod verdict;
 mod walk;
-mod worst;
 
 pub use self::compare::compare;
 #[doc(hidden)]

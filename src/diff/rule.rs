@@ -12,22 +12,22 @@ pub(super) struct PairRule {
     /// A pair passes, too, if no more than this many steps are between its items.
     pub ulp: Option<u64>,
     pub nan_differs: bool,
-    /// How many of the first mismatches are listed.
-    pub shown: usize,
-    /// How many of the mismatches that are farthest apart are listed.
-    pub worst: usize,
+    /// How many mismatches are listed.
+    pub listed: usize,
+    /// Whether these are the mismatches that are farthest apart, and not the first.
+    pub lists_worst: bool,
 }
 
 impl PairRule {
-    /// Takes the tolerances from options; nothing is listed.
+    /// Takes the rule from options.
     pub(super) fn new(options: &Options) -> Self {
         Self {
             atol: options.atol.unwrap_or(if options.rtol.is_some() { 0.0 } else { -1.0 }),
             rtol: options.rtol.unwrap_or(0.0),
             ulp: options.ulp,
             nan_differs: options.nan_differs,
-            shown: 0,
-            worst: 0,
+            listed: options.worst.unwrap_or(options.shown),
+            lists_worst: options.worst.is_some(),
         }
     }
 

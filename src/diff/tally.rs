@@ -7,13 +7,13 @@
 use std::ops::Range;
 
 use super::distance::{Number, below_float};
-use super::kernel::{BLOCK, BlockSurvey, PairBits, PairError, PairFacts, PairKernel, PairMasks, Rows, Thresholds};
+use super::kernel::{BLOCK, BlockSurvey, PairBits, PairError, PairFacts, PairMasks, Rows, Thresholds};
 use super::kernel::{count_ones, is_set};
+use super::listed::{FoundMismatch, ListedMismatches, MismatchErrors};
 use super::places::WindowMarks;
 use super::reading::{Comparability, NumberReading};
 use super::rule::PairRule;
 use super::walk::Walk;
-use super::worst::{FoundMismatch, MismatchErrors, WorstMismatches};
 use crate::item::first::{Numbered, keep_first};
 use crate::memory::{self, OutOfMemory};
 
@@ -116,10 +116,7 @@ pub(super) struct DifferenceTally {
     pub nonfinite_mismatches: usize,
     /// The number in C order of the first of these.
     pub first_nonfinite: Option<usize>,
-    /// The first mismatches, in order.
-    pub first: Vec<FoundMismatch>,
-    /// The mismatches that are farthest apart.
-    pub worst: WorstMismatches,
+    pub listed: ListedMismatches,
     /// The error message if there was no memory for a mismatch.
     pub out_of_memory: Option<OutOfMemory>,
 }
@@ -135,13 +132,7 @@ impl DifferenceTally {
         self.differing += other.differing;
         self.mismatches += other.mismatches;
         self.count_nonfinite(other.nonfinite_mismatches, other.first_nonfinite);
-        match memory::reserve(&mut self.first, other.first.len()) {
-            Ok(()) => self.first.extend(other.first),
-            Err(refused) => self.out_of_memory = Some(refused),
-        }
-        self.first.sort_by_key(|mismatch| mismatch.item);
-        self.first.truncate(rule.shown);
-        if let Err(refused) = self.worst.merge(other.worst, rule.worst) {
+        if let Err(refused) = self.listed.merge(other.listed, rule) {
             self.out_of_memory = Some(refused);
         }
     }
@@ -151,11 +142,6 @@ impl DifferenceTally {
     pub(super) fn has_maxima(&self, start: usize) -> bool {
         self.max_abs.is_some_and(|most| most.item <= start || !most.value.is_zero())
             && self.max_rel.is_some_and(|most| most.item <= start || most.value > 0.0)
-    }
-
-    /// Returns whether a mismatch of item number `item` is one of the first.
-    fn lists(&self, item: usize, rule: &PairRule) -> bool {
-        self.first.len() < rule.shown || self.first.last().is_some_and(|last| item < last.item)
     }
 
     /// Looks at the pairs of numbers of a block, which come in the order of a walk. Once the first blocks have been seen, hardly
@@ -187,7 +173,8 @@ impl DifferenceTally {
         };
         self.differing += differing;
         self.mismatches += mismatches;
-        let may_list = mismatches > 0 && self.may_list(kernel, rule, rows, lowest);
+        let any_above = |distance| kernel.any_above(distance, rows);
+        let may_list = mismatches > 0 && self.listed.may_take(lowest, rule, any_above);
         if may_list || !are_finite {
             let PairMasks { differ, fail } = kernel.masks(rule, rows, steps, are_finite);
             reading.steps.fill(kernel, stored.rows, rows, steps);
@@ -223,14 +210,6 @@ impl DifferenceTally {
         thresholds().map_or(all, |thresholds| reading.kernel().survey(&thresholds, pairs.rows))
     }
 
-    /// Returns whether a mismatch of a block may be listed, all of whose mismatches are finite.
-    fn may_list(&self, kernel: &dyn PairKernel, rule: &PairRule, rows: Rows<'_>, lowest: usize) -> bool {
-        let is_worse = |least: Numbered<Number>| {
-            least.exceeded(lowest, Number::below).is_none_or(|least| kernel.any_above(least, rows))
-        };
-        self.lists(lowest, rule) || self.worst.takes_all(rule.worst) || self.worst.floor().is_some_and(is_worse)
-    }
-
     /// Raises the maxima to the errors of a pair, which is `steps` steps apart if steps have a meaning. Returns its errors if
     /// both items are finite.
     fn maxima(&mut self, item: usize, facts: &PairFacts, steps: Option<u64>, differs: bool) -> Option<MismatchErrors> {
@@ -258,32 +237,18 @@ impl DifferenceTally {
     /// Keeps a mismatch if it is to be listed.
     fn list(&mut self, rule: &PairRule, stored: StoredItems<'_>, errors: Option<MismatchErrors>) {
         let StoredItems { start: item, rows: Rows { expected, actual }, .. } = stored;
-        let is_first = self.lists(item, rule);
-        let distance = errors.map(|errors| errors.abs);
-        if (is_first || self.worst.takes(item, distance, rule.worst)) && self.out_of_memory.is_none() {
-            // the items and their allocations; now and then those of many mismatches, also of other threads
-            let each = expected.len().saturating_add(actual.len()).saturating_add(256);
-            let many = each <= LONG && (self.first.len() + self.worst.len()).is_multiple_of(OFTEN);
-            let bytes = if many { each * OFTEN * 16 } else { each };
-            let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
-            let found = || FoundMismatch { item, expected: expected.to_vec(), actual: actual.to_vec(), errors };
-            let kept = probe.and_then(|()| match is_first {
-                true => self.put_first(found(), rule),
-                false => self.worst.put(found(), rule.worst),
-            });
-            if let Err(refused) = kept {
-                self.out_of_memory = Some(refused);
-            }
+        if !self.listed.takes(item, errors.map(|errors| errors.abs), rule) || self.out_of_memory.is_some() {
+            return;
         }
-    }
-
-    /// Keeps a mismatch as one of the first.
-    fn put_first(&mut self, found: FoundMismatch, rule: &PairRule) -> Result<(), OutOfMemory> {
-        let place = self.first.partition_point(|before| before.item < found.item);
-        memory::push(&mut self.first, found)?;
-        self.first[place..].rotate_right(1);
-        self.first.truncate(rule.shown);
-        Ok(())
+        // the items and their allocations; now and then those of many mismatches, also of other threads
+        let each = expected.len().saturating_add(actual.len()).saturating_add(256);
+        let many = each <= LONG && self.listed.len().is_multiple_of(OFTEN);
+        let bytes = if many { each * OFTEN * 16 } else { each };
+        let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
+        let found = || FoundMismatch { item, expected: expected.to_vec(), actual: actual.to_vec(), errors };
+        if let Err(refused) = probe.and_then(|()| self.listed.put(found(), rule)) {
+            self.out_of_memory = Some(refused);
+        }
     }
 
     /// Looks at the pairs of a block that are no numbers.
@@ -300,7 +265,7 @@ impl DifferenceTally {
         self.mismatches += mismatches;
         self.has_non_finite_mismatch |= mismatches > 0;
         for n in (0..stored.len()).filter(|n| is_set(&differ, *n)) {
-            if !self.lists(stored.start, rule) && !self.worst.takes(stored.start, None, rule.worst) {
+            if !self.listed.takes(stored.start, None, rule) {
                 break;
             }
             self.list(rule, stored.part(n..n + 1), None);

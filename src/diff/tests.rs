@@ -6,12 +6,12 @@ use std::sync::Arc;
 use half::f16;
 
 use super::kernel::Rows;
+use super::listed::{FoundMismatch, MismatchErrors};
 use super::places::{AxisMarks, FirstAxisRuns, WindowMarks};
 use super::reading::{Comparability, NumberReading};
 use super::rule::PairRule;
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, least_rtol};
 use super::walk::Walk;
-use super::worst::{FoundMismatch, MismatchErrors};
 use super::*;
 use crate::error::{Advice, Subject};
 use crate::format::json;
@@ -852,10 +852,10 @@ fn reference(rule: &PairRule, expected: &[f64], actual: &[f64]) -> DifferenceTal
             tally.nonfinite_mismatches += 1;
             tally.first_nonfinite.get_or_insert(item);
         }
-        if tally.first.len() < rule.shown {
+        if tally.listed.len() < rule.listed {
             let errors = finite.then_some(MismatchErrors { abs: Number::Float(d), rel, ulp: steps });
             let (expected, actual) = (e.to_le_bytes().to_vec(), a.to_le_bytes().to_vec());
-            tally.first.push(FoundMismatch { item, expected, actual, errors });
+            tally.listed.put(FoundMismatch { item, expected, actual, errors }, rule).unwrap();
         }
     }
     tally
@@ -873,8 +873,8 @@ fn as_defined_in_any_windows() {
             rtol: 0.0,
             ulp: [None, Some(0), Some(2)][random.below(3)],
             nan_differs: random.below(4) == 0,
-            shown: [0, 1, 5, 10_000][random.below(4)],
-            worst: 0,
+            listed: [0, 1, 5, 10_000][random.below(4)],
+            lists_worst: false,
         };
         let rule = if rule.atol >= 0.0 { PairRule { rtol: [0.0, 0.1][random.below(2)], ..rule } } else { rule };
         let wanted = reference(&rule, &expected, &actual);
@@ -980,11 +980,9 @@ fn the_order_of_a_walk_makes_no_difference_to_a_tally() {
             rtol: 0.0,
             ulp: [None, Some(0), Some(2)][random.below(3)],
             nan_differs: random.below(4) == 0,
-            shown: [0, 1, 5, 10_000][random.below(4)],
-            worst: [0, 1, 5, 10_000][random.below(4)],
+            listed: [0, 1, 5, 10_000][random.below(4)],
+            lists_worst: random.below(2) == 0,
         };
-        // either the first or the worst are listed
-        let rule = if rule.worst > 0 { PairRule { shown: 0, ..rule } } else { rule };
         let tally_of = |walk: &Walk, threads: usize, most: usize, random: &mut Random| {
             let (e, a) = (walked(walk, &expected), walked(walk, &actual));
             let mut tallies: Vec<DifferenceTally> = (0..threads).map(|_| DifferenceTally::default()).collect();
