@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
 use super::distance::Number;
-use super::item::{ItemClass, RealItem};
-use super::kernel::{Rows, Variety};
+use super::item::ItemClass;
+use super::kernel::Rows;
 use super::listed::FoundMismatch;
 use super::metadata::{differing_of_files, differing_of_tensors};
 use super::metrics::Metrics;
@@ -151,7 +151,6 @@ pub(super) struct Comparison<'a> {
 struct ThreadFindings {
     tally: DifferenceTally,
     metrics: MetricFindings,
-    variety: Variety,
     /// The marked places of the first axis in each window, with the number of its first item.
     runs: Vec<(usize, FirstAxisRuns)>,
     /// Equal windows that were not summed.
@@ -214,17 +213,17 @@ impl MetricFindings {
 
 impl ThreadFindings {
     /// Looks at an equal window, for the metrics of equal tensors.
-    fn vary(&mut self, reading: &NumberReading, items: StoredItems<'_>) {
+    fn look_at_equal(&mut self, reading: &NumberReading, items: StoredItems<'_>) {
         // an item that is repeated shows in a comparison of all items with those before them
         let (width, expected) = (items.widths[0], items.rows.expected);
         let is_repeated = expected.len() > width && expected[width..] == expected[..expected.len() - width];
         let items = if is_repeated { items.part(0..1) } else { items };
         for part in items.blocks() {
-            if self.variety.varies {
+            let MetricFindings { sums, block, .. } = &mut self.metrics;
+            if sums.is_enough_of_equal(reading.kernel().class()) {
                 return;
             }
-            let rows = reading.read(part.rows, &mut self.converted);
-            reading.kernel().vary(rows.expected, &mut self.variety);
+            sums.look_at_equal(reading.kernel(), reading.read(part.rows, &mut self.converted), block);
         }
     }
 
@@ -233,18 +232,6 @@ impl ThreadFindings {
         match self.tally.out_of_memory.take() {
             Some(message) => bail!("mismatches to be told: {message}"),
             None => Ok(()),
-        }
-    }
-
-    /// Returns the metrics of equal tensors, of which some windows may have been summed before that was known.
-    fn equal_metrics(&self, class: ItemClass) -> Metrics {
-        let mut variety = self.variety;
-        for end in self.metrics.sums.ends[0].into_iter().flat_map(|ends| [ends.low, ends.high]) {
-            variety.merge(Variety { first: Some([end, RealItem::Float(0.0)]), varies: false });
-        }
-        match variety.first.is_some() || self.metrics.sums.count > 0 {
-            true => Metrics::of_equal(class, variety.varies),
-            false => Metrics::default(),
         }
     }
 }
@@ -259,6 +246,7 @@ impl Comparison<'_> {
         }
         let any_differs = AtomicBool::new(is_read_once([self.expected, self.actual], reading));
         let partial = PartialBlocks::default();
+        let class = reading.kernel().class();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
         let are_equal = self.are_equal_as_stored()?;
         // of equal tensors the first items tell everything
@@ -288,11 +276,11 @@ impl Comparison<'_> {
                 }
             }
             if is_skipped {
-                seen.vary(reading, StoredItems::new(window.start(), widths, window.items));
+                seen.look_at_equal(reading, StoredItems::new(window.start(), widths, window.items));
                 seen.skipped.push(window.start());
             }
             // of equal tensors only the first items that have errors are left to be found
-            Ok(are_equal && seen.tally.has_maxima(0) && seen.variety.varies)
+            Ok(are_equal && seen.tally.has_maxima(0) && seen.metrics.sums.is_enough_of_equal(class))
         })?;
         let axes = axes.found(std::mem::take(&mut all.runs), !walk.is_c_order());
         let are_same = all.tally.differing == 0;
@@ -314,9 +302,8 @@ impl Comparison<'_> {
             let later = scan(&parts, ShownAs::Boxes, limits, &|_| {}, &wanted, begin, &each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
-        let class = reading.kernel().class();
         let metrics = match are_same {
-            true => all.equal_metrics(class),
+            true => Metrics::of_equal(class, &all.metrics.sums),
             false => Metrics::of_sums(class, &all.metrics.sums),
         };
         let quantiles = match search {
@@ -381,7 +368,6 @@ impl Comparison<'_> {
             all.runs.append(&mut seen.runs);
             all.tally.merge(seen.tally, &self.rule);
             all.metrics.merge(seen.metrics);
-            all.variety.merge(seen.variety);
             all.skipped.append(&mut seen.skipped);
         }
         all.check_memory()?;

@@ -37,7 +37,7 @@ impl ItemClass {
     }
 }
 
-/// A real item, or a part of a complex one, without its type.
+/// A real item without its type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) enum RealItem {
     Float(f64),
@@ -111,8 +111,8 @@ pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     /// Returns the magnitude.
     fn size(self) -> f64;
 
-    /// Returns the real and the imaginary part; the latter is 0.0 for real items.
-    fn parts(self) -> [RealItem; 2];
+    /// Returns the item without its type. Not for complex items.
+    fn real(self) -> RealItem;
 
     /// Returns the difference to another item as [`RealItem::offset`] does. Not for complex items.
     fn offset(self, from: Self) -> f64;
@@ -140,7 +140,7 @@ macro_rules! integers {
                 fn is_finite(self) -> bool { true }
                 fn distance(self, other: Self) -> $distance { self.abs_diff(other).into() }
                 fn size(self) -> f64 { (self as f64).abs() }
-                fn parts(self) -> [RealItem; 2] { [RealItem::Integer(self.into()), RealItem::Float(0.0)] }
+                fn real(self) -> RealItem { RealItem::Integer(self.into()) }
                 fn offset(self, from: Self) -> f64 {
                     let size = self.abs_diff(from) as f64;
                     if self < from { -size } else { size }
@@ -184,7 +184,7 @@ impl ComparedItem for BoolItem {
         fn is_finite(self) -> bool { true }
         fn distance(self, other: Self) -> u32 { (self.number() ^ other.number()).into() }
         fn size(self) -> f64 { self.number().into() }
-        fn parts(self) -> [RealItem; 2] { [RealItem::Integer(self.number().into()), RealItem::Float(0.0)] }
+        fn real(self) -> RealItem { RealItem::Integer(self.number().into()) }
         fn offset(self, from: Self) -> f64 { f64::from(self.number()) - f64::from(from.number()) }
         fn below(self, other: Self) -> bool { self.number() < other.number() }
     }
@@ -210,7 +210,7 @@ impl ComparedItem for TickItem {
         fn is_finite(self) -> bool { self.0 != NAT }
         fn distance(self, other: Self) -> u64 { self.0.distance(other.0) }
         fn size(self) -> f64 { self.0.size() }
-        fn parts(self) -> [RealItem; 2] { self.0.parts() }
+        fn real(self) -> RealItem { self.0.real() }
         fn offset(self, from: Self) -> f64 { self.0.offset(from.0) }
         fn below(self, other: Self) -> bool { self.0 < other.0 }
     }
@@ -232,7 +232,7 @@ impl ComparedItem for f64 {
         fn is_finite(self) -> bool { self.is_finite() }
         fn distance(self, other: Self) -> f64 { (self - other).abs() }
         fn size(self) -> f64 { self.abs() }
-        fn parts(self) -> [RealItem; 2] { [RealItem::Float(self), RealItem::Float(0.0)] }
+        fn real(self) -> RealItem { RealItem::Float(self) }
         fn offset(self, from: Self) -> f64 { self - from }
         fn below(self, other: Self) -> bool { self < other }
     }
@@ -254,7 +254,7 @@ impl ComparedItem for Complex<f64> {
         fn is_finite(self) -> bool { self.re.is_finite() && self.im.is_finite() }
         fn distance(self, other: Self) -> f64 { (self.re - other.re).hypot(self.im - other.im) }
         fn size(self) -> f64 { self.re.hypot(self.im) }
-        fn parts(self) -> [RealItem; 2] { [self.re, self.im].map(RealItem::Float) }
+        fn real(self) -> RealItem { unreachable!("complex items have two parts") }
         fn offset(self, _: Self) -> f64 { unreachable!("complex items have an offset in each part") }
         fn below(self, _: Self) -> bool { unreachable!("complex items have no order") }
     }

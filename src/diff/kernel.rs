@@ -86,21 +86,6 @@ pub(super) struct Thresholds {
     pub rtol: f64,
 }
 
-/// What equal tensors tell for metrics: a finite item, and whether another finite one has another value.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Variety {
-    pub first: Option<[RealItem; 2]>,
-    pub varies: bool,
-}
-
-impl Variety {
-    /// Adds what other items tell.
-    pub(super) fn merge(&mut self, other: Self) {
-        self.varies |= other.varies || self.first.zip(other.first).is_some_and(|(one, other)| one != other);
-        self.first = self.first.or(other.first);
-    }
-}
-
 /// The loops over pairs of items of one type.
 pub(super) trait PairKernel: Send + Sync {
     fn class(&self) -> ItemClass;
@@ -157,9 +142,6 @@ pub(super) trait PairKernel: Send + Sync {
 
     /// Adds the products of all pairs, which must be finite and real.
     fn add_products(&self, rows: Rows<'_>, sum: &mut Exact);
-
-    /// Looks at items of equal tensors, until two values are known.
-    fn vary(&self, items: &[u8], variety: &mut Variety);
 }
 
 /// The loops over items of type `T`.
@@ -408,7 +390,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     fn summands<'a>(&self, rows: Rows<'a>, scratch: &'a mut Offsets) -> (Summands<'a>, [RealItem; 2]) {
         let pairs = || pairs_of::<T>(rows);
         let first = pairs().next().expect("a block has items");
-        let origins = [first.0.parts()[0], first.1.parts()[0]];
+        let origins = [first.0.real(), first.1.real()];
         let errors = |out: &mut Vec<u64>| {
             out.resize(pairs().len(), 0);
             // a loop for each row of numbers, so that each is vectorised
@@ -432,7 +414,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     fn ends(&self, items: &[u8]) -> Ends {
         let low = T::items(items).reduce(|low, item| if item.below(low) { item } else { low });
         let high = T::items(items).reduce(|high, item| if high.below(item) { item } else { high });
-        let [low, high] = [low, high].map(|end| end.expect("a block has items").parts()[0]);
+        let [low, high] = [low, high].map(|end| end.expect("a block has items").real());
         Ends { low, high }
     }
 
@@ -450,15 +432,6 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     }
 
     fn add_products(&self, rows: Rows<'_>, sum: &mut Exact) {
-        pairs_of::<T>(rows).for_each(|(expected, actual)| sum.add_product(expected.parts()[0], actual.parts()[0]));
-    }
-
-    fn vary(&self, items: &[u8], variety: &mut Variety) {
-        for item in T::items(items).filter(|item| item.is_finite()).map(T::parts) {
-            variety.merge(Variety { first: Some(item), varies: false });
-            if variety.varies {
-                return;
-            }
-        }
+        pairs_of::<T>(rows).for_each(|(expected, actual)| sum.add_product(expected.real(), actual.real()));
     }
 }

@@ -35,8 +35,11 @@ impl Metrics {
         ]
     }
 
-    /// Returns the metrics of equal tensors with a finite item. `varies` tells whether they have two values.
-    pub(super) fn of_equal(class: ItemClass, varies: bool) -> Self {
+    /// Returns the metrics of equal tensors, of which no more may have been looked at than tell them.
+    pub(super) fn of_equal(class: ItemClass, sums: &MetricSums) -> Self {
+        if !sums.any_finite && sums.count == 0 {
+            return Self::default();
+        }
         let (real, number) = (class.is_real(), class != ItemClass::Date);
         Self {
             mean_abs: Some(0.0),
@@ -44,7 +47,7 @@ impl Metrics {
             cosine: number.then_some(1.0),
             snr_db: number.then_some(f64::INFINITY),
             psnr_db: real.then_some(f64::INFINITY),
-            pearson: (real && varies).then_some(1.0),
+            pearson: (real && sums.vary()).then_some(1.0),
         }
     }
 

@@ -31,6 +31,8 @@ use crate::parallel::locked;
 /// The sums over the pairs that are finite on both sides, without a rounding but within blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MetricSums {
+    /// Whether any item of equal tensors is finite.
+    pub any_finite: bool,
     /// How many pairs there are, and how many of them have no error.
     pub count: u64,
     pub zeros: u64,
@@ -54,6 +56,7 @@ pub(super) struct BlockScratch {
 impl MetricSums {
     /// Adds the sums over other pairs.
     pub(super) fn merge(&mut self, other: Self) {
+        self.any_finite |= other.any_finite;
         self.count += other.count;
         self.zeros += other.zeros;
         self.products.merge(other.products);
@@ -62,6 +65,26 @@ impl MetricSums {
         for (own, other) in self.ends.iter_mut().zip(other.ends) {
             other.into_iter().for_each(|other| widen(own, other));
         }
+    }
+
+    /// Looks at items of equal tensors, of which only the ends are known then.
+    pub(super) fn look_at_equal(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, scratch: &mut BlockScratch) {
+        kernel.keep_finite(rows, &mut scratch.finite);
+        let items = &scratch.finite[0];
+        self.any_finite |= !items.is_empty();
+        if kernel.class() != ItemClass::Complex && !items.is_empty() {
+            widen(&mut self.ends[0], kernel.ends(items));
+        }
+    }
+
+    /// Returns whether the items have two values that are finite. Not for complex items.
+    pub(super) fn vary(&self) -> bool {
+        self.ends[0].is_some_and(|ends| ends.low != ends.high)
+    }
+
+    /// Returns whether more items of equal tensors add nothing to their metrics.
+    pub(super) fn is_enough_of_equal(&self, class: ItemClass) -> bool {
+        self.any_finite && (!class.is_real() || self.vary())
     }
 
     /// Adds the pairs of a block. Returns the bits of the errors if `scratch` then has those of all pairs.
