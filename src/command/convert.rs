@@ -24,7 +24,7 @@ use crate::format::{FileOptions, Format, containers};
 use crate::item::meta::Order;
 use crate::ops::selection::Selection;
 use crate::storage::platform::allow_open_files;
-use crate::storage::source::{Notes, merged};
+use crate::storage::source::{Metadata, merged};
 use crate::storage::unread::UnreadArray;
 
 /// Write tensors in another format, dtype or order
@@ -122,7 +122,7 @@ struct Inputs<'o> {
     chosen: Vec<Chosen<'o>>,
     /// The names, in their files, of tensors that others replace.
     replaced: HashSet<String>,
-    notes: Notes,
+    metadata: Metadata,
 }
 
 impl Convert {
@@ -148,7 +148,7 @@ impl Convert {
         let (destination, reader) = settle(io, &self.options, false)?;
         let destination = destination.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
-        let Inputs { chosen, replaced, notes } = self.choose(&reader, operands, format)?;
+        let Inputs { chosen, replaced, metadata } = self.choose(&reader, operands, format)?;
         if chosen.is_empty() {
             let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));
@@ -199,7 +199,7 @@ impl Convert {
             });
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
-        let brought = FileOptions { notes, copies, is_group: is_named, ..FileOptions::default() };
+        let brought = FileOptions { metadata, copies, is_group: is_named, ..FileOptions::default() };
         destination.write(works, brought, &left_out, report)
     }
 
@@ -209,7 +209,7 @@ impl Convert {
     /// An input that is not there; a pattern that matches nothing; two tensors of one name.
     fn choose<'o>(&self, reader: &OperandReader<'_>, operands: &'o [Operand], format: Format) -> Result<Inputs<'o>> {
         let container = format.is_container();
-        let (mut chosen, mut notes) = (vec![], vec![]);
+        let (mut chosen, mut metadata) = (vec![], vec![]);
         let (mut whole_names, mut matchable) = (vec![], vec![]);
         let mut first_whole = None;
         for operand in operands {
@@ -233,8 +233,8 @@ impl Convert {
             whole_names.extend(names.into_iter().flatten().map(str::to_owned));
             let several = members.len() > 1;
             for n in members {
-                if format.can().notes {
-                    notes.extend(input.file_of(n)?.notes);
+                if format.can().metadata {
+                    metadata.extend(input.file_of(n)?.metadata);
                 }
                 let name = match (&operand.name, input.name(n)) {
                     (Some(name), _) => Some(name.clone()),
@@ -268,7 +268,7 @@ impl Convert {
             replaced = replace(&mut chosen);
             each_name_once(&chosen).with_context(|| self.options.output.label())?;
         }
-        Ok(Inputs { chosen, replaced, notes: merged(&notes) })
+        Ok(Inputs { chosen, replaced, metadata: merged(&metadata) })
     }
 }
 

@@ -128,8 +128,9 @@ impl<'a> Destination<'a> {
     pub(super) fn put_work(self, mut work: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
         work.name = work.fill.data().member().filter(|_| has_names).map(str::to_owned);
-        let notes = merged(work.fill.operands().into_iter().filter_map(|source| source.container()?.notes.as_ref()));
-        self.write(vec![work], FileOptions { notes, ..FileOptions::default() }, &|_| false, report)
+        let metadata =
+            merged(work.fill.operands().into_iter().filter_map(|source| source.container()?.metadata.as_ref()));
+        self.write(vec![work], FileOptions { metadata, ..FileOptions::default() }, &|_| false, report)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.

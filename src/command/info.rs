@@ -332,7 +332,7 @@ impl Info {
             histogram: None,
             hash: None,
             by_axis: None,
-            notes: lies_in.notes,
+            metadata: lies_in.metadata,
         })
     }
 }

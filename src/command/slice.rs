@@ -85,7 +85,7 @@ impl Slice {
         let asked = reader.asked(Reinterpret::Unsigned);
         let format = destination.format().expect("slice changes nothing in place");
         let mut report = destination.report(TITLE);
-        let (mut works, mut notes, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut works, mut metadata, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
         let names = input.names().unwrap_or_default();
         let beside = input.names_beside();
@@ -122,7 +122,7 @@ impl Slice {
             };
             work.name = Some((*name).to_owned());
             works.push(work);
-            notes.extend(input.file_of(n)?.notes);
+            metadata.extend(input.file_of(n)?.metadata);
         }
         stops.finish()?;
         asked.finish()?;
@@ -133,7 +133,7 @@ impl Slice {
         ensure!(all_dims.iter().any(Option::is_some), "--at: {label}: {advice}");
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
         let left_out = |name: &str| !self.taken.takes(name);
-        let brought = FileOptions { notes: merged(&notes), copies, ..FileOptions::default() };
+        let brought = FileOptions { metadata: merged(&metadata), copies, ..FileOptions::default() };
         destination.write(works, brought, &left_out, report)
     }
 }

@@ -14,7 +14,7 @@ use super::reading::Comparability;
 use crate::report::printable;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::{Notes, Source};
+use crate::storage::source::{Metadata, Source};
 
 /// The name of the item that chunks hold which are not stored.
 const FILL_VALUE: &str = "fill_value";
@@ -100,7 +100,7 @@ fn is_same_json(one: &str, other: &str) -> bool {
 #[derive(Debug)]
 enum FileMetadata {
     /// Texts by their keys.
-    Notes(Arc<Notes>),
+    Texts(Arc<Metadata>),
     /// The attributes of the groups of a store, by the paths of the groups.
     Groups(Arc<BTreeMap<String, String>>),
 }
@@ -109,8 +109,8 @@ impl FileMetadata {
     /// Returns the metadata of the file of a tensor, if that holds several and has a place for metadata.
     fn of(source: &Source) -> Option<Self> {
         let container = source.container()?;
-        match (&container.notes, source.as_chunks()) {
-            (Some(notes), _) => Some(Self::Notes(Arc::clone(notes))),
+        match (&container.metadata, source.as_chunks()) {
+            (Some(metadata), _) => Some(Self::Texts(Arc::clone(metadata))),
             (None, Some(chunks)) => Some(Self::Groups(Arc::clone(&chunks.style().groups))),
             (None, None) => None,
         }
@@ -119,9 +119,9 @@ impl FileMetadata {
     /// Returns whether both are the metadata of one file.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Notes(one), Self::Notes(other)) => Arc::ptr_eq(one, other),
+            (Self::Texts(one), Self::Texts(other)) => Arc::ptr_eq(one, other),
             (Self::Groups(one), Self::Groups(other)) => Arc::ptr_eq(one, other),
-            (Self::Notes(_), Self::Groups(_)) | (Self::Groups(_), Self::Notes(_)) => false,
+            (Self::Texts(_), Self::Groups(_)) | (Self::Groups(_), Self::Texts(_)) => false,
         }
     }
 
@@ -129,7 +129,7 @@ impl FileMetadata {
     /// paths are `wanted`. Metadata of two kinds have nothing in common.
     fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
         match (self, other) {
-            (Self::Notes(one), Self::Notes(other)) => {
+            (Self::Texts(one), Self::Texts(other)) => {
                 let keys = one.keys().chain(other.keys());
                 keys.filter(|key| one.get(*key) != other.get(*key)).cloned().collect()
             }
@@ -142,7 +142,7 @@ impl FileMetadata {
                 };
                 paths.into_iter().flat_map(of).collect()
             }
-            (Self::Notes(_), Self::Groups(_)) | (Self::Groups(_), Self::Notes(_)) => BTreeSet::new(),
+            (Self::Texts(_), Self::Groups(_)) | (Self::Groups(_), Self::Texts(_)) => BTreeSet::new(),
         }
     }
 }

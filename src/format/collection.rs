@@ -466,8 +466,8 @@ impl Reader for FolderReader {
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let (input, number) = self.find(n)?;
-        let notes = input.file_of(number)?.notes;
-        Ok(MemberFile { path: None, format: Some(input.format().name()), notes })
+        let metadata = input.file_of(number)?.metadata;
+        Ok(MemberFile { path: None, format: Some(input.format().name()), metadata })
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

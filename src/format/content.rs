@@ -12,7 +12,7 @@ use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
-use crate::storage::source::{Notes, Source, fill_from};
+use crate::storage::source::{Metadata, Source, fill_from};
 
 /// The number of first bytes that are read to recognise a format. That is a page, which the system reads in one piece
 /// anyway, and enough to recognise an ONNX tensor or a JSON text, which have no magic number.
@@ -214,7 +214,7 @@ pub struct MemberFile {
     /// The name of its format, if a folder of files in several formats was opened.
     pub format: Option<&'static str>,
     /// Its metadata, if its format has a place for that.
-    pub notes: Option<Arc<Notes>>,
+    pub metadata: Option<Arc<Metadata>>,
 }
 
 /// How a tensor is stored in chunks, as the metadata of its store say it.

@@ -180,7 +180,7 @@ impl WriteOptions {
     /// Adds a text to the metadata of the file. Only `.safetensors` has any.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extras.notes.insert(key.into(), value.into());
+        self.extras.metadata.insert(key.into(), value.into());
         self
     }
 

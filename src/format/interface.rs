@@ -19,7 +19,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::parallel::Threads;
 use crate::storage::chunked::{ChunkStyle, Stays};
-use crate::storage::source::{Notes, Source};
+use crate::storage::source::{Metadata, Source};
 use crate::storage::unread::UnreadArray;
 
 /// How sure it is, from its first bytes, that a file is in a format. The surest format is taken; of several, the first
@@ -157,7 +157,7 @@ pub struct Capabilities {
     /// Items may be in Fortran order.
     pub fortran_order: bool,
     /// A file can hold metadata.
-    pub notes: bool,
+    pub metadata: bool,
     /// Items can be compressed on request.
     pub compression: bool,
     /// Tensors are cut into chunks.
@@ -171,7 +171,7 @@ impl Capabilities {
     pub const NONE: Self = Self {
         byte_orders: false,
         fortran_order: false,
-        notes: false,
+        metadata: false,
         compression: false,
         chunks: false,
         packing: false,
@@ -202,7 +202,7 @@ pub trait Writer: Debug + Send + Sync {
 #[derive(Clone, Debug, Default)]
 pub struct FileOptions {
     /// The metadata.
-    pub notes: Notes,
+    pub metadata: Metadata,
     /// Whether items are compressed.
     pub compress: bool,
     /// Whether items of fewer than 8 bits share bytes.
@@ -237,7 +237,7 @@ impl FileOptions {
     pub fn check(&self, name: &str, can: Capabilities) -> Result<()> {
         let (no_place, no_chunks) = ("has no place for it, expected a .safetensors", "has no chunks, expected a .zarr");
         let rows = [
-            ("metadata", can.notes || self.notes.is_empty(), no_place),
+            ("metadata", can.metadata || self.metadata.is_empty(), no_place),
             ("compress", can.compression || !self.compress, "is not compressed, expected a .npz"),
             ("packed", can.packing || !self.packed, "stores items in one way only, expected a .bin"),
             ("chunks", can.chunks || self.chunks.is_empty(), no_chunks),

@@ -270,7 +270,7 @@ impl Opened {
             order: found.meta.order,
             bytes: found.bytes,
             offset: found.offset,
-            metadata: file.notes.unwrap_or_default(),
+            metadata: file.metadata.unwrap_or_default(),
         })
     }
 

@@ -77,11 +77,11 @@ impl Rewrite {
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
         let target = files::target(path, label.to_owned(), format, false, RequestOptions::default())?;
-        let (mut works, mut notes, mut more_bytes) = (Vec::new(), Vec::new(), 0);
+        let (mut works, mut metadata, mut more_bytes) = (Vec::new(), Vec::new(), 0);
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
-                notes.extend(old.file_of(n)?.notes);
+                metadata.extend(old.file_of(n)?.metadata);
                 if replaced.contains(name) {
                     more_bytes -= i128::from(old.describe(n)?.bytes);
                 } else {
@@ -98,8 +98,12 @@ impl Rewrite {
             works.push(OutputTensor { name, style, ..OutputTensor::copy(source, limits) });
         }
         let works = checked(works, format, label)?;
-        let extras =
-            FileOptions { notes: merged(&notes), compress: facts.is_compressed, is_group, ..FileOptions::default() };
+        let extras = FileOptions {
+            metadata: merged(&metadata),
+            compress: facts.is_compressed,
+            is_group,
+            ..FileOptions::default()
+        };
         Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target, more_bytes })
     }
 

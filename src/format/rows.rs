@@ -95,7 +95,7 @@ pub(super) static SAFETENSORS: Row = Row {
     writes: Some(Writes {
         help: "Hugging Face's .safetensors",
         writer: &safetensors::SafetensorsWriter,
-        can: Capabilities { notes: true, ..Capabilities::NONE },
+        can: Capabilities { metadata: true, ..Capabilities::NONE },
     }),
     ..row("safetensors")
 };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::error::{Context, Result, bail, ensure, malformed};
 use safetensors::Dtype;
-use safetensors::tensor::{Metadata, TensorInfo};
+use safetensors::tensor::{self, TensorInfo};
 use serde::de::{Deserialize, Error as _, IgnoredAny, IntoDeserializer, MapAccess};
 
 use super::content::{Content, Description, MemberFile};
@@ -23,7 +23,7 @@ use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 use crate::storage::read_at::{Identity, ReadAt, Section};
-use crate::storage::source::{Container, Notes, Source, wrong_length};
+use crate::storage::source::{Container, Metadata, Source, wrong_length};
 
 /// The most bytes that the JSON of a header may take: the format's own limit.
 pub const MAX_HEADER: u64 = 100_000_000;
@@ -92,7 +92,7 @@ pub struct HeaderIndex {
     /// The tensors, by place in the file.
     pub members: Vec<HeaderMember>,
     /// What the header says of the file.
-    pub notes: Arc<Notes>,
+    pub metadata: Arc<Metadata>,
 }
 
 impl HeaderMember {
@@ -142,7 +142,7 @@ impl HeaderIndex {
         drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
         let read = serde_json::from_str(text);
         let read = read.map_err(|error| malformed!("header: {}", one_line(&error)))?;
-        let JsonObject(Entries { mut entries, notes }) = read;
+        let JsonObject(Entries { mut entries, metadata }) = read;
         entries.sort_by_key(|(_, entry)| entry.info.data_offsets);
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
@@ -160,10 +160,10 @@ impl HeaderIndex {
         drop(names);
         // the package of the format has the last word
         let entries = entries.into_iter().map(|(name, entry)| (name, entry.info));
-        let checked = Metadata::new(None, entries.collect()).map_err(|error| malformed!("{error}"))?;
+        let checked = tensor::Metadata::new(None, entries.collect()).map_err(|error| malformed!("{error}"))?;
         let expected = checked.data_len() as u64;
         ensure!(data_len == expected, "{data_len} bytes of data, expected {expected} by the header");
-        Ok(Self { members, notes: notes.into() })
+        Ok(Self { members, metadata: metadata.into() })
     }
 
     /// Returns the items of tensor `n`: those in `file`, or a stream that unpacks them if they share bytes. Messages
@@ -219,7 +219,7 @@ pub(super) fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
 /// The tensors of a header, in its order, and the metadata.
 struct Entries {
     entries: Vec<(String, Entry)>,
-    notes: Notes,
+    metadata: Metadata,
 }
 
 /// A tensor of a header.
@@ -265,7 +265,7 @@ impl<'de> FromObject<'de> for Entries {
     const EXPECTED: &'static str = "an object with a tensor for each name";
 
     fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let (mut entries, mut notes) = (Vec::new(), None);
+        let (mut entries, mut metadata) = (Vec::new(), None);
         while let Some(name) = map.next_key::<String>()? {
             let explain = |error: A::Error| A::Error::custom(format_args!("{}: {error}", python::repr_str(&name)));
             if name != METADATA {
@@ -274,25 +274,25 @@ impl<'de> FromObject<'de> for Entries {
                 }
                 let JsonObject(entry) = map.next_value().map_err(explain)?;
                 entries.push((name, entry));
-            } else if notes.is_some() {
+            } else if metadata.is_some() {
                 return Err(A::Error::custom(format_args!("{METADATA} occurs twice")));
             } else {
-                notes = Some(map.next_value::<Option<JsonObject<Notes>>>().map_err(explain)?);
+                metadata = Some(map.next_value::<Option<JsonObject<Metadata>>>().map_err(explain)?);
             }
         }
-        Ok(Self { entries, notes: notes.flatten().map_or_else(Notes::new, |JsonObject(notes)| notes) })
+        Ok(Self { entries, metadata: metadata.flatten().map_or_else(Metadata::new, |JsonObject(metadata)| metadata) })
     }
 }
 
-impl<'de> FromObject<'de> for Notes {
+impl<'de> FromObject<'de> for Metadata {
     const EXPECTED: &'static str = "an object of strings";
 
     fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut notes = Self::new();
+        let mut metadata = Self::new();
         while let Some((key, value)) = map.next_entry()? {
-            notes.insert(key, value);
+            metadata.insert(key, value);
         }
-        Ok(notes)
+        Ok(metadata)
     }
 }
 
@@ -321,14 +321,14 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
 /// items begin.
 ///
 /// In the file they lie by dtype, those with the widest alignment first, and then by name, as Python's
-/// `safetensors.numpy.save_file` has them. The header is the one that it writes, but `notes`, the metadata, are sorted
-/// by key (Python's package has them in any order). Items are little-endian whatever byte order the dtype has, and
+/// `safetensors.numpy.save_file` has them. The header is the one that it writes, but the `metadata` are sorted by
+/// key (Python's package has them in any order). Items are little-endian whatever byte order the dtype has, and
 /// items of 4 bits are packed.
 ///
 /// # Errors
 /// [`check`] refuses a dtype; two names are equal, or one is reserved by the format; the number of 4-bit items is odd;
 /// there are more than [`MAX_RANK`] axes, more than [`MAX_HEADER`] bytes of header, or more bytes than a file can have.
-pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8>, Vec<u64>)> {
+pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
         check(dtype).map_err(Error::about_file)?;
@@ -350,13 +350,13 @@ pub fn write_header(members: &[(String, Meta)], notes: &Notes) -> Result<(Vec<u8
         offsets[n] = begin as u64;
         entries.push((name.clone(), TensorInfo { dtype, shape: shape.clone(), data_offsets: (begin, end) }));
     }
-    let json = Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
+    let json = tensor::Metadata::new(None, entries).map_err(|error| malformed!("{error}"))?;
     let mut json = serde_json::to_vec(&json).map_err(|error| malformed!("{error}"))?;
-    if !notes.is_empty() {
-        let notes = serde_json::to_string(notes).map_err(|error| malformed!("{error}"))?;
+    if !metadata.is_empty() {
+        let metadata = serde_json::to_string(metadata).map_err(|error| malformed!("{error}"))?;
         // the package has them in no order, but the same command should write the same bytes
         let comma = if json == b"{}" { "" } else { "," };
-        json.splice(1..1, format!("\"{METADATA}\":{notes}{comma}").into_bytes());
+        json.splice(1..1, format!("\"{METADATA}\":{metadata}{comma}").into_bytes());
     }
     json.resize(json.len().next_multiple_of(PREFIX as usize), b' ');
     let length = json.len() as u64;
@@ -403,8 +403,11 @@ impl SafetensorsReader {
     pub(super) fn read(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<Self> {
         let header = HeaderIndex::read(&*file)?;
         let names = header.members.iter().map(|member| member.name.clone()).collect();
-        let container =
-            Container { notes: Some(Arc::clone(&header.notes)), index, ..Container::new(file.identity()?, names) };
+        let container = Container {
+            metadata: Some(Arc::clone(&header.metadata)),
+            index,
+            ..Container::new(file.identity()?, names)
+        };
         Ok(Self { file, index: header, container: container.into() })
     }
 }
@@ -415,7 +418,7 @@ impl Reader for SafetensorsReader {
     }
 
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile { notes: Some(Arc::clone(&self.index.notes)), ..MemberFile::default() })
+        Ok(MemberFile { metadata: Some(Arc::clone(&self.index.metadata)), ..MemberFile::default() })
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -444,7 +447,7 @@ impl Writer for SafetensorsWriter {
 
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
-        let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.notes)?;
+        let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.metadata)?;
         let place = |(start, (_, meta)): (u64, &(&str, &Meta))| ItemsPlace::packed(start, meta);
         Ok(Layout::Places(Places::new(header, starts.into_iter().zip(tensors).map(place).collect())))
     }
@@ -580,7 +583,7 @@ mod tests {
             (name.to_owned(), Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()))
         };
         let members = [entry("a", "float32", &[2]), entry("b", "float4_e2m1fn", &[3, 2]), entry("c", "bool", &[])];
-        let (mut bytes, offsets) = write_header(&members, &Notes::new()).unwrap();
+        let (mut bytes, offsets) = write_header(&members, &Metadata::new()).unwrap();
         assert_eq!(offsets.iter().max(), Some(&(bytes.len() as u64 + 11)));
         bytes.extend([7; 8 + 1 + 3]);
         assert_eq!(read(&bytes).unwrap(), [vec![7; 8], vec![7, 0, 7, 0, 7, 0], vec![7]]);
@@ -633,7 +636,7 @@ mod tests {
         ];
         let mut failures = Vec::new();
         for (members, expected) in rows {
-            let found = write_header(&members, &Notes::new())
+            let found = write_header(&members, &Metadata::new())
                 .map_or_else(|error| format!("{error:#}"), |_| "written".to_owned());
             if found != expected {
                 failures.push(found);

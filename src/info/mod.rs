@@ -49,7 +49,7 @@ use crate::item::dtype::Kind;
 use crate::item::meta::Order;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
-use crate::storage::source::{Notes, merged};
+use crate::storage::source::{Metadata, merged};
 
 /// The header of one tensor, and what was computed from its items.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub struct Info {
     /// The axis of which the statistics of each place are wanted, and these.
     pub by_axis: Option<(usize, AxisStats)>,
     /// The metadata of the file, if its format has any.
-    pub notes: Option<Arc<Notes>>,
+    pub metadata: Option<Arc<Metadata>>,
 }
 
 /// A tensor of a container that cannot be read, beside others that can.
@@ -246,9 +246,10 @@ fn object(info: &Info) -> String {
     if let Some(hash) = &info.hash {
         members.push(("hash", quoted(hash)));
     }
-    if let Some(notes) = info.notes.as_deref().filter(|notes| !notes.is_empty()) {
-        let notes: Vec<_> = notes.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
-        members.push(("metadata", format!("{{{}}}", notes.join(", "))));
+    if let Some(metadata) = info.metadata.as_deref().filter(|metadata| !metadata.is_empty()) {
+        let metadata: Vec<_> =
+            metadata.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
+        members.push(("metadata", format!("{{{}}}", metadata.join(", "))));
     }
     json::object(members)
 }
@@ -286,7 +287,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
     let tensors = rows(infos, unread, |name, info| Some(cells(name, info)), none, total);
     Table { columns, rows: tensors, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }
         .write(out, style)?;
-    write_notes(out, infos)?;
+    write_metadata(out, infos)?;
     if infos.iter().any(|info| info.stats.is_some()) {
         let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
         let rows = rows(infos, unread, row, |_, _| None, |_| Vec::new());
@@ -344,14 +345,14 @@ fn rows(
 
 /// Writes a line for each metadata entry of the files, below the name of the file if there are several. The entries of the
 /// shards of an index are merged.
-fn write_notes(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
+fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
     for tensors in &files {
-        let notes = merged(tensors.iter().filter_map(|info| info.notes.as_ref()));
-        if let (Some(info), true, true) = (tensors.first(), files.len() > 1, !notes.is_empty()) {
+        let metadata = merged(tensors.iter().filter_map(|info| info.metadata.as_ref()));
+        if let (Some(info), true, true) = (tensors.first(), files.len() > 1, !metadata.is_empty()) {
             writeln!(out, "{}:", printable(&info.file))?;
         }
-        for (key, value) in &notes {
+        for (key, value) in &metadata {
             writeln!(out, "metadata {} = {}", printable(key), printable(value))?;
         }
     }

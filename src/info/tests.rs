@@ -37,7 +37,7 @@ fn info(tensor: Tensor) -> Info {
         histogram: Some(histogram),
         hash: None,
         by_axis: None,
-        notes: None,
+        metadata: None,
     }
 }
 
@@ -503,7 +503,7 @@ fn several() -> Vec<Info> {
         histogram: None,
         hash: None,
         by_axis: None,
-        notes: None,
+        metadata: None,
     });
     infos
 }

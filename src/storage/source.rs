@@ -6,7 +6,7 @@
 //! asks which kind it is only to choose a faster way, since each kind answers [`Source::read`].
 //!
 //! A *label* is what messages call a source: the operand and its file. A *container* is a file that holds several tensors,
-//! its *notes* are what the file says of itself, as texts by keys. A source is *resident* when all its items are in memory,
+//! its *metadata* are what the file says of itself, as texts by keys. A source is *resident* when all its items are in memory,
 //! and *settled* when it is no stream any more.
 
 use std::collections::BTreeMap;
@@ -54,18 +54,18 @@ pub struct Source {
 }
 
 /// The metadata of a file as a whole: texts by their keys.
-pub type Notes = BTreeMap<String, String>;
+pub type Metadata = BTreeMap<String, String>;
 
-/// Merges the notes of the files of several tensors. Of two texts with one key the later one is kept. Tensors of one file
-/// follow each other and share its notes, which are then taken once.
-pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Notes>>) -> Notes {
-    let (mut notes, mut last) = (Notes::new(), None);
+/// Merges the metadata of the files of several tensors. Of two texts with one key the later one is kept. Tensors of one file
+/// follow each other and share its metadata, which are then taken once.
+pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Metadata>>) -> Metadata {
+    let (mut metadata, mut last) = (Metadata::new(), None);
     for of_one in all {
         if !last.replace(of_one).is_some_and(|last| Arc::ptr_eq(last, of_one)) {
-            notes.extend(of_one.iter().map(|(key, value)| (key.clone(), value.clone())));
+            metadata.extend(of_one.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
     }
-    notes
+    metadata
 }
 
 /// A file or store that holds several tensors, as each of them knows it. To replace the file, one must know what it held,
@@ -77,7 +77,7 @@ pub struct Container {
     /// The names of all tensors in it.
     pub names: Vec<String>,
     /// The metadata of the file as a whole; `None` if its format has no place for any.
-    pub notes: Option<Arc<Notes>>,
+    pub metadata: Option<Arc<Metadata>>,
     /// The index file by which this one was opened, if it was.
     pub index: Option<Identity>,
 }
@@ -85,7 +85,7 @@ pub struct Container {
 impl Container {
     /// Describes a file or a store that holds tensors of these names and has no place for metadata of its own.
     pub fn new(file: Identity, names: Vec<String>) -> Self {
-        Self { file, names, notes: None, index: None }
+        Self { file, names, metadata: None, index: None }
     }
 }
 

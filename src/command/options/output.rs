@@ -13,7 +13,7 @@ use crate::format::located::{Located, Place, shown};
 use crate::format::sides::SidesRule;
 use crate::format::text::TextOptions;
 use crate::format::{FileOptions, Format};
-use crate::storage::source::Notes;
+use crate::storage::source::Metadata;
 
 const HEADING: &str = "Output";
 const HEADING_TEXT: &str = "Text output";
@@ -188,7 +188,7 @@ impl OutputOptions {
     /// An option for which the format has no place.
     pub(crate) fn file_options(&self, brought: FileOptions, format: Format) -> Result<FileOptions> {
         let asked = FileOptions {
-            notes: self.metadata.iter().cloned().collect(),
+            metadata: self.metadata.iter().cloned().collect(),
             compress: self.compress,
             packed: self.packed,
             chunks: self.chunks.clone(),
@@ -200,9 +200,10 @@ impl OutputOptions {
             ..brought
         };
         asked.check(format.argument(), format.can()).map_err(of_option)?;
-        let mut notes = if self.no_metadata || !format.can().notes { Notes::default() } else { brought.notes };
-        notes.extend(asked.notes);
-        Ok(FileOptions { notes, is_group: self.group || brought.is_group, ..asked })
+        let mut metadata =
+            if self.no_metadata || !format.can().metadata { Metadata::default() } else { brought.metadata };
+        metadata.extend(asked.metadata);
+        Ok(FileOptions { metadata, is_group: self.group || brought.is_group, ..asked })
     }
 
     /// Returns the first option that asks for something of a tensor of that name, with dimensions of these names, that nobody
