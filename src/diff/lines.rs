@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use super::difference::{Difference, Outline, Reason};
 use super::metadata::names_text;
-use super::report::{NOT_FINITE, axes_of, mismatch_columns};
+use super::report::{NOT_FINITE, axes_of, mismatch_columns, table};
 use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
-use crate::report::{Colour, Column, Heading, Style, Table, printable};
+use crate::report::{Colour, Column, Style, printable};
 
 /// By what the tensors of one verdict are sorted, the worst first. Tensors that cannot be compared, such as those of two
 /// shapes, come before those that can.
@@ -198,8 +198,7 @@ pub(super) fn write(
             rows.extend(line.worst_rows(style)?);
         }
         writeln!(out)?;
-        let heading = Heading::Words(Colour::Dim);
-        Table { columns, rows, heading, indent: 2, widest: usize::MAX }.write(out, style)?;
+        table(columns, rows).write(out, style)?;
     }
     match lines.len() - shown.len() {
         0 => Ok(()),
@@ -217,9 +216,8 @@ impl ReportLine {
             return Ok(Vec::new());
         }
         let rows = self.worst.iter().map(|cells| cells.iter().map(|cell| Cow::from(cell.as_str())).collect()).collect();
-        let (columns, heading) = (mismatch_columns(), Heading::Words(Colour::Dim));
         let mut text = Vec::new();
-        Table { columns, rows, heading, indent: 2, widest: usize::MAX }.write(&mut text, style)?;
+        table(mismatch_columns(), rows).write(&mut text, style)?;
         Ok(String::from_utf8_lossy(&text).lines().map(|line| vec![Cow::from(line.to_owned())]).collect())
     }
 }

@@ -226,12 +226,10 @@ impl Models {
         write!(out, "{{\"equal\": {}, \"counts\": {counts}, \"tensors\": [", self.equal())?;
         self.json.rewind()?;
         io::copy(&mut self.json, out)?;
-        let left_alone: Vec<_> = self.left_alone.iter().map(|path| json::string(path, Escapes::Short)).collect();
-        let metadata: Vec<_> = self.file_metadata.iter().cloned().collect();
         let rename = self.rename.as_ref().map(|rule| json::string(rule, Escapes::Short));
         let rename = rename.map_or_else(String::new, |rule| format!(", \"rename\": {rule}"));
-        let (left_alone, metadata) = (left_alone.join(", "), json_names(&metadata));
-        writeln!(out, "], \"left_alone\": [{left_alone}]{rename}, \"metadata\": {metadata}}}")
+        let (left_alone, metadata) = (json_names(&self.left_alone), json_names(&self.file_metadata));
+        writeln!(out, "], \"left_alone\": {left_alone}{rename}, \"metadata\": {metadata}}}")
     }
 }
 

@@ -10,7 +10,7 @@ use super::metrics::Metrics;
 use super::options::{Allowed, Failure};
 use super::places::AxisPlaces;
 use super::search::QUANTILES;
-use crate::report::json::{self, Escapes, float, list, or_null};
+use crate::report::json::{self, Escapes, array, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare, near_one, told_from};
 use crate::storage::source::Source;
 
@@ -360,7 +360,7 @@ fn metric_text(name: &str, value: f64, limit: Option<f64>) -> String {
 }
 
 /// Returns a table below the verdict. Long cells have been cut, and indices are of one length.
-fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
+pub(super) fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
     Table { columns, rows, heading: Heading::Words(Colour::Dim), indent: 2, widest: usize::MAX }
 }
 
@@ -406,11 +406,11 @@ pub(super) fn json_members(
         ("min_atol", or_null(findings, least)),
         ("min_rtol", or_null(findings.and_then(|found| found.min_rtol), float)),
         ("min_ulp", or_null(findings.and_then(|found| found.min_ulp), |n| n.to_string())),
-        (listed, array(found.map_or(&[], Difference::listed), mismatch)),
+        (listed, array(found.map_or(&[][..], Difference::listed), mismatch)),
         ("metrics", or_null(findings.map(|found| &found.metrics), metrics)),
         ("quantiles", or_null(findings.and_then(|found| found.quantiles.as_ref()), quantiles)),
-        ("axes", array(found.map_or(&[], Difference::axes), axis)),
-        ("metadata", json_names(found.map_or(&[], Difference::metadata))),
+        ("axes", array(found.map_or(&[][..], Difference::axes), axis)),
+        ("metadata", json_names(found.map_or(&[][..], Difference::metadata))),
     ]
 }
 
@@ -444,11 +444,6 @@ fn extreme<V>(most: Option<&Extreme<V>>, value: fn(&V) -> String) -> String {
     or_null(most, |most| json::at(value(&most.value), &most.index))
 }
 
-/// Returns a JSON array of `text` of each item.
-fn array<T>(items: &[T], text: fn(&T) -> String) -> String {
-    format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
-}
-
 fn mismatch(found: &Mismatch) -> String {
     json::object([
         ("index", list(&found.index)),
@@ -461,7 +456,7 @@ fn mismatch(found: &Mismatch) -> String {
 }
 
 /// Returns a JSON array of names.
-pub(super) fn json_names(names: &[String]) -> String {
+pub(super) fn json_names<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
     array(names, |name| json::string(name, Escapes::Short))
 }
 

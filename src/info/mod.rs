@@ -223,10 +223,7 @@ fn object(info: &Info) -> String {
         ("offset", or_null(*offset, |offset| offset.to_string())),
     ];
     if let Some(chunks) = chunks {
-        let names = |names: &Vec<Option<String>>| {
-            let names: Vec<_> = names.iter().map(|name| or_null(name.as_deref(), quoted)).collect();
-            format!("[{}]", names.join(", "))
-        };
+        let names = |names: &Vec<Option<String>>| json::array(names, |name| or_null(name.as_deref(), quoted));
         members.extend([
             ("chunks", list(&chunks.chunks)),
             ("shards", or_null(chunks.shards.as_deref(), list)),
@@ -439,7 +436,7 @@ impl Histogram {
             let [from, to] = [bin.from, bin.to].map(|edge| edge.text(json::float));
             json::object([("from", from), ("to", to), ("count", bin.count.to_string())])
         };
-        format!("[{}]", self.bins.iter().map(bin).collect::<Vec<_>>().join(", "))
+        json::array(&self.bins, bin)
     }
 }
 

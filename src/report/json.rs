@@ -39,6 +39,11 @@ pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -
     format!("{{{}}}", members.join(", "))
 }
 
+/// Returns an array of what `text` makes of each item.
+pub(crate) fn array<T>(items: impl IntoIterator<Item = T>, text: impl Fn(T) -> String) -> String {
+    format!("[{}]", items.into_iter().map(text).collect::<Vec<_>>().join(", "))
+}
+
 /// Returns a list of dims, or of one place for each axis.
 pub(crate) fn list(numbers: &[usize]) -> String {
     format!("{numbers:?}")
