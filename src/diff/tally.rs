@@ -4,6 +4,7 @@
 //! had which window: so every maximum keeps the number of the first item that has it, counts are added, and the first
 //! mismatches in C order are chosen when all are there.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::distance::{Number, below_float};
@@ -163,12 +164,13 @@ impl DifferenceTally {
         let BlockSurvey { new, differing } = self.survey(reading, pairs, lowest);
         let are_finite = count_ones(&new) == 0;
         how.fill_limited_steps(pairs, steps);
+        let masks = OnceCell::new();
         let (differing, mismatches) = match (are_finite, rule.is_tolerant()) {
             (true, false) => (differing, differing),
             (true, true) => (differing, kernel.failures(rule, rows, steps)),
             (false, _) => {
-                let PairMasks { differ, fail } = kernel.masks(rule, rows, steps, false);
-                (count_ones(&differ), count_ones(&fail))
+                let PairMasks { differ, fail } = masks.get_or_init(|| kernel.masks(rule, rows, steps, false));
+                (count_ones(differ), count_ones(fail))
             }
         };
         self.differing += differing;
@@ -176,13 +178,13 @@ impl DifferenceTally {
         let any_above = |distance| kernel.any_above(distance, rows);
         let may_list = mismatches > 0 && self.listed.may_take(lowest, rule, any_above);
         if may_list || !are_finite {
-            let PairMasks { differ, fail } = kernel.masks(rule, rows, steps, are_finite);
+            let PairMasks { differ, fail } = masks.get_or_init(|| kernel.masks(rule, rows, steps, are_finite));
             reading.steps.fill(kernel, stored.rows, rows, steps);
-            for n in (0..stored.len()).filter(|n| is_set(&new, *n) || may_list && is_set(&fail, *n)) {
+            for n in (0..stored.len()).filter(|n| is_set(&new, *n) || may_list && is_set(fail, *n)) {
                 let item = StoredItems { start: walk.number(stored.start + n), ..stored.part(n..n + 1) };
                 let facts = kernel.facts(rows, n);
-                let errors = self.maxima(item.start, &facts, steps.get(n).copied(), is_set(&differ, n));
-                if is_set(&fail, n) {
+                let errors = self.maxima(item.start, &facts, steps.get(n).copied(), is_set(differ, n));
+                if is_set(fail, n) {
                     if errors.is_none() {
                         self.count_nonfinite(1, Some(item.start));
                     }
@@ -190,8 +192,10 @@ impl DifferenceTally {
                 }
             }
         }
-        // steps without a limit to them change nothing
-        marks.mark(stored.places(), mismatches, &|| kernel.masks(rule, rows, steps, are_finite).fail);
+        marks.mark(stored.places(), mismatches, &|| {
+            // steps without a limit to them change nothing
+            masks.get_or_init(|| kernel.masks(rule, rows, steps, are_finite)).fail
+        });
     }
 
     /// Finds the pairs of a block that may raise a maximum, or differ and are not finite. The item whose number is `lowest`
