@@ -4,6 +4,7 @@ use super::cut::Cut;
 use super::plan::{HeldCut, Plan, Planner, Takes};
 use super::slabs::readings;
 use crate::layout::gather::{GatherRule, calls};
+use crate::layout::segments::Segments;
 use crate::layout::shape::product;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::storage::source::READ_AT_ONCE;
@@ -192,6 +193,10 @@ impl Planner<'_> {
 pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
     let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
     let bytes = match (&access.feeds, access.view()) {
+        (Feeds::Segments(axes), Some(view)) if axes.len() == view.shape().len() => {
+            let places = axes.iter().zip(view.shape()).map(|(axis, dim)| axis.places_read().min(dim) as u64);
+            places.fold(itemsize, u64::saturating_mul)
+        }
         (_, Some(view)) => view.items() as u64 * itemsize,
         (Feeds::Named { items }, None) => (*items as u64).saturating_mul(itemsize),
         (_, None) => source.bytes() as u64,
@@ -205,10 +210,18 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
     };
     let (label, in_chunks) = (source.label().to_owned(), source.as_chunks().is_some());
     let known = OperandReads { label, reading, in_chunks, piece: None, bytes, times: 1.0 };
+    // places that are read for several places of the output
+    let again = match (&access.feeds, access.view()) {
+        (Feeds::Segments(axes), Some(view)) => {
+            let of_axis = |(axis, dim): (&Segments, usize)| (axis.places_read() as f64 / dim.max(1) as f64).max(1.0);
+            axes.iter().zip(view.shape()).map(of_axis).product()
+        }
+        _ => 1.0,
+    };
     let (Some(view), OperandReading::Along | OperandReading::Across) = (access.view(), reading) else { return known };
     if let Some(chunks) = source.as_chunks() {
         let chunk = (product(chunks.grid()) as u64).saturating_mul(itemsize);
-        return OperandReads { piece: Some(chunk), times: of_chunks, ..known };
+        return OperandReads { piece: Some(chunk), times: of_chunks * again, ..known };
     }
     // a box of the output that is no box of the operand takes runs of it
     let Some(sides) = access.sides(sides) else {
@@ -217,6 +230,6 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
     };
     let part = view.part(&sides.iter().map(|&side| 0..side).collect::<Vec<_>>());
     let [calls, read] = calls(&part, source.dtype().itemsize(), GatherRule::of(READ_AT_ONCE)).map(|it| it as u64);
-    let times = read as f64 / (part.items() as u64 * itemsize).max(1) as f64;
+    let times = again * read as f64 / (part.items() as u64 * itemsize).max(1) as f64;
     OperandReads { piece: Some(read.div_ceil(calls.max(1))), times, ..known }
 }

@@ -182,7 +182,7 @@ impl<'a> Planner<'a> {
         self.reads.get(1).map_or(self.meta.items(), |updates| match &updates.feeds {
             Feeds::Slice(spans) => spans.iter().map(|span| span.len).product(),
             Feeds::Named { items } => *items,
-            Feeds::All | Feeds::Along { .. } => self.meta.items(),
+            Feeds::All | Feeds::Segments(_) => self.meta.items(),
         })
     }
 

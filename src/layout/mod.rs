@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod gather;
 pub mod numbers;
+pub mod segments;
 pub mod shape;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::layout::axis::Span;
+use crate::layout::segments::{Segments, boxes_read};
 use crate::layout::view::View;
 use crate::layout::window::{Window, boxes_of_run};
 use crate::storage::chunked::Chunked;
@@ -27,13 +28,9 @@ pub enum Feeds {
     All,
     /// The places that one span an axis of the output selects.
     Slice(Vec<Span>),
-    /// A range of places of one axis.
-    Along {
-        /// The axis of the output.
-        axis: usize,
-        /// The places of that axis.
-        places: Range<usize>,
-    },
+    /// The places that the segments of each axis of the output take; those that they fill are fed by other operands, or hold one
+    /// item. Of an operand whose items are [counted](Pattern::Counted) they are segments of one axis, all items.
+    Segments(Vec<Segments>),
     /// Blocks that an index tensor names.
     Named {
         /// The items of all blocks, those that are named twice counted twice.
@@ -133,29 +130,28 @@ impl<'a> Access<'a> {
         Some(axes.iter().map(|axis| axis.map_or(1, side)).collect())
     }
 
-    /// Returns the boxes of the view that feed a window of the output, one after the other.
-    pub fn boxes(&self, window: &Window) -> Vec<Window> {
+    /// Returns the parts of the view that feed a window of the output.
+    fn parts(&self, window: &Window) -> Vec<View> {
         let Some(view) = self.view() else { return Vec::new() };
         let shape = view.shape();
-        let mut ranges = window.ranges.clone();
+        let of_run = |start, end| boxes_of_run(&shape, start, end).into_iter().map(|it| view.part(&it.ranges));
+        let run = window.start..window.start + window.items();
         match (&self.pattern, &self.feeds) {
-            (Pattern::Counted { .. }, _) => {
-                return boxes_of_run(&shape, window.start, window.start + window.items());
+            (Pattern::Counted { .. }, Feeds::Segments(axes)) => {
+                let boxes = boxes_read(&[axes[0].pieces(&run)]).map(|(spans, _)| spans[0]);
+                boxes.flat_map(|span| of_run(span.start, span.start + span.len)).collect()
             }
-            (_, Feeds::Along { axis, places }) => {
-                let range = &mut ranges[*axis];
-                *range = range.start.max(places.start)..range.end.min(places.end);
-                if range.start >= range.end {
-                    return Vec::new();
-                }
-                *range = range.start - places.start..range.end - places.start;
+            (Pattern::Counted { .. }, _) => of_run(run.start, run.end).collect(),
+            (_, Feeds::Segments(axes)) => {
+                let pieces: Vec<_> = axes.iter().zip(&window.ranges).map(|(axis, range)| axis.pieces(range)).collect();
+                boxes_read(&pieces).map(|(spans, _)| view.select(&spans)).collect()
             }
             (_, Feeds::Slice(spans)) => {
-                ranges = spans.iter().zip(&ranges).map(|(span, range)| span.within(range.start, range.end)).collect();
+                let within = |(span, range): (&Span, &Range<usize>)| span.within(range.start, range.end);
+                vec![view.part(&spans.iter().zip(&window.ranges).map(within).collect::<Vec<_>>())]
             }
-            (_, Feeds::All | Feeds::Named { .. }) => {}
+            (_, Feeds::All | Feeds::Named { .. }) => vec![view.part(&window.ranges)],
         }
-        vec![Window::new(ranges, &shape)]
     }
 
     /// Returns the sides of the part of the view that boxes of these sides of the output show, if they show boxes of it.
@@ -163,7 +159,7 @@ impl<'a> Access<'a> {
         let Pattern::Strided { view, .. } = &self.pattern else { return None };
         let steps = match &self.feeds {
             Feeds::Slice(spans) => spans.iter().map(|span| span.step.unsigned_abs()).collect(),
-            Feeds::All | Feeds::Along { .. } | Feeds::Named { .. } => vec![1; sides.len()],
+            Feeds::All | Feeds::Segments(_) | Feeds::Named { .. } => vec![1; sides.len()],
         };
         let own = sides.iter().zip(steps).map(|(&side, step)| side.div_ceil(step));
         Some(own.zip(view.shape()).map(|(side, dim)| side.min(dim)).collect())
@@ -176,27 +172,27 @@ impl<'a> Access<'a> {
         if self.view().is_none() {
             return (window.items() * itemsize) as u64;
         }
-        let bytes = |part: &Window| match (self.source.as_chunks(), self.places(part)) {
+        let bytes = |part: &View| match (self.source.as_chunks(), self.places(part)) {
             (Some(chunks), Some(places)) => chunks.bytes_at(&places),
             _ => (part.items() * itemsize) as u64,
         };
-        self.boxes(window).iter().map(bytes).sum()
+        self.parts(window).iter().map(bytes).sum()
     }
 
     /// Returns the box of the operand's chunks that holds the items of a window of the output as they are; `None` if there is
     /// none.
     pub fn stored(&self, window: &Window) -> Option<StoredWindow<'a>> {
         let chunks = self.source.as_chunks()?;
-        let [part] = &self.boxes(window)[..] else { return None };
+        let [part] = &self.parts(window)[..] else { return None };
         let is_all = part.items() == window.items();
         let places = self.places(part).filter(|places| is_all && places.iter().all(|span| span.step == 1))?;
         let places = places.iter().map(|span| span.start..span.start + span.len).collect();
         Some(StoredWindow { chunks: &**chunks, places: Window::new(places, self.source.shape()) })
     }
 
-    /// Returns the places of the operand that a box of the view shows, if the items have the operand's own order of axes.
-    fn places(&self, part: &Window) -> Option<Vec<Span>> {
-        let (places, along) = self.view()?.part(&part.ranges).as_selection(self.source.shape())?;
+    /// Returns the places of the operand that a part of the view shows, if the items have the operand's own order of axes.
+    fn places(&self, part: &View) -> Option<Vec<Span>> {
+        let (places, along) = part.as_selection(self.source.shape())?;
         along.is_sorted().then_some(places)
     }
 }

@@ -19,7 +19,8 @@ use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::resolve_axis;
+use crate::layout::axis::{Span, resolve_axis};
+use crate::layout::segments::{Segment, Segments};
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::layout::view::View;
 use crate::layout::window::{Window, fill_each};
@@ -232,9 +233,13 @@ impl Concat {
 
     /// States how an operand is taken.
     fn access(&self, n: usize) -> Access<'_> {
-        let feeds = Feeds::Along { axis: self.axis, places: self.ends[n]..self.ends[n + 1] };
+        let mut axes: Vec<_> = self.meta.shape.iter().map(|&dim| Segments::whole(dim)).collect();
+        let [begin, end] = [self.ends[n], self.ends[n + 1]];
+        let own = Segment::Run(Span::whole(end - begin));
+        axes[self.axis] = Segments::once(&[Segment::Fill(begin), own, Segment::Fill(axes[self.axis].len() - end)]);
         let operand = &self.operands[n];
-        Access { feeds, ..Access::strided(&operand.source, operand.view(), &self.axes) }
+        let access = Access::strided(&operand.source, operand.view(), &self.axes);
+        Access { feeds: Feeds::Segments(axes), ..access }
     }
 
     /// Returns whether the operands lie as they are one after the other in the output.
