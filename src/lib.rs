@@ -55,7 +55,8 @@
 //! ScatterElementsUpdate-12), [`gather()`] and [`gather_or_zero()`] (OpenVINO Gather-8, ONNX Gather-13), [`gather_nd()`] (ONNX
 //! GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO GatherElements-6),
 //! [`concat()`] and [`stack()`] (ONNX Concat 4 to 13, OpenVINO Concat-1, ONNX ConcatFromSequence), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
-//! Unsqueeze and Flatten of ONNX and OpenVINO) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
+//! Unsqueeze and Flatten of ONNX and OpenVINO), [`pad()`] (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile,
+//! OpenVINO Tile-1) and [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
 //! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
 //! NumPy's notation or built axis by axis.
 //!
@@ -181,12 +182,14 @@ pub use item::element::Element;
 pub use item::meta::{Meta, Order};
 pub use item::tensor::Tensor;
 pub use layout::axis::{Span, StepRange};
+pub use ops::broadcast::{BroadcastRule, broadcast};
 pub use ops::concat::{concat, stack};
 pub use ops::condition::Condition;
 pub use ops::gather::{gather, gather_or_zero};
 pub use ops::gather_elements::gather_elements;
 pub use ops::gather_nd::gather_nd;
 pub use ops::indexed::Index;
+pub use ops::pad::{PadMode, pad};
 pub use ops::reduction::{Reducible, Reduction};
 pub use ops::replace::replace_where;
 pub use ops::reshape::{NewShape, reshape};
@@ -195,6 +198,7 @@ pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;
 pub use ops::slice::{SliceArgs, slice};
 pub use ops::slice_scatter::slice_scatter;
+pub use ops::tile::tile;
 pub use ops::transpose::transpose;
 
 /// What a [`DType`] is made of: the kind of its items, the fields of structured ones, units of time.

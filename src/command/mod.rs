@@ -3,6 +3,7 @@
 mod accept;
 mod arguments;
 mod asked;
+mod broadcast;
 mod check;
 mod completions;
 mod concat;
@@ -26,6 +27,7 @@ mod messages;
 mod meter;
 mod operation;
 mod options;
+mod pad;
 mod renames;
 mod reshape;
 mod scatter_elements;
@@ -37,6 +39,7 @@ mod slice;
 mod slice_scatter;
 mod sources;
 mod textconv;
+mod tile;
 mod transpose;
 mod usage;
 
@@ -143,6 +146,9 @@ sub_commands! {
         "concat" concat::Concat
         "transpose" transpose::Transpose
         "reshape" reshape::Reshape
+        "pad" pad::Pad
+        "tile" tile::Tile
+        "broadcast" broadcast::Broadcast
     }
     "Looking" {
         "show" show::Show

@@ -37,7 +37,7 @@ pub(super) struct Operation<'a> {
     pub data: &'a Operand,
     indices: Option<&'a Operand>,
     updates: Option<&'a Operand>,
-    /// The value of `--fill`, which is given in place of UPDATES.
+    /// The value of `--fill`, which is given in place of UPDATES, or is put where DATA feeds nothing.
     fill: Option<&'a str>,
 }
 
@@ -55,6 +55,11 @@ impl<'a> Operation<'a> {
         check_stdin([data].into_iter().chain(indices))?;
         let (destination, reader) = settle(io, options, false)?;
         Ok(Self { reader, destination, together: false, data, indices, updates: None, fill: None })
+    }
+
+    /// Takes the value of `--fill`, if there is one, for an operator that has an item of its own without it.
+    pub(super) fn filled_with(self, fill: Option<&'a str>) -> Self {
+        Self { fill, ..self }
     }
 
     /// Settles where the output of an operator goes that changes DATA.

@@ -1,5 +1,6 @@
 //! Element types: what an item is and in which order its bytes are.
 
+use super::datetime::NAT;
 use std::sync::Arc;
 
 use crate::error::{Advice, Error, Subject};
@@ -167,6 +168,15 @@ impl DType {
     /// dtype, whose fields have their own.
     pub fn is_big_endian(&self) -> bool {
         self.big
+    }
+
+    /// Returns the bytes of the item that fills places without a value: 0, `False`, an empty string, or "not a time".
+    pub fn default_item(&self) -> Vec<u8> {
+        match (&self.kind, self.big) {
+            (Kind::Datetime(_) | Kind::Timedelta(_), false) => NAT.to_le_bytes().to_vec(),
+            (Kind::Datetime(_) | Kind::Timedelta(_), true) => NAT.to_be_bytes().to_vec(),
+            _ => vec![0; self.itemsize()],
+        }
     }
 
     /// Returns whether items are raw bytes of the size of a number, which may be numbers of a type that NumPy does not

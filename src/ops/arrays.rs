@@ -2,7 +2,7 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension, RawData, Slice};
 
-use crate::error::{Error, Subject};
+use crate::error::{Error, Subject, counted};
 use crate::layout::axis::{Span, resolve_axis};
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
@@ -33,30 +33,57 @@ pub(super) fn check_axis(shape: &[usize], axis: i64) -> Result<usize, Error> {
         .ok_or_else(|| Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1)))
 }
 
+/// Returns the axis that the number at a position of a list names in a tensor of that rank. `shape` is that of the data.
+///
+/// # Errors
+/// About `subject`: an axis outside `[-rank, rank - 1]`.
+pub(super) fn listed_axis(
+    list: &[i64],
+    position: usize,
+    rank: usize,
+    shape: &[usize],
+    subject: Subject,
+) -> Result<usize, Error> {
+    let typed = list[position];
+    resolve_axis(typed, rank).ok_or_else(|| {
+        let range = match rank {
+            0 => "a scalar has no axes".to_owned(),
+            _ => format!("expected one of [-{rank}, {}]", rank - 1),
+        };
+        Error::new(subject, format!("axis {typed} at position {position}, {range} (data {shape:?})"))
+    })
+}
+
 /// Returns the axes that a list names in a tensor of that rank, each once. `shape` is that of the data.
 ///
 /// # Errors
-/// About `subject`: an axis outside `[-rank, rank - 1]`, or one that is named twice.
+/// About `subject`: those of [`listed_axis`]; an axis that is named twice.
 pub(super) fn named_axes(list: &[i64], rank: usize, shape: &[usize], subject: Subject) -> Result<Vec<usize>, Error> {
-    let refuse = |message: String| Err(Error::new(subject, format!("{message} (data {shape:?})")));
     let mut axes = Vec::with_capacity(list.len());
     for (position, &typed) in list.iter().enumerate() {
-        let Some(axis) = resolve_axis(typed, rank) else {
-            let range = match rank {
-                0 => "a scalar has no axes".to_owned(),
-                _ => format!("expected one of [-{rank}, {}]", rank - 1),
-            };
-            return refuse(format!("axis {typed} at position {position}, {range}"));
-        };
+        let axis = listed_axis(list, position, rank, shape, subject)?;
         if let Some(earlier) = axes.iter().position(|&other| other == axis) {
             let other = list[earlier];
-            return refuse(format!(
-                "axis {axis} is named twice: {other} at position {earlier}, {typed} at position {position}"
-            ));
+            let twice =
+                format!("axis {axis} is named twice: {other} at position {earlier}, {typed} at position {position}");
+            return Err(Error::new(subject, format!("{twice} (data {shape:?})")));
         }
         axes.push(axis);
     }
     Ok(axes)
+}
+
+/// Checks that a list has a number for each of some axes of data of that shape.
+pub(super) fn check_length(list: &[i64], axes: usize, shape: &[usize], subject: Subject) -> Result<(), Error> {
+    let found = || counted(list.len(), "number", "numbers");
+    let refuse = || Error::new(subject, format!("{}, expected {axes}, one for each axis (data {shape:?})", found()));
+    if list.len() == axes { Ok(()) } else { Err(refuse()) }
+}
+
+/// Returns the axes of data of some rank for an output of `rank` axes or more, whose last ones they are.
+pub(super) fn leading(of_data: usize, rank: usize) -> Vec<Option<usize>> {
+    let new = rank - of_data;
+    (0..rank).map(|axis| axis.checked_sub(new)).collect()
 }
 
 /// Checks that `updates` have the shape `expected`, or, where one value stands for all of them, that there are no more of

@@ -7,21 +7,27 @@
 //!
 //! An operator with several outputs is several calls on the same data.
 
+use super::arranged::Arrangement;
+use super::broadcast::BroadcastRule;
 use super::concat::{self, Joined, Joining};
 use super::converted::Converted;
 use super::fill::{Fill, Limits};
 use super::indexed::{IndexSpec, LinkedGather, OutOfRange, ScatterOperands, ScatterRule, each_window};
+use super::pad::PadMode;
 use super::reduction::{Reduction, Repeats};
 use super::reshape::{NewShape, reshaped};
 use super::selection::Selection;
 use super::slice::SliceArgs;
 use super::slice_scatter::SliceScatter;
 use super::tally::Application;
-use super::{gather, gather_elements, gather_nd, scatter_elements, scatter_nd, scatter_update, transpose};
+use super::{
+    broadcast, gather, gather_elements, gather_nd, pad, scatter_elements, scatter_nd, scatter_update, tile, transpose,
+};
 use crate::error::{Error, Result, Subject, counted, malformed};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
+use crate::memory::Buffer;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
@@ -62,6 +68,12 @@ pub enum Call {
     Transpose { axes: Option<Vec<i64>> },
     /// The data with other dims.
     Reshape(NewShape),
+    /// The data with places before and behind those of these axes, or of all. Updates of one item are what they hold.
+    Pad { before: Vec<i64>, after: Vec<i64>, axes: Option<Vec<i64>>, mode: PadMode },
+    /// Each axis of the data again and again.
+    Tile { repeats: Vec<i64> },
+    /// The data with axes of one place repeated.
+    Broadcast { shape: Vec<i64>, rule: BroadcastRule },
 }
 
 /// The tensors that a call takes.
@@ -105,6 +117,8 @@ pub enum Resolved {
     Transposed(Vec<usize>),
     /// The output has these dims.
     Reshaped(Vec<usize>),
+    /// Each axis of the output is a list of segments of an axis of the data.
+    Arranged(Arrangement),
 }
 
 impl Call {
@@ -170,6 +184,14 @@ impl Call {
                 (String::new(), Resolved::Transposed(transpose::check(shapes[0], axes.as_deref())?))
             }
             Self::Reshape(ref to) => (String::new(), Resolved::Reshaped(to.resolve(shapes[0])?)),
+            Self::Pad { ref before, ref after, ref axes, mode } => {
+                let padded = pad::check(shapes[0], before, after, axes.as_deref(), mode)?;
+                (String::new(), Resolved::Arranged(padded))
+            }
+            Self::Tile { ref repeats } => (String::new(), Resolved::Arranged(tile::check(shapes[0], repeats)?)),
+            Self::Broadcast { ref shape, ref rule } => {
+                (String::new(), Resolved::Arranged(broadcast::check(shapes[0], shape, rule)?))
+            }
         };
         let counts = |spec: &IndexSpec| vec![format!("{given}: {}", spec.counted())];
         let (details, updates) = match &resolved {
@@ -183,6 +205,8 @@ impl Call {
             }
             Resolved::Transposed(axes) => (vec![format!("axes {axes:?}")], None),
             Resolved::Reshaped(dims) => (vec![format!("shape {dims:?}")], None),
+            // one item fills all that the data does not feed
+            Resolved::Arranged(arranged) => (vec![format!("shape {:?}", arranged.shape())], Some(Vec::new())),
         };
         Ok(ResolvedCall { details, updates, resolved })
     }
@@ -230,6 +254,12 @@ impl ResolvedCall {
             Resolved::Joined(joined) => Box::new(joined.link(operands.data)?),
             Resolved::Transposed(axes) => Box::new(Selection::transposed(operands.into_data(), &axes)),
             Resolved::Reshaped(dims) => reshaped(operands.into_data(), dims),
+            Resolved::Arranged(arrangement) => {
+                let updates = operands.updates.take();
+                let data = operands.into_data();
+                let item = updates.map_or_else(|| Ok(data.dtype().default_item()), |item| item_of(&data, item))?;
+                Box::new(arrangement.link(data, item)?)
+            }
         })
     }
 }
@@ -286,6 +316,14 @@ fn updates_of(data: &Source, mut updates: Source) -> Result<Converted> {
         })?;
     }
     Ok(Converted::new(updates, conversion))
+}
+
+/// Returns the one item of updates as an item of `data`.
+fn item_of(data: &Source, updates: Source) -> Result<Vec<u8>> {
+    let updates = updates_of(data, updates)?;
+    let mut item = vec![0; updates.itemsize()];
+    updates.read(updates.view(), &mut item, &mut Buffer::default())?;
+    Ok(item)
 }
 
 /// Returns a line for each axis about the places that are taken of it.
@@ -427,12 +465,32 @@ mod tests {
                 "shape [3, 2]",
                 array![[0, 1], [2, 3], [4, 5]].into_dyn(),
             ),
+            (
+                Call::Pad { before: vec![1], after: vec![0], axes: Some(vec![-1]), mode: PadMode::Constant },
+                operands(None, Some(ndarray::arr0(7).into_dyn())),
+                "shape [2, 4]",
+                array![[7, 0, 1, 2], [7, 3, 4, 5]].into_dyn(),
+            ),
+            (
+                Call::Tile { repeats: vec![1, 2] },
+                operands(None, None),
+                "shape [2, 6]",
+                array![[0, 1, 2, 0, 1, 2], [3, 4, 5, 3, 4, 5]].into_dyn(),
+            ),
+            (
+                Call::Broadcast { shape: vec![2, 1, 1], rule: BroadcastRule::Bidirectional },
+                operands(None, None),
+                "shape [2, 2, 3]",
+                array![[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]].into_dyn(),
+            ),
         ];
         for (call, operands, details, expected) in rows {
             let metas: Vec<_> = operands.data.iter().map(Source::meta).collect();
             let [indices, updates] = [&operands.indices, &operands.updates].map(|it| it.as_ref().map(Source::shape));
             let resolved = call.resolve(&metas, indices, updates).unwrap();
             assert_eq!(resolved.details.join("; "), details, "{call:?}");
+            let is_arranged = matches!(resolved.resolved, Resolved::Arranged(_));
+            let updates = if is_arranged { Some(&[][..]) } else { updates };
             assert_eq!(resolved.updates.as_deref(), updates, "{call:?}");
             // one value for all places has no shape of its own
             let alone = call.resolve(&metas, indices, None).unwrap();

@@ -2,8 +2,10 @@
 //! for reading. No operator knows a format: it is given shapes, numbers and sources of items.
 
 pub mod access;
+pub mod arranged;
 mod arrays;
 pub mod basic_index;
+pub mod broadcast;
 pub mod call;
 pub mod cast;
 pub mod concat;
@@ -17,6 +19,7 @@ pub mod gather_nd;
 pub mod indexed;
 pub mod machine;
 pub mod matcher;
+pub mod pad;
 pub mod reduction;
 pub mod replace;
 pub mod reshape;
@@ -27,4 +30,5 @@ pub mod selection;
 pub mod slice;
 pub mod slice_scatter;
 pub mod tally;
+pub mod tile;
 pub mod transpose;

@@ -1,0 +1,204 @@
+//! Arrangements: outputs whose axes are lists of [segments](crate::layout::segments) of those of the data. Pad, tile, roll and
+//! broadcast make one of their arguments, and are the same operator from there on.
+
+use std::convert::Infallible;
+
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+
+use super::access::{Access, Feeds, Pattern, StoredWindow};
+use super::arrays::{check_shape, items};
+use super::converted::Converted;
+use super::copy::must_settle;
+use super::fill::{Fill, Limits, Region, Scratch};
+use crate::error::{Error, Result, Subject};
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::layout::segments::{Segments, arrange};
+use crate::layout::shape::bytes_of;
+use crate::layout::view::View;
+use crate::layout::walk::{copy, copy_bytes};
+use crate::layout::window::{Window, boxes_of_run, fill_each};
+use crate::memory;
+use crate::storage::conversion::Conversion;
+use crate::storage::source::Source;
+
+/// Where the items of an output come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrangement {
+    /// For each axis of the output the axis of the data that it takes places of; `None` for one place.
+    axes: Vec<Option<usize>>,
+    /// The places of each axis of the output. If they are those of one axis, all items of the data as they are counted in C order,
+    /// the output has the shape of the data.
+    segments: Vec<Segments>,
+    /// The dims of the output.
+    shape: Vec<usize>,
+    is_counted: bool,
+}
+
+impl Arrangement {
+    /// Makes an output that has the places of these segments of the axes of the data, one list for each.
+    ///
+    /// # Errors
+    /// More axes than a tensor may have, or more items than can be counted.
+    pub fn new(segments: Vec<Segments>) -> Result<Self> {
+        let axes = (0..segments.len()).map(Some).collect();
+        Self::along(axes, segments)
+    }
+
+    /// Makes an output each of whose axes has the places of these segments of an axis of the data, or of an axis of one place,
+    /// which is `None`. Axes of one place may be left out.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn along(axes: Vec<Option<usize>>, segments: Vec<Segments>) -> Result<Self> {
+        let shape: Vec<usize> = segments.iter().map(Segments::len).collect();
+        check_shape(&shape, Subject::Output)?;
+        Ok(Self { axes, segments, shape, is_counted: false })
+    }
+
+    /// Makes an output of the shape of the data from segments of all its items, as they are counted in C order.
+    pub fn counted(shape: &[usize], segments: Segments) -> Self {
+        let axes = (0..shape.len()).map(Some).collect();
+        Self { axes, segments: vec![segments], shape: shape.to_vec(), is_counted: true }
+    }
+
+    /// Returns the dims of the output.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Links the data, and the item that fills the places which it does not feed.
+    ///
+    /// # Errors
+    /// More bytes than can be counted.
+    pub fn link(self, data: Source, item: Vec<u8>) -> Result<Arranged> {
+        let dtype = data.dtype().clone();
+        if bytes_of(&self.shape, dtype.itemsize()).is_none() {
+            let message = format!("more bytes than can be counted ({} {:?})", dtype.name(), self.shape);
+            return Err(Error::new(Subject::Output, message));
+        }
+        let data = Converted::new(data, Conversion::identity(&dtype)).along(&self.axes);
+        Ok(Arranged { meta: Meta::new(dtype, self.shape.clone()), data, arrangement: self, item })
+    }
+
+    /// Arranges the items of an array. `item` is put where it does not feed the output.
+    ///
+    /// # Errors
+    /// More bytes than can be counted.
+    pub(super) fn of_array<T: Copy, D: Dimension>(
+        &self,
+        data: &ArrayBase<impl Data<Elem = T>, D>,
+        item: Option<T>,
+    ) -> Result<ArrayD<T>> {
+        if bytes_of(&self.shape, size_of::<T>()).is_none() {
+            return Err(Error::new(
+                Subject::Output,
+                format!("more bytes than can be counted (shape {:?})", self.shape),
+            ));
+        }
+        let items = items(data);
+        // an output without any item to begin with has none
+        let out = item.or(items.first().copied()).map_or(Vec::new(), |item| {
+            let mut out = vec![item; self.shape.iter().product()];
+            self.fill(&View::c_order(data.shape()), &[item], &mut out, |from, out, place| {
+                copy(&items, from, out, place)
+            });
+            out
+        });
+        Ok(ArrayD::from_shape_vec(self.shape.clone(), out).expect("an item for each place"))
+    }
+
+    /// Arranges the items of a tensor. `item` has the bytes of one item.
+    ///
+    /// # Errors
+    /// Not enough memory; more bytes than can be counted.
+    pub(super) fn of_tensor(&self, data: &Tensor, item: &[u8]) -> Result<Tensor> {
+        let itemsize = data.dtype().itemsize();
+        let mut out = memory::zeros(self.shape.iter().product::<usize>().saturating_mul(itemsize))?;
+        self.fill(&View::c_order(data.shape()), item, &mut out, |from, out, place| {
+            copy_bytes(data.bytes(), from, out, place, itemsize);
+        });
+        Tensor::new(data.dtype().clone(), self.shape.clone(), out)
+    }
+
+    /// Makes `out` all items of the output from data that `view` shows. `copy(from, out, place)` copies items.
+    fn fill<T: Copy>(&self, view: &View, item: &[T], out: &mut [T], copy: impl Fn(&View, &mut [T], &View)) {
+        let view = if self.is_counted { View::c_order(&[view.items()]) } else { view.along(&self.axes) };
+        let pieces: Vec<_> = self.segments.iter().map(|axis| axis.pieces(&(0..axis.len()))).collect();
+        let Ok(()) = arrange(&pieces, item, out, |places, place, out| -> Result<(), Infallible> {
+            copy(&view.select(places), out, place);
+            Ok(())
+        });
+    }
+}
+
+/// An arrangement of the items of a tensor.
+#[derive(Debug)]
+pub struct Arranged {
+    meta: Meta,
+    data: Converted,
+    arrangement: Arrangement,
+    /// The item that fills what the data does not feed.
+    item: Vec<u8>,
+}
+
+impl Arranged {
+    /// Makes `out` the items of a window, which is one of a single axis where items are counted.
+    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let Arrangement { segments, is_counted, .. } = &self.arrangement;
+        let pieces: Vec<_> = segments.iter().zip(&window.ranges).map(|(axis, range)| axis.pieces(range)).collect();
+        arrange(&pieces, &self.item, out, |places, place, out| {
+            let (view, [span, ..]) = (self.data.view(), places) else {
+                return self.data.read_to(self.data.view(), place, out, scratch);
+            };
+            if !is_counted {
+                return self.data.read_to(&view.select(places), place, out, scratch);
+            }
+            let first = place.as_run().expect("places of one axis follow each other") * self.data.itemsize();
+            let boxes = boxes_of_run(&view.shape(), span.start, span.start + span.len);
+            fill_each(&boxes, self.data.itemsize(), &mut out[first..], |window, out| {
+                self.data.read(&view.part(&window.ranges), out, &mut scratch.gathered)
+            })
+        })
+    }
+}
+
+impl Fill for Arranged {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn reads(&self) -> Vec<Access<'_>> {
+        let Arrangement { axes, segments, is_counted, .. } = &self.arrangement;
+        let access = Access::strided(&self.data.source, self.data.view(), axes);
+        let pattern = if *is_counted { Pattern::Counted { view: self.data.view().clone() } } else { access.pattern };
+        vec![Access { source: access.source, feeds: Feeds::Segments(segments.clone()), pattern }]
+    }
+
+    fn prepare(&mut self, limits: Limits) -> Result<()> {
+        let Arrangement { segments, is_counted, .. } = &self.arrangement;
+        if *is_counted {
+            self.data.source.flatten(limits.threads)?;
+        }
+        let is_forward = segments.iter().all(Segments::is_forward);
+        if self.data.source.is_stream() && (!is_forward || must_settle(&self.data.source, self.data.view(), limits)) {
+            self.data.source.settle()?;
+        }
+        Ok(())
+    }
+
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
+        if self.arrangement.is_counted {
+            return fill_each(&region.runs(shape), itemsize, out, |run, out| {
+                let places = run.start..run.start + run.items();
+                self.fill_box(&Window { ranges: vec![places], ..*run }, out, scratch)
+            });
+        }
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
+    }
+
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
+        Ok(if self.arrangement.is_counted { None } else { self.reads()[0].stored(window) })
+    }
+}

@@ -1,0 +1,141 @@
+//! Broadcast: [ONNX Expand](https://onnx.ai/onnx/operators/onnx__Expand.html) and OpenVINO's Broadcast in its versions 1 and
+//! [3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/broadcast-3.html):
+//! axes of one place repeat it.
+
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+
+use super::arranged::Arrangement;
+use super::arrays::{check_length, check_most_axes, check_shape, leading, named_axes};
+use crate::error::{Error, Result, Subject};
+use crate::item::tensor::Tensor;
+use crate::layout::axis::Span;
+use crate::layout::segments::{Segment, Segments};
+
+/// How the axes of the data become those of a shape.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BroadcastRule {
+    /// The last axis of the data is the last one of the output, which has the shape: NumPy's `broadcast_to`.
+    #[default]
+    Numpy,
+    /// As in NumPy, but where the shape is 1, or has no axis, the output has the dim of the data: ONNX Expand, and `bidirectional`
+    /// of Broadcast-3.
+    Bidirectional,
+    /// Each axis of the data is this one of the output: `explicit` of OpenVINO.
+    Axes(Vec<i64>),
+}
+
+/// Checks that data of that shape can be broadcast to another one.
+///
+/// # Errors
+/// A negative dim, or one to which that of the data cannot be repeated ([`Subject::Argument`]); axes that are out of range,
+/// named twice or not in ascending order, or not one for each of the data ([`Subject::Axes`]); an output that cannot be counted.
+pub fn check(shape: &[usize], to: &[i64], rule: &BroadcastRule) -> Result<Arrangement> {
+    check_shape(shape, Subject::Data)?;
+    let refuse = |message| Error::new(Subject::Argument("shape"), format!("{message} (data {shape:?})"));
+    let dims = to.iter().map(|&dim| usize::try_from(dim).map_err(|_| refuse(format!("{dim}, expected 0 or more"))));
+    let mut dims = dims.collect::<Result<Vec<_>>>()?;
+    let both = *rule == BroadcastRule::Bidirectional;
+    if both && dims.len() < shape.len() {
+        dims.splice(0..0, vec![1; shape.len() - dims.len()]);
+    }
+    check_most_axes(&dims, Subject::Output)?;
+    let axes = match rule {
+        BroadcastRule::Axes(list) => {
+            check_length(list, shape.len(), shape, Subject::Axes)?;
+            let own = named_axes(list, dims.len(), shape, Subject::Axes)?;
+            if !own.is_sorted() {
+                return Err(Error::new(Subject::Axes, format!("{list:?}, expected ascending ones (data {shape:?})")));
+            }
+            (0..dims.len()).map(|axis| own.iter().position(|&at| at == axis)).collect()
+        }
+        _ if dims.len() < shape.len() => return Err(refuse(format!("{to:?}, expected {} axes or more", shape.len()))),
+        _ => leading(shape.len(), dims.len()),
+    };
+    let of_axis = |(axis, &len): (&Option<usize>, &usize)| match axis.map_or(1, |axis| shape[axis]) {
+        dim if dim == len || both && len == 1 => Ok(Segments::whole(dim)),
+        1 => Ok(Segments::once(&[Segment::Run(Span { start: 0, step: 0, len })])),
+        dim => Err(refuse(format!("{len} for a dim of {dim}, expected {dim}"))),
+    };
+    let segments = axes.iter().zip(&dims).map(of_axis).collect::<Result<_>>()?;
+    Arrangement::along(axes, segments)
+}
+
+/// Repeats axes of one place of `data`, so that it has another shape.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{BroadcastRule, broadcast};
+/// assert_eq!(broadcast(&array![[1], [2]], &[2, 2], &BroadcastRule::Numpy)?, array![[1, 1], [2, 2]].into_dyn());
+/// assert_eq!(broadcast(&array![1, 2], &[2, 2], &BroadcastRule::Axes(vec![0]))?, array![[1, 1], [2, 2]].into_dyn());
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`].
+pub fn broadcast<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    shape: &[i64],
+    rule: &BroadcastRule,
+) -> Result<ArrayD<T>> {
+    check(data.shape(), shape, rule)?.of_array(data, None)
+}
+
+impl Tensor {
+    /// Repeats axes of one place of the tensor, whatever its dtype, as [`broadcast`](crate::broadcast()) does.
+    ///
+    /// # Errors
+    /// Those of [`broadcast`](crate::broadcast()); not enough memory.
+    pub fn broadcast(&self, shape: &[i64], rule: &BroadcastRule) -> Result<Self> {
+        check(self.shape(), shape, rule)?.of_tensor(self, &self.dtype().default_item())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    #[test]
+    fn by_each_rule() {
+        let row = array![1, 2, 3];
+        let column = array![[1], [2]];
+        let (numpy, both) = (&BroadcastRule::Numpy, &BroadcastRule::Bidirectional);
+        let two = array![[1, 2, 3], [1, 2, 3]].into_dyn();
+        assert_eq!(broadcast(&row, &[2, 3], numpy), Ok(two.clone()));
+        assert_eq!(broadcast(&row, &[2, 1], both), Ok(two));
+        // the shape may be shorter than that of the data
+        let three = array![[1, 1, 1], [2, 2, 2]].into_dyn();
+        assert_eq!(broadcast(&column, &[3], both), Ok(three.clone()));
+        assert_eq!(broadcast(&array![1, 2], &[2, 3], &BroadcastRule::Axes(vec![0])), Ok(three));
+        assert_eq!(broadcast(&ndarray::arr0(5), &[2], numpy), Ok(array![5, 5].into_dyn()));
+        assert_eq!(broadcast(&column, &[2, 0], numpy).unwrap().shape(), [2, 0]);
+        let none = ndarray::Array2::<u8>::zeros((0, 1));
+        assert_eq!(broadcast(&none, &[3, 1, 4], both).unwrap().shape(), [3, 0, 4]);
+    }
+
+    #[test]
+    fn refused() {
+        let data = array![[1, 2]];
+        let error = |shape: &[i64], rule| broadcast(&data, shape, &rule).unwrap_err().to_string();
+        let axes = |axes: &[i64]| BroadcastRule::Axes(axes.to_vec());
+        let rows = [
+            (error(&[2, 3], BroadcastRule::Numpy), "shape: 3 for a dim of 2, expected 2 (data [1, 2])"),
+            (error(&[2, 1], BroadcastRule::Numpy), "shape: 1 for a dim of 2, expected 2 (data [1, 2])"),
+            (error(&[2], BroadcastRule::Numpy), "shape: [2], expected 2 axes or more (data [1, 2])"),
+            (error(&[1, 0], BroadcastRule::Bidirectional), "shape: 0 for a dim of 2, expected 2 (data [1, 2])"),
+            (error(&[2, -1], BroadcastRule::Bidirectional), "shape: -1, expected 0 or more (data [1, 2])"),
+            (error(&[1, 2], axes(&[0])), "axes: 1 number, expected 2, one for each axis (data [1, 2])"),
+            (error(&[2, 1], axes(&[1, 0])), "axes: [1, 0], expected ascending ones (data [1, 2])"),
+            (error(&[2, 2], axes(&[0, 2])), "axes: axis 2 at position 1, expected one of [-2, 1] (data [1, 2])"),
+            (
+                error(&[i64::MAX, 2], BroadcastRule::Numpy),
+                "output: more items than can be counted (shape [9223372036854775807, 2])",
+            ),
+        ];
+        for (found, expected) in rows {
+            assert_eq!(found, expected);
+        }
+        assert_eq!(error(&[1; 65], BroadcastRule::Numpy), "output: rank 65, expected at most 64");
+    }
+}

@@ -1,0 +1,253 @@
+//! Pad, as [ONNX](https://onnx.ai/onnx/operators/onnx__Pad.html) specifies it from version 2 on and OpenVINO in its versions 1 and
+//! [12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/pad-12.html): places
+//! before and behind those that each axis has.
+
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+
+use super::arranged::Arrangement;
+use super::arrays::{check_length, check_shape, named_axes};
+use crate::error::{Error, Result, Subject};
+use crate::item::tensor::Tensor;
+use crate::layout::axis::Span;
+use crate::layout::segments::{Segment, Segments};
+
+/// What the places hold that are added to an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PadMode {
+    /// One item.
+    #[default]
+    Constant,
+    /// The first or the last place of the axis.
+    Edge,
+    /// The axis mirrored at its first or last place, which is not repeated.
+    Reflect,
+    /// The axis mirrored together with its first or last place.
+    Symmetric,
+    /// The axis from its other end on.
+    Wrap,
+}
+
+/// Checks how many places are added before and behind each of `axes`, or of all axes. Negative numbers take places away, before
+/// any is added.
+///
+/// # Errors
+/// Lists that differ in length from the axes ([`Subject::Argument`]); axes out of range or named twice ([`Subject::Axes`]); more
+/// places to take away than there are, or none to repeat; an output that cannot be counted.
+pub fn check(
+    shape: &[usize],
+    before: &[i64],
+    after: &[i64],
+    axes: Option<&[i64]>,
+    mode: PadMode,
+) -> Result<Arrangement> {
+    check_shape(shape, Subject::Data)?;
+    let rank = shape.len();
+    let axes = axes.map_or_else(|| Ok((0..rank).collect()), |axes| named_axes(axes, rank, shape, Subject::Axes))?;
+    for (name, list) in [("before", before), ("after", after)] {
+        check_length(list, axes.len(), shape, Subject::Argument(name))?;
+    }
+    let mut segments: Vec<_> = shape.iter().map(|&dim| Segments::whole(dim)).collect();
+    for ((&axis, &before), &after) in axes.iter().zip(before).zip(after) {
+        segments[axis] = padded(shape[axis], before, after, mode)
+            .map_err(|message| Error::new(Subject::Data, format!("{message} (axis {axis} of {shape:?})")))?;
+    }
+    Arrangement::new(segments)
+}
+
+/// Returns an axis with places added, or taken away, before and behind it; or what is wrong with that.
+fn padded(dim: usize, before: i64, after: i64, mode: PadMode) -> Result<Segments, String> {
+    let [less, behind] = [before, after].map(|places| usize::try_from(places.saturating_neg()).unwrap_or(0));
+    let [before, after] = [before, after].map(|places| usize::try_from(places).unwrap_or(0));
+    let len = dim.checked_sub(less).and_then(|dim| dim.checked_sub(behind));
+    let len = len.ok_or_else(|| format!("{less} and {behind} places to take away, of {dim}"))?;
+    let own = Segment::Run(Span { start: less, step: 1, len });
+    let all =
+        before.checked_add(len).and_then(|all| all.checked_add(after)).ok_or("more places than can be counted")?;
+    let edge = |start, len| Segment::Run(Span { start, step: 0, len });
+    if all > len && len == 0 && mode != PadMode::Constant {
+        return Err("no place to repeat: only a constant can be added".to_owned());
+    }
+    let cycle = |list: &[Segment], period: usize| Segments::cycle(list, (period - before % period) % period, all);
+    let back = |start, len| Segment::Run(Span { start, step: -1, len });
+    Ok(match mode {
+        _ if all == len => Segments::once(&[own]),
+        PadMode::Constant => Segments::once(&[Segment::Fill(before), own, Segment::Fill(after)]),
+        PadMode::Edge => Segments::once(&[edge(less, before), own, edge(less + len - 1, after)]),
+        PadMode::Reflect if len == 1 => Segments::once(&[edge(less, all)]),
+        PadMode::Reflect => cycle(&[own, back(less + len - 2, len - 2)], 2 * len - 2),
+        PadMode::Symmetric => cycle(&[own, back(less + len - 1, len)], 2 * len),
+        PadMode::Wrap => cycle(&[own], len),
+    })
+}
+
+/// Adds places before and behind the axes of `data`, or takes them away where a number is negative. `axes` names the axes of both
+/// lists, without it there is a number for each; `item` is put where the mode is [`PadMode::Constant`].
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{PadMode, pad};
+/// let data = array![[1, 2], [3, 4]];
+/// assert_eq!(pad(&data, &[0, 1], &[1, 0], None, PadMode::Constant, 9)?, array![[9, 1, 2], [9, 3, 4], [9, 9, 9]].into_dyn());
+/// assert_eq!(pad(&data, &[-1], &[3], Some(&[0]), PadMode::Edge, 0)?, array![[3, 4], [3, 4], [3, 4], [3, 4]].into_dyn());
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`].
+pub fn pad<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    before: &[i64],
+    after: &[i64],
+    axes: Option<&[i64]>,
+    mode: PadMode,
+    item: T,
+) -> Result<ArrayD<T>> {
+    check(data.shape(), before, after, axes, mode)?.of_array(data, Some(item))
+}
+
+impl Tensor {
+    /// Adds places before and behind the axes of the tensor, whatever its dtype, as [`pad`](crate::pad()) does. In the mode
+    /// [`PadMode::Constant`] these hold the dtype's [default item](crate::DType::default_item).
+    ///
+    /// # Errors
+    /// Those of [`pad`](crate::pad()); not enough memory.
+    pub fn pad(&self, before: &[i64], after: &[i64], axes: Option<&[i64]>, mode: PadMode) -> Result<Self> {
+        check(self.shape(), before, after, axes, mode)?.of_tensor(self, &self.dtype().default_item())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{ArrayD, IxDyn, array};
+
+    use super::*;
+
+    const MODES: [PadMode; 5] = [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap];
+
+    /// The place of an axis that a place before or behind it shows, by going there step by step.
+    fn walked(place: i64, dim: i64, mode: PadMode) -> Option<usize> {
+        let mut at = place;
+        while !(0..dim).contains(&at) {
+            at = match mode {
+                PadMode::Constant => return None,
+                PadMode::Edge => at.clamp(0, dim - 1),
+                PadMode::Reflect if dim == 1 => 0,
+                PadMode::Reflect if at < 0 => -at,
+                PadMode::Reflect => 2 * (dim - 1) - at,
+                PadMode::Symmetric if at < 0 => -1 - at,
+                PadMode::Symmetric => 2 * dim - 1 - at,
+                PadMode::Wrap if at < 0 => at + dim,
+                PadMode::Wrap => at - dim,
+            };
+        }
+        Some(at as usize)
+    }
+
+    #[test]
+    fn every_mode_walks_along_the_axis() {
+        for dim in 0..6_i64 {
+            let data = ArrayD::from_shape_fn(IxDyn(&[dim as usize, 2]), |at| (at[0] * 2 + at[1]) as i64);
+            for mode in MODES {
+                for (before, after) in (-2..14).flat_map(|before| (-2..14).map(move |after| (before, after))) {
+                    let found = pad(&data, &[before], &[after], Some(&[0]), mode, 99);
+                    let (first, last) = ((-before).max(0), dim - (-after).max(0));
+                    let adds = before > 0 || after > 0;
+                    if first > last || first == last && adds && mode != PadMode::Constant {
+                        assert!(found.is_err(), "{dim} {mode:?} {before} {after}");
+                        continue;
+                    }
+                    let cut = last - first;
+                    let len = (before.max(0) + cut + after.max(0)) as usize;
+                    let expected = ArrayD::from_shape_fn(IxDyn(&[len, 2]), |at| {
+                        let place = walked(at[0] as i64 - before.max(0), cut, mode);
+                        place.map_or(99, |place| data[[first as usize + place, at[1]]])
+                    });
+                    assert_eq!(found, Ok(expected), "{dim} {mode:?} {before} {after}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_specifications_examples() {
+        let data = array![[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]];
+        // the four examples of Pad-12, in the order of the modes
+        let rows: [(PadMode, ArrayD<i32>); 4] = [
+            (
+                PadMode::Constant,
+                array![
+                    [0, 1, 2, 3, 4, 0, 0, 0],
+                    [0, 5, 6, 7, 8, 0, 0, 0],
+                    [0, 9, 10, 11, 12, 0, 0, 0],
+                    [0, 0, 0, 0, 0, 0, 0, 0],
+                    [0, 0, 0, 0, 0, 0, 0, 0]
+                ]
+                .into_dyn(),
+            ),
+            (
+                PadMode::Edge,
+                array![
+                    [1, 1, 2, 3, 4, 4, 4, 4],
+                    [5, 5, 6, 7, 8, 8, 8, 8],
+                    [9, 9, 10, 11, 12, 12, 12, 12],
+                    [9, 9, 10, 11, 12, 12, 12, 12],
+                    [9, 9, 10, 11, 12, 12, 12, 12]
+                ]
+                .into_dyn(),
+            ),
+            (
+                PadMode::Reflect,
+                array![
+                    [2, 1, 2, 3, 4, 3, 2, 1],
+                    [6, 5, 6, 7, 8, 7, 6, 5],
+                    [10, 9, 10, 11, 12, 11, 10, 9],
+                    [6, 5, 6, 7, 8, 7, 6, 5],
+                    [2, 1, 2, 3, 4, 3, 2, 1]
+                ]
+                .into_dyn(),
+            ),
+            (
+                PadMode::Symmetric,
+                array![
+                    [1, 1, 2, 3, 4, 4, 3, 2],
+                    [5, 5, 6, 7, 8, 8, 7, 6],
+                    [9, 9, 10, 11, 12, 12, 11, 10],
+                    [9, 9, 10, 11, 12, 12, 11, 10],
+                    [5, 5, 6, 7, 8, 8, 7, 6]
+                ]
+                .into_dyn(),
+            ),
+        ];
+        for (mode, expected) in rows {
+            assert_eq!(pad(&data, &[0, 1], &[2, 3], None, mode, 0), Ok(expected), "{mode:?}");
+        }
+        let taken = array![[0, 1, 2, 3], [0, 5, 6, 7], [0, 9, 10, 11], [0, 0, 0, 0], [0, 0, 0, 0]].into_dyn();
+        assert_eq!(pad(&data, &[0, 1], &[2, -1], None, PadMode::Constant, 0), Ok(taken));
+    }
+
+    #[test]
+    fn refused() {
+        let data = array![[1, 2, 3]];
+        let error = |before: &[i64], after: &[i64], axes| {
+            pad(&data, before, after, axes, PadMode::Constant, 0).unwrap_err().to_string()
+        };
+        let rows = [
+            (error(&[1], &[0, 0], None), "before: 1 number, expected 2, one for each axis (data [1, 3])"),
+            (error(&[0, 1], &[0], None), "after: 1 number, expected 2, one for each axis (data [1, 3])"),
+            (error(&[0], &[0], Some(&[2])), "axes: axis 2 at position 0, expected one of [-2, 1] (data [1, 3])"),
+            (error(&[0, -2], &[0, -2], None), "data: 2 and 2 places to take away, of 3 (axis 1 of [1, 3])"),
+            (
+                error(&[0, i64::MIN], &[0, 1], None),
+                "data: 9223372036854775807 and 0 places to take away, of 3 (axis 1 of [1, 3])",
+            ),
+            (error(&[0, i64::MAX], &[0, i64::MAX], None), "data: more places than can be counted (axis 1 of [1, 3])"),
+            (
+                error(&[0, i64::MAX / 2], &[0, 9], None),
+                "output: more bytes than can be counted (shape [1, 4611686018427387915])",
+            ),
+        ];
+        for (found, expected) in rows {
+            assert_eq!(found, expected);
+        }
+    }
+}
