@@ -5,6 +5,7 @@
 //! refused before a long computation, and so that nothing later asks the file system again. It takes the tensors of the
 //! output once, with [`Destination::write`].
 
+use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::format::{FileOptions, Format, files, shards};
 use crate::item::meta::Meta;
 use crate::ops::fill::Fill;
 use crate::storage::parts::Parts;
+use crate::storage::platform::allow_open_files;
 use crate::storage::signals;
 use crate::storage::source::merged;
 use crate::storage::target::{OpenOutput, Target};
@@ -46,7 +48,19 @@ enum OutputPlace<'a> {
     New { format: Format, target: Target },
     /// An index, and shards of safetensors beside it.
     Index(ShardIndex<'a>),
+    /// A file or folder of its own for each tensor.
+    Files(NumberedFiles<'a>),
 }
+
+/// Files that are called by the numbers of their tensors.
+struct NumberedFiles<'a> {
+    format: Format,
+    /// The path, with a [`NUMBER`] in its last name.
+    pattern: &'a str,
+}
+
+/// Stands for the number of a tensor in the name of its file.
+const NUMBER: char = '*';
 
 /// An index of shards.
 struct ShardIndex<'a> {
@@ -67,6 +81,33 @@ impl<'a> Destination<'a> {
         Ok(Self { run, options, place, is_edit: false })
     }
 
+    /// Settles where the tensors of an operator with several outputs go: into one container, or each into a file of its own if
+    /// the name has a [`NUMBER`].
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of); a file that holds one tensor, or standard output.
+    pub(super) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
+        let file_name = options.path().and_then(Path::file_name).and_then(OsStr::to_str);
+        if let (Some(pattern), Some(1)) =
+            (options.path().and_then(Path::to_str), file_name.map(|name| name.matches(NUMBER).count()))
+            && pattern.matches(NUMBER).count() == 1
+        {
+            let place = OutputPlace::Files(NumberedFiles { format: options.format()?, pattern });
+            return Ok(Self { run, options, place, is_edit: false });
+        }
+        let it = Self::of(run, options, false)?;
+        if !it.format().is_some_and(Format::is_container) {
+            let label = options.label();
+            bail!("{label}: holds one tensor: -o 'OUT-*.npy' makes a file for each, -o OUT.npz holds all");
+        }
+        Ok(it)
+    }
+
+    /// Returns whether each tensor gets a file of its own.
+    pub(super) fn is_of_files(&self) -> bool {
+        matches!(self.place, OutputPlace::Files(_))
+    }
+
     /// Sets the bytes that a shard has at most, if `most` is given.
     ///
     /// # Errors
@@ -75,7 +116,7 @@ impl<'a> Destination<'a> {
         match (&mut self.place, most) {
             (_, None) => {}
             (OutputPlace::Index(index), Some(most)) => index.most = most,
-            (OutputPlace::InPlace | OutputPlace::New { .. }, Some(_)) => {
+            (OutputPlace::InPlace | OutputPlace::New { .. } | OutputPlace::Files(_), Some(_)) => {
                 bail!("--max-shard-size: expected -o NAME.safetensors.index.json")
             }
         }
@@ -103,6 +144,7 @@ impl<'a> Destination<'a> {
             OutputPlace::InPlace => None,
             OutputPlace::New { format, .. } => Some(*format),
             OutputPlace::Index(_) => Some(Format::SAFETENSORS),
+            OutputPlace::Files(files) => Some(files.format),
         }
     }
 
@@ -153,6 +195,7 @@ impl<'a> Destination<'a> {
         let (format, target) = match self.place {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::Index(index) => return index.write(run, options, works, brought, left_out, report),
+            OutputPlace::Files(files) => return files.write(run, options, works, brought, report),
             OutputPlace::InPlace => {
                 return edit(works.pop().expect("the one tensor of an operator"), run, options, report);
             }
@@ -294,26 +337,14 @@ impl ShardIndex<'_> {
             plans.push((Plan::prepare(shard.works, format, &shard_label, &file)?, target));
         }
         if options.is_dry_run() {
-            for (plan, target) in &plans {
-                report.outputs(plan, format, target.label());
-                plan.finish()?;
-                target.probe()?;
-            }
+            report_drafts(&plans, format, &mut report)?;
             target.probe()?;
             report.line(format_args!("{label}: index of {}", counted(plans.len(), "shard", "shards")));
             return report.print(run.io);
         }
         let mut index = target.create()?;
-        let bytes = plans.iter().map(|(plan, _)| plan.bytes()).sum();
-        let meter = Meter::new(run, Some(bytes));
-        let mut drafts = Vec::with_capacity(plans.len());
-        for (plan, target) in &plans {
-            let mut draft = target.create()?;
-            plan.write(&mut draft, &TextOptions::default(), &|more| meter.add(more))?;
-            drafts.push(draft);
-        }
+        let drafts = drafts(run, &plans, &TextOptions::default())?;
         index.write_all(divided.index.as_bytes()).with_context(|| label)?;
-        meter.finish();
         drafts.into_iter().try_for_each(OpenOutput::finish)?;
         index.finish()?;
         if !left.is_empty() && !run.quiet {
@@ -323,6 +354,83 @@ impl ShardIndex<'_> {
         }
         Ok(Outcome::Done)
     }
+}
+
+impl NumberedFiles<'_> {
+    /// Writes each tensor to its file, or says what would be written. All files are written beside their places first, then each
+    /// takes its name.
+    fn write(
+        self,
+        run: Run<'_>,
+        options: &OutputOptions,
+        works: Vec<OutputTensor>,
+        brought: FileOptions,
+        mut report: Report,
+    ) -> Result<Outcome> {
+        let Self { format, pattern } = self;
+        let file = options.file_options(brought, format)?;
+        let mut plans = Vec::with_capacity(works.len());
+        for (number, work) in numbers(works.len()).zip(works) {
+            let path = pattern.replace(NUMBER, &number);
+            let label = format!("output {path}");
+            let target = new_target(run, path.as_ref(), label.clone(), format, options.no_clobber)?;
+            let works = write::named(vec![work], format).with_context(|| &*label)?;
+            works[0].check(format).map_err(|error| error.within(&label))?;
+            write::check_replaced(&target, &works, &|_| false)?;
+            let plan = Plan::prepare(works, format, &label, &file).map_err(|error| match error.subject() {
+                Subject::Argument(_) => of_option(error),
+                _ => error.into(),
+            })?;
+            plans.push((plan, target));
+        }
+        if options.is_dry_run() {
+            report_drafts(&plans, format, &mut report)?;
+            if options.explain {
+                let explained: Vec<_> = plans.iter().flat_map(|(plan, _)| plan.explain(false)).collect();
+                report.plans(&explained, options.json);
+            }
+            return report.print(run.io);
+        }
+        let drafts = drafts(run, &plans, &options.page.above(options.threshold))?;
+        drafts.into_iter().try_for_each(OpenOutput::finish)?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Returns the numbers of `count` outputs from 0 on, each as wide as the last.
+pub(super) fn numbers(count: usize) -> impl Iterator<Item = String> {
+    let width = count.saturating_sub(1).to_string().len();
+    (0..count).map(move |n| format!("{n:0width$}"))
+}
+
+/// Writes several outputs beside their places. They take their names when all of them are whole.
+///
+/// # Errors
+/// Of reading and writing.
+fn drafts<'t>(run: Run<'_>, plans: &'t [(Plan, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
+    allow_open_files(plans.len());
+    let meter = Meter::new(run, Some(plans.iter().map(|(plan, _)| plan.bytes()).sum()));
+    let mut drafts = Vec::with_capacity(plans.len());
+    for (plan, target) in plans {
+        let mut draft = target.create()?;
+        plan.write(&mut draft, text, &|more| meter.add(more))?;
+        drafts.push(draft);
+    }
+    meter.finish();
+    Ok(drafts)
+}
+
+/// Adds to the report of a dry run what several outputs would be.
+///
+/// # Errors
+/// An output that cannot be begun; an operand that has changed.
+fn report_drafts(plans: &[(Plan, Target)], format: Format, report: &mut Report) -> Result<()> {
+    for (plan, target) in plans {
+        report.outputs(plan, format, target.label());
+        plan.finish()?;
+        target.probe()?;
+    }
+    Ok(())
 }
 
 /// Changes DATA in place, or says in a dry run that it would be changed.

@@ -38,6 +38,7 @@ mod sides;
 mod slice;
 mod slice_scatter;
 mod sources;
+mod split;
 mod textconv;
 mod tile;
 mod transpose;
@@ -149,6 +150,7 @@ sub_commands! {
         "pad" pad::Pad
         "tile" tile::Tile
         "broadcast" broadcast::Broadcast
+        "split" split::Split
     }
     "Looking" {
         "show" show::Show

@@ -29,6 +29,7 @@ pub mod scatter_update;
 pub mod selection;
 pub mod slice;
 pub mod slice_scatter;
+pub mod split;
 pub mod tally;
 pub mod tile;
 pub mod transpose;

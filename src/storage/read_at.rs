@@ -12,8 +12,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::platform;
@@ -219,15 +219,20 @@ impl ReadAt for ReopenedFile {
 /// Bytes in memory, which do not change.
 #[derive(Debug)]
 pub struct MemoryBytes {
-    bytes: Buffer,
+    bytes: Arc<Buffer>,
     number: u64,
 }
 
 impl MemoryBytes {
     /// Takes bytes as an object of their own: two of the same bytes have two identities.
     pub fn new(bytes: impl Into<Buffer>) -> Self {
+        Self::shared(Arc::new(bytes.into()))
+    }
+
+    /// Takes bytes that others may read, too, as an object of their own.
+    pub fn shared(bytes: Arc<Buffer>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { bytes: bytes.into(), number: NEXT.fetch_add(1, Ordering::Relaxed) }
+        Self { bytes, number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 }
 

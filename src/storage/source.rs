@@ -100,7 +100,7 @@ enum Storage {
     /// Items in the chunks of a grid.
     Chunks(Arc<dyn Chunked>),
     /// Items in memory.
-    Memory(Buffer),
+    Memory(Arc<Buffer>),
     /// One item, which stands at every place.
     Item(Vec<u8>),
 }
@@ -108,6 +108,22 @@ enum Storage {
 impl Storage {
     fn stored(bytes: Arc<dyn ReadAt>, start: u64) -> Result<Self> {
         Ok(Self::Bytes { stamp: bytes.stamp()?, bytes, start })
+    }
+
+    /// Returns the same storage for another source.
+    ///
+    /// # Panics
+    /// If it is a stream, which one source reads.
+    fn shared(&self) -> Self {
+        match self {
+            Self::Bytes { bytes, start, stamp } => {
+                Self::Bytes { bytes: Arc::clone(bytes), start: *start, stamp: *stamp }
+            }
+            Self::Stream(_) => panic!("a stream is settled before its items are read twice"),
+            Self::Chunks(chunks) => Self::Chunks(Arc::clone(chunks)),
+            Self::Memory(items) => Self::Memory(Arc::clone(items)),
+            Self::Item(item) => Self::Item(item.clone()),
+        }
     }
 }
 
@@ -119,7 +135,7 @@ impl Source {
     /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
-        Self::new(meta, Storage::Memory(Buffer::from(bytes)), label)
+        Self::new(meta, Storage::Memory(Arc::new(Buffer::from(bytes))), label)
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
@@ -144,6 +160,17 @@ impl Source {
     /// Takes one item for every place of a shape.
     pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
         Self::new(meta, Storage::Item(item), label)
+    }
+
+    /// Returns another source of the same items, for one of several operators on the same data. A stream is
+    /// [settled](Self::settle) for it.
+    ///
+    /// # Errors
+    /// Those of [`settle`](Self::settle).
+    pub fn another(&mut self) -> Result<Self> {
+        self.settle()?;
+        let (container, is_group) = (self.container.clone(), self.is_group);
+        Ok(Self { container, is_group, ..Self::new(self.meta.clone(), self.store.shared(), self.label.clone()) })
     }
 
     /// Returns the same tensor as number `n` of several in a container.

@@ -21,7 +21,7 @@ pub(super) use self::operator::{
     ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions,
 };
 pub(super) use self::operator::{UpdatesOptions, parse_threads, reductions};
-pub(super) use self::output::{OutputOptions, PageOptions};
+pub(super) use self::output::{Names, OutputOptions, PageOptions};
 pub(super) use self::passing::PassOptions;
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{

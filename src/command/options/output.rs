@@ -83,8 +83,8 @@ pub(crate) struct OutputOptions {
     #[arg(long, value_name = "CODEC", value_parser = parse_codec, help_heading = HEADING_ZARR)]
     pub codec: Option<String>,
     /// The names of the axes, such as time,lat,lon [default: those of DATA]
-    #[arg(long, value_name = "NAME,NAME", value_parser = parse_dims, help_heading = HEADING_ZARR)]
-    pub dims: Option<AxisNames>,
+    #[arg(long, value_name = "NAME,NAME", value_parser = Names::parse, help_heading = HEADING_ZARR)]
+    pub dims: Option<Names>,
     /// Make a group for a single tensor, which has its name in the group
     #[arg(long, help_heading = HEADING_ZARR)]
     pub group: bool,
@@ -138,17 +138,23 @@ fn parse_sides(text: &str) -> Result<SidesRule, String> {
     text.parse()
 }
 
-/// The names of axes.
+/// Names with commas between them, each of which occurs once.
 #[derive(Clone)]
-pub(crate) struct AxisNames(pub Vec<String>);
+pub(crate) struct Names(pub Vec<String>);
 
-fn parse_dims(text: &str) -> Result<AxisNames, String> {
-    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-    match names.iter().enumerate().find(|(n, name)| name.is_empty() || names[..*n].contains(name)) {
-        Some(_) if text.trim().is_empty() => Ok(AxisNames(Vec::new())),
-        Some((_, name)) if name.is_empty() => Err("expected names with commas between them".to_owned()),
-        Some((_, name)) => Err(format!("{name} twice")),
-        None => Ok(AxisNames(names)),
+impl Names {
+    /// Parses names. An empty text has none.
+    ///
+    /// # Errors
+    /// An empty name; a name that occurs twice.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        match names.iter().enumerate().find(|(n, name)| name.is_empty() || names[..*n].contains(name)) {
+            Some(_) if text.trim().is_empty() => Ok(Self(Vec::new())),
+            Some((_, name)) if name.is_empty() => Err("expected names with commas between them".to_owned()),
+            Some((_, name)) => Err(format!("{name} twice")),
+            None => Ok(Self(names)),
+        }
     }
 }
 

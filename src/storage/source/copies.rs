@@ -170,7 +170,7 @@ impl Source {
                     read(&windows.get(n), &mut locked(&parts[n]), scratch).map(|()| true)
                 })?;
                 drop(parts);
-                Storage::Memory(items)
+                Storage::Memory(Arc::new(items))
             }
             Keep::File => {
                 let place = || format!("{}: cannot be kept in {}", self.label, std::env::temp_dir().display());

@@ -40,7 +40,7 @@ impl Source {
                 Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }))
             }
             Storage::Chunks(chunks) => Storage::Chunks(reading.of_chunks(chunks)),
-            Storage::Memory(items) => Storage::stored(reading.of_bytes(Arc::new(MemoryBytes::new(items)), 0), 0)?,
+            Storage::Memory(items) => Storage::stored(reading.of_bytes(Arc::new(MemoryBytes::shared(items)), 0), 0)?,
             Storage::Item(_) => unreachable!("what stands at every place comes from an option, and has its dtype"),
         };
         self.near = OnceLock::new();

@@ -1,0 +1,157 @@
+//! Split: [ONNX](https://onnx.ai/onnx/operators/onnx__Split.html) in its versions 2 to 18, OpenVINO's Split-1 and
+//! [VariadicSplit-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/variadic-split-1.html):
+//! an axis cut into parts. Each output is a slice.
+
+use ndarray::{Array, ArrayBase, Data, Dimension};
+
+use super::arrays::{check_axis, slice_of, standard};
+use super::slice::SliceArgs;
+use crate::error::{Error, Result, Subject, counted};
+use crate::item::tensor::Tensor;
+use crate::layout::axis::{Span, StepRange};
+
+/// How an axis is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SplitInto {
+    /// Into this number of parts of one length. The last ones are shorter if the dim is no multiple of it.
+    Parts(i64),
+    /// Into parts of these lengths, one of which may be -1: the rest.
+    Lengths(Vec<i64>),
+}
+
+/// The most parts of one length. A number says how many outputs there are, so it must not ask for more than memory holds.
+const MOST_PARTS: usize = 1_000_000;
+
+/// Returns the slice that each output is of data of that shape, whose axis `axis` is cut.
+///
+/// # Errors
+/// Rank 0; an axis out of range; fewer than one part; lengths that are negative, or that together are not the dim.
+pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceArgs>> {
+    let axis = check_axis(shape, axis)?;
+    let dim = shape[axis];
+    let lengths = match into {
+        SplitInto::Parts(parts) => {
+            let refuse = || Error::new(Subject::Argument("parts"), format!("{parts}, expected 1 to {MOST_PARTS}"));
+            let parts =
+                usize::try_from(*parts).ok().filter(|parts| (1..=MOST_PARTS).contains(parts)).ok_or_else(refuse)?;
+            let each = dim.div_ceil(parts);
+            (0..parts).map(|n| each.min(dim.saturating_sub(n.saturating_mul(each)))).collect()
+        }
+        SplitInto::Lengths(lengths) => lengths_of(dim, lengths).map_err(|message| {
+            Error::new(Subject::Argument("lengths"), format!("{message} (axis {axis} of {shape:?})"))
+        })?,
+    };
+    let slice = |start: &mut usize, len: usize| {
+        let begin = *start as i64;
+        *start += len;
+        Some(SliceArgs::default().axis(axis as i64, StepRange::from(begin..*start as i64)))
+    };
+    Ok(lengths.into_iter().scan(0, slice).collect())
+}
+
+/// Returns the lengths of parts of an axis; or what is wrong with them.
+fn lengths_of(dim: usize, lengths: &[i64]) -> Result<Vec<usize>, String> {
+    let is_rest = |length: &&i64| **length == -1;
+    if let Some(wrong) = lengths.iter().find(|length| **length < -1) {
+        return Err(format!("{wrong}, expected 0 or more, or -1 for the rest"));
+    }
+    let sum: i128 = lengths.iter().filter(|length| **length > 0).map(|&length| i128::from(length)).sum();
+    let rest = dim as i128 - sum;
+    match lengths.iter().filter(is_rest).count() {
+        0 if rest != 0 => Err(format!("{lengths:?} are {sum} places, expected {dim}")),
+        1 if rest < 0 => Err(format!("{lengths:?} are {sum} places and the rest, expected at most {dim}")),
+        0 | 1 => Ok(lengths.iter().map(|&length| usize::try_from(length).unwrap_or(rest as usize)).collect()),
+        several => Err(format!("{}, expected one at most", counted(several, "rest", "rests"))),
+    }
+}
+
+/// Cuts an axis of `data`.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{SplitInto, split};
+/// let data = array![1, 2, 3, 4, 5];
+/// assert_eq!(split(&data, 0, &SplitInto::Parts(2))?, [array![1, 2, 3], array![4, 5]]);
+/// assert_eq!(split(&data, -1, &SplitInto::Lengths(vec![1, -1, 0]))?, [array![1], array![2, 3, 4, 5], array![]]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`].
+pub fn split<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    axis: i64,
+    into: &SplitInto,
+) -> Result<Vec<Array<T, D>>> {
+    let spans = check(data.shape(), axis, into)?.into_iter().map(|args| args.resolve(data.shape()));
+    let part = |spans: Result<Vec<Span>>| {
+        let spans = spans?;
+        Ok(standard(&data.slice_each_axis(|of| slice_of(spans[of.axis.index()]))))
+    };
+    spans.map(part).collect()
+}
+
+impl Tensor {
+    /// Cuts an axis of the tensor, whatever its dtype, as [`split`](crate::split()) does.
+    ///
+    /// # Errors
+    /// Those of [`split`](crate::split()); not enough memory.
+    pub fn split(&self, axis: i64, into: &SplitInto) -> Result<Vec<Self>> {
+        check(self.shape(), axis, into)?.iter().map(|args| self.slice(args)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2};
+
+    use super::*;
+
+    #[test]
+    fn parts_follow_each_other() {
+        // the dim, how it is cut, and the lengths
+        let rows: [(usize, SplitInto, &[usize]); 9] = [
+            (6, SplitInto::Parts(3), &[2, 2, 2]),
+            (7, SplitInto::Parts(3), &[3, 3, 1]),
+            (5, SplitInto::Parts(4), &[2, 2, 1, 0]),
+            (2, SplitInto::Parts(3), &[1, 1, 0]),
+            (0, SplitInto::Parts(2), &[0, 0]),
+            (6, SplitInto::Lengths(vec![1, 2, 3]), &[1, 2, 3]),
+            (6, SplitInto::Lengths(vec![0, -1, 2]), &[0, 4, 2]),
+            (3, SplitInto::Lengths(vec![3, -1]), &[3, 0]),
+            (0, SplitInto::Lengths(vec![]), &[]),
+        ];
+        for (dim, into, lengths) in rows {
+            let data = Array1::from_iter(0..dim);
+            let found = split(&data, -1, &into).unwrap();
+            assert_eq!(found.iter().map(Array1::len).collect::<Vec<_>>(), lengths, "{dim} {into:?}");
+            assert!(found.iter().flatten().copied().eq(0..dim), "{dim} {into:?}");
+        }
+        let data = Array2::from_shape_fn((2, 3), |(row, column)| row * 3 + column);
+        let found = split(&data, 1, &SplitInto::Lengths(vec![1, 2])).unwrap();
+        assert_eq!(found, [ndarray::array![[0], [3]], ndarray::array![[1, 2], [4, 5]]]);
+    }
+
+    #[test]
+    fn refused() {
+        let data = Array1::from_iter(0..5);
+        let error = |axis, into| split(&data, axis, &into).unwrap_err().to_string();
+        let lengths = |list: &[i64]| SplitInto::Lengths(list.to_vec());
+        let rows = [
+            (error(1, SplitInto::Parts(1)), "axis: 1 is outside [-1, 0] (data [5])"),
+            (error(0, SplitInto::Parts(0)), "parts: 0, expected 1 to 1000000"),
+            (error(0, SplitInto::Parts(i64::MAX)), "parts: 9223372036854775807, expected 1 to 1000000"),
+            (error(0, lengths(&[2, 2])), "lengths: [2, 2] are 4 places, expected 5 (axis 0 of [5])"),
+            (
+                error(0, lengths(&[4, -1, 2])),
+                "lengths: [4, -1, 2] are 6 places and the rest, expected at most 5 (axis 0 of [5])",
+            ),
+            (error(0, lengths(&[-1, -1])), "lengths: 2 rests, expected one at most (axis 0 of [5])"),
+            (error(0, lengths(&[7, -2])), "lengths: -2, expected 0 or more, or -1 for the rest (axis 0 of [5])"),
+        ];
+        for (found, expected) in rows {
+            assert_eq!(found, expected);
+        }
+        assert!(split(&ndarray::arr0(1), 0, &SplitInto::Parts(1)).is_err());
+    }
+}
