@@ -56,7 +56,7 @@
 //! GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO GatherElements-6),
 //! [`concat()`] and [`stack()`] (ONNX Concat 4 to 13, OpenVINO Concat-1, ONNX ConcatFromSequence), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
 //! Unsqueeze and Flatten of ONNX and OpenVINO), [`pad()`] (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile,
-//! OpenVINO Tile-1), [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3) and [`split()`]
+//! OpenVINO Tile-1), [`roll()`] (OpenVINO Roll-7), [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3) and [`split()`]
 //! (ONNX Split, OpenVINO Split-1 and VariadicSplit-1) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
 //! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
 //! NumPy's notation or built axis by axis.
@@ -194,6 +194,7 @@ pub use ops::pad::{PadMode, pad};
 pub use ops::reduction::{Reducible, Reduction};
 pub use ops::replace::replace_where;
 pub use ops::reshape::{NewShape, reshape};
+pub use ops::roll::roll;
 pub use ops::scatter_elements::{scatter_elements, scatter_elements_reduce};
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;

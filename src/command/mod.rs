@@ -30,6 +30,7 @@ mod options;
 mod pad;
 mod renames;
 mod reshape;
+mod roll;
 mod scatter_elements;
 mod scatter_nd;
 mod scatter_update;
@@ -149,6 +150,7 @@ sub_commands! {
         "reshape" reshape::Reshape
         "pad" pad::Pad
         "tile" tile::Tile
+        "roll" roll::Roll
         "broadcast" broadcast::Broadcast
         "split" split::Split
     }

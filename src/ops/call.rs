@@ -21,7 +21,8 @@ use super::slice::SliceArgs;
 use super::slice_scatter::SliceScatter;
 use super::tally::Application;
 use super::{
-    broadcast, gather, gather_elements, gather_nd, pad, scatter_elements, scatter_nd, scatter_update, tile, transpose,
+    broadcast, gather, gather_elements, gather_nd, pad, roll, scatter_elements, scatter_nd, scatter_update, tile,
+    transpose,
 };
 use crate::error::{Error, Result, Subject, counted, malformed};
 use crate::item::meta::Meta;
@@ -72,6 +73,8 @@ pub enum Call {
     Pad { before: Vec<i64>, after: Vec<i64>, axes: Option<Vec<i64>>, mode: PadMode },
     /// Each axis of the data again and again.
     Tile { repeats: Vec<i64> },
+    /// The data with the places of these axes moved on, or of all items as one axis.
+    Roll { shift: Vec<i64>, axes: Option<Vec<i64>> },
     /// The data with axes of one place repeated.
     Broadcast { shape: Vec<i64>, rule: BroadcastRule },
 }
@@ -189,6 +192,9 @@ impl Call {
                 (String::new(), Resolved::Arranged(padded))
             }
             Self::Tile { ref repeats } => (String::new(), Resolved::Arranged(tile::check(shapes[0], repeats)?)),
+            Self::Roll { ref shift, ref axes } => {
+                (String::new(), Resolved::Arranged(roll::check(shapes[0], shift, axes.as_deref())?))
+            }
             Self::Broadcast { ref shape, ref rule } => {
                 (String::new(), Resolved::Arranged(broadcast::check(shapes[0], shape, rule)?))
             }
@@ -476,6 +482,12 @@ mod tests {
                 operands(None, None),
                 "shape [2, 6]",
                 array![[0, 1, 2, 0, 1, 2], [3, 4, 5, 3, 4, 5]].into_dyn(),
+            ),
+            (
+                Call::Roll { shift: vec![1], axes: None },
+                operands(None, None),
+                "shape [2, 3]",
+                array![[5, 0, 1], [2, 3, 4]].into_dyn(),
             ),
             (
                 Call::Broadcast { shape: vec![2, 1, 1], rule: BroadcastRule::Bidirectional },

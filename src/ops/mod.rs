@@ -23,6 +23,7 @@ pub mod pad;
 pub mod reduction;
 pub mod replace;
 pub mod reshape;
+pub mod roll;
 pub mod scatter_elements;
 pub mod scatter_nd;
 pub mod scatter_update;

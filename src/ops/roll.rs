@@ -1,0 +1,116 @@
+//! Roll, as OpenVINO's
+//! [Roll-7](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/roll-7.html)
+//! specifies it: each axis moved on, its last places becoming the first.
+
+use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+
+use super::arranged::Arrangement;
+use super::arrays::{check_shape, listed_axis};
+use crate::error::{Error, Result, Subject, counted};
+use crate::item::tensor::Tensor;
+use crate::layout::axis::Span;
+use crate::layout::segments::{Segment, Segments};
+
+/// Checks by how many places each of some axes is rolled; one shift is for all of them. An axis that is named twice adds its
+/// shifts. Without axes all items, as they are counted in C order, are rolled as one axis.
+///
+/// # Errors
+/// A number of shifts that is neither 1 nor that of the axes ([`Subject::Argument`]); an axis out of range ([`Subject::Axes`]).
+pub fn check(shape: &[usize], shift: &[i64], axes: Option<&[i64]>) -> Result<Arrangement> {
+    check_shape(shape, Subject::Data)?;
+    let count = axes.map_or(1, <[i64]>::len);
+    if shift.len() != 1 && shift.len() != count {
+        let expected = if count == 1 { "1".to_owned() } else { format!("1 or {count}") };
+        let message = format!("{}, expected {expected} (data {shape:?})", counted(shift.len(), "number", "numbers"));
+        return Err(Error::new(Subject::Argument("shift"), message));
+    }
+    let Some(axes) = axes else {
+        return Ok(Arrangement::counted(shape, rolled(shape.iter().product(), shift[0].into())));
+    };
+    let mut shifts = vec![0_i128; shape.len()];
+    for position in 0..axes.len() {
+        let axis = listed_axis(axes, position, shape.len(), shape, Subject::Axes)?;
+        shifts[axis] += i128::from(shift[position % shift.len()]);
+    }
+    Arrangement::new(shape.iter().zip(shifts).map(|(&dim, shift)| rolled(dim, shift)).collect())
+}
+
+/// Returns an axis of which each place is `shift` places further on.
+fn rolled(dim: usize, shift: i128) -> Segments {
+    let first = (-shift).rem_euclid(dim.max(1) as i128) as usize;
+    Segments::cycle(&[Segment::Run(Span::whole(dim))], first, dim)
+}
+
+/// Moves the places of axes of `data` on by `shift`, the last ones to the beginning; by one number of it for each axis, or for all.
+/// Without axes all items are rolled as one axis.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::roll;
+/// let data = array![[1, 2, 3], [4, 5, 6]];
+/// assert_eq!(roll(&data, &[1], Some(&[1]))?, array![[3, 1, 2], [6, 4, 5]].into_dyn());
+/// assert_eq!(roll(&data, &[-2], None)?, array![[3, 4, 5], [6, 1, 2]].into_dyn());
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`check`].
+pub fn roll<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    shift: &[i64],
+    axes: Option<&[i64]>,
+) -> Result<ArrayD<T>> {
+    check(data.shape(), shift, axes)?.of_array(data, None)
+}
+
+impl Tensor {
+    /// Moves the places of axes of the tensor on, whatever its dtype, as [`roll`](crate::roll()) does.
+    ///
+    /// # Errors
+    /// Those of [`roll`](crate::roll()); not enough memory.
+    pub fn roll(&self, shift: &[i64], axes: Option<&[i64]>) -> Result<Self> {
+        check(self.shape(), shift, axes)?.of_tensor(self, &self.dtype().default_item())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{ArrayD, array};
+
+    use super::*;
+
+    #[test]
+    fn the_specifications_examples() {
+        let data = array![[51, 76, 121, 11], [43, 32, 13, 61], [2, 4, 19, 8]];
+        let rows: [(&[i64], Option<&[i64]>, ArrayD<i32>); 7] = [
+            (&[1], Some(&[0]), array![[2, 4, 19, 8], [51, 76, 121, 11], [43, 32, 13, 61]].into_dyn()),
+            (&[1, 3], Some(&[0, 1]), array![[4, 19, 8, 2], [76, 121, 11, 51], [32, 13, 61, 43]].into_dyn()),
+            (&[-1], Some(&[-1]), array![[76, 121, 11, 51], [32, 13, 61, 43], [4, 19, 8, 2]].into_dyn()),
+            // the shifts of an axis that is named again add up, and one shift is for all axes
+            (&[3, -2], Some(&[0, 0]), array![[2, 4, 19, 8], [51, 76, 121, 11], [43, 32, 13, 61]].into_dyn()),
+            (&[1], Some(&[0, 1]), array![[8, 2, 4, 19], [11, 51, 76, 121], [61, 43, 32, 13]].into_dyn()),
+            (
+                &[i64::MAX, i64::MAX],
+                Some(&[1, 1]),
+                array![[121, 11, 51, 76], [13, 61, 43, 32], [19, 8, 2, 4]].into_dyn(),
+            ),
+            (&[-1], None, array![[76, 121, 11, 43], [32, 13, 61, 2], [4, 19, 8, 51]].into_dyn()),
+        ];
+        for (shift, axes, expected) in rows {
+            assert_eq!(roll(&data, shift, axes), Ok(expected), "{shift:?} {axes:?}");
+        }
+        let none = ArrayD::<i32>::zeros(vec![2, 0]);
+        assert_eq!((roll(&none, &[3], None), roll(&none, &[3], Some(&[1]))), (Ok(none.clone()), Ok(none)));
+        let scalar = ndarray::arr0(7).into_dyn();
+        assert_eq!((roll(&scalar, &[3], None), roll(&scalar, &[3], Some(&[]))), (Ok(scalar.clone()), Ok(scalar)));
+    }
+
+    #[test]
+    fn refused() {
+        let data = array![[1, 2]];
+        let error = |shift: &[i64], axes| roll(&data, shift, axes).unwrap_err().to_string();
+        assert_eq!(error(&[1, 2], None), "shift: 2 numbers, expected 1 (data [1, 2])");
+        assert_eq!(error(&[1, 2, 3], Some(&[0, 1])), "shift: 3 numbers, expected 1 or 2 (data [1, 2])");
+        assert_eq!(error(&[1], Some(&[2])), "axes: axis 2 at position 0, expected one of [-2, 1] (data [1, 2])");
+    }
+}
