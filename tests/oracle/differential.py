@@ -250,6 +250,60 @@ def elements_case(make, operator, data, new):
     return [data, indices, updates], options, out
 
 
+def arranged_case(make, operator, data):
+    """NumPy's own function, for pad with negative numbers after a slice."""
+    rng, shape, rank = make.rng, data.shape, data.ndim
+    axes = [int(a) for a in rng.permutation(rank)[:int(rng.integers(0, rank + 1))]]
+    signed = [a - rank if make.chance(0.5) else a for a in axes]
+    if operator == "pad":
+        mode = make.pick(["constant", "edge", "reflect", "symmetric", "wrap"])
+        pads = [(0, 0)] * rank
+        for axis in axes:
+            dim = shape[axis]
+            less = int(rng.integers(0, dim)) if dim else 0
+            most = make.pick([2, dim, 3 * dim + 2]) + 1 if dim or mode == "constant" else 1
+            pads[axis] = make.pick([(int(rng.integers(most)), int(rng.integers(most))), (-less, int(rng.integers(most))),
+                                    (int(rng.integers(most)), -less), (0, 0)])
+        cut = data[tuple(slice(max(-b, 0), d - max(-a, 0)) for (b, a), d in zip(pads, shape))]
+        more = [(max(b, 0), max(a, 0)) for b, a in pads]
+        one = make.chance(0.5)
+        typed = str(one).lower() if data.dtype == bool else int(one)
+        fill = [f"--fill={typed}"] if mode == "constant" and make.chance(0.5) else []
+        constant = {"constant_values": np.asarray(one).astype(data.dtype)} if fill else {}
+        out = np.pad(cut, more, mode, **constant)
+        if make.chance(0.5):
+            lists = [[pads[axis][n] for axis in axes] for n in (0, 1)]
+            return [data], [f"--before={list_of(lists[0])}", f"--after={list_of(lists[1])}", f"--axes={list_of(signed)}",
+                            f"--mode={mode}", *fill], out
+        return [data], [f"--before={list_of(b for b, _ in pads)}", f"--after={list_of(a for _, a in pads)}",
+                        f"--mode={mode}", *fill], out
+    if operator == "tile":
+        repeats = [int(n) for n in rng.integers(0 if make.chance(0.1) else 1, 4, int(rng.integers(0, rank + 3)))]
+        return [data], [f"--repeats={list_of(repeats)}"], np.tile(data, repeats)
+    if operator == "roll":
+        if make.chance(0.3):
+            shift = int(rng.integers(-30, 31))
+            return [data], [f"--shift={shift}"], np.roll(data, shift)
+        axes = [int(a) for a in rng.integers(0, rank, int(rng.integers(1, rank + 2)))]
+        shifts = [int(n) for n in rng.integers(-9, 10, len(axes))]
+        return [data], [f"--shift={list_of(shifts)}", f"--axes={list_of(axes)}"], np.roll(data, shifts, axes)
+    data = data[tuple(slice(1) if make.chance(0.5) and d else slice(None) for d in shape)]
+    target = [int(rng.integers(0 if make.chance(0.1) else 1, 5)) if d == 1 else d for d in data.shape]
+    if make.chance(0.3):
+        own = sorted(int(a) for a in rng.permutation(rank + 2)[:rank])
+        to = [int(n) for n in rng.integers(1, 4, rank + 2)]
+        for axis, dim in zip(own, target):
+            to[axis] = dim
+        wide = np.expand_dims(data, tuple(a for a in range(rank + 2) if a not in own))
+        return [data], [f"--shape={list_of(to)}", f"--axes={list_of(own)}"], np.broadcast_to(wide, to).copy()
+    to = [int(n) for n in rng.integers(1, 4, int(rng.integers(0, 3)))] + target
+    out = np.broadcast_to(data, to).copy()
+    if len(to) == rank:
+        to = to[next((n for n, (a, b) in enumerate(zip(to, data.shape)) if a != b), 0):]
+    ones = [1 if d == o and make.chance(0.3) else d for d, o in zip(to, ((1,) * len(to) + data.shape)[-len(to):])]
+    return [data], [f"--shape={list_of(ones)}"], out
+
+
 def operator_case(make, operator):
     """Operands, options and what must come out."""
     rng = make.rng
@@ -273,6 +327,8 @@ def operator_case(make, operator):
         updates, out = new(data[tuple(where)].shape), data.copy()
         out[tuple(where)] = updates
         return [data, updates], options, out
+    if operator in ("pad", "tile", "roll", "broadcast"):
+        return arranged_case(make, operator, data)
     if operator == "concat":
         if make.chance(0.3):
             operands, axis = [new(shape) for _ in range(int(rng.integers(1, 5)))], int(rng.integers(rank + 1))
@@ -373,7 +429,7 @@ def operator_case(make, operator):
 
 
 OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd", "concat",
-             "transpose", "reshape", "gather-elements", "scatter-elements", "scatter-elements"]
+             "transpose", "reshape", "pad", "pad", "tile", "roll", "broadcast", "gather-elements", "scatter-elements", "scatter-elements"]
 
 
 def check_operator(binary, seed, folder, runtimes, only):
