@@ -52,14 +52,15 @@
 //! [`slice()`] (OpenVINO Slice-8), [`slice_scatter()`] (OpenVINO SliceScatter-15), [`scatter_update()`] (OpenVINO
 //! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18, OpenVINO ScatterNDUpdate-15),
 //! [`scatter_elements()`] and [`scatter_elements_reduce()`] (ONNX ScatterElements 11 to 18, OpenVINO
-//! ScatterElementsUpdate-12), [`gather()`] and [`gather_or_zero()`] (OpenVINO Gather-8, ONNX Gather-13), [`gather_nd()`] (ONNX
-//! GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO GatherElements-6),
-//! [`concat()`] and [`stack()`] (ONNX Concat 4 to 13, OpenVINO Concat-1, ONNX ConcatFromSequence), [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze,
-//! Unsqueeze and Flatten of ONNX and OpenVINO), [`pad()`] (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile,
-//! OpenVINO Tile-1), [`roll()`] (OpenVINO Roll-7), [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3) and [`split()`]
-//! (ONNX Split, OpenVINO Split-1 and VariadicSplit-1) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one
-//! value in the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from
-//! NumPy's notation or built axis by axis.
+//! ScatterElementsUpdate-12), [`gather()`] and [`gather_or_zero()`] (OpenVINO Gather-8, ONNX Gather-13), [`gather_nd()`]
+//! (ONNX GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO GatherElements-6),
+//! [`concat()`] and [`stack()`] (ONNX Concat 4 to 13, OpenVINO Concat-1, ONNX ConcatFromSequence), [`transpose()`] (ONNX
+//! Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze, Unsqueeze and Flatten of ONNX and OpenVINO), [`pad()`]
+//! (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile, OpenVINO Tile-1), [`roll()`] (OpenVINO Roll-7),
+//! [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3) and [`split()`] (ONNX Split, OpenVINO Split-1 and
+//! VariadicSplit-1) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one value in
+//! the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from NumPy's notation or built
+//! axis by axis.
 //!
 //! # Features
 //!
