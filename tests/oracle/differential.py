@@ -329,6 +329,18 @@ def operator_case(make, operator):
         return [data, updates], options, out
     if operator in ("pad", "tile", "roll", "broadcast"):
         return arranged_case(make, operator, data)
+    if operator == "split":
+        axis = int(rng.integers(rank))
+        signed, dim = axis - rank if make.chance(0.5) else axis, shape[axis]
+        if make.chance(0.5):
+            parts = int(rng.integers(1, dim + 3))
+            side = -(-dim // parts)
+            ends = [min(dim, side * n) for n in range(1, parts)]
+            return [data], [f"--parts={parts}", f"--axis={signed}"], np.split(data, ends, axis)
+        ends = sorted(int(n) for n in rng.integers(0, dim + 1, int(rng.integers(0, 4))))
+        lengths = [int(n) for n in np.diff([0, *ends, dim])]
+        typed = [-1 if n == at else n for n in lengths] if (at := make.pick(lengths)) and lengths.count(at) == 1 else lengths
+        return [data], [f"--lengths={list_of(typed)}", f"--axis={signed}"], np.split(data, ends, axis)
     if operator == "concat":
         if make.chance(0.3):
             operands, axis = [new(shape) for _ in range(int(rng.integers(1, 5)))], int(rng.integers(rank + 1))
@@ -429,7 +441,8 @@ def operator_case(make, operator):
 
 
 OPERATORS = ["slice", "slice-scatter", "scatter-update", "scatter-nd", "scatter-nd", "gather", "gather-nd", "concat",
-             "transpose", "reshape", "pad", "pad", "tile", "roll", "broadcast", "gather-elements", "scatter-elements", "scatter-elements"]
+             "transpose", "reshape", "pad", "pad", "tile", "roll", "broadcast", "split",
+             "gather-elements", "scatter-elements", "scatter-elements"]
 
 
 def check_operator(binary, seed, folder, runtimes, only):
@@ -445,10 +458,23 @@ def check_operator(binary, seed, folder, runtimes, only):
             stored = operand.astype(operand.dtype.newbyteorder(">"))
         with open(paths[-1], "wb") as file:
             np.save(file, np.asarray(stored, order=make.pick("CF")), allow_pickle=False)
-    status, out, message = run(binary, [operator, *paths, *options, "--to", "npy"])
+    outputs = ["-o", os.path.join(folder, "out-*.npy")] if operator == "split" else ["--to", "npy"]
+    status, out, message = run(binary, [operator, *paths, *options, *outputs])
     name = f"operator seed {seed}: {operator} {' '.join(options)} of {operands[0].dtype} {[o.shape for o in operands]}"
     if status != 0:
         yield f"{name}: status {status} {message.strip()}"
+        return
+    if operator == "split":
+        files = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.startswith("out-")]
+        found = [np.load(file) for file in files]
+        found = [part.view(BFLOAT16) if operands[0].dtype == BFLOAT16 else part for part in found]
+        for file in files:
+            os.remove(file)
+        same = lambda a, b: a.shape == b.shape and native(a).tobytes() == native(b).tobytes()
+        if len(found) != len(wanted) or not all(map(same, found, wanted)):
+            yield f"{name}: {found!r} instead of {wanted!r}"
+        if runtimes:
+            yield from check_arranged(name, operator, operands[0], options, [native(part) for part in wanted])
         return
     found = np.load(io.BytesIO(out))
     found = found.view(BFLOAT16) if wanted.dtype == BFLOAT16 else found
@@ -456,6 +482,79 @@ def check_operator(binary, seed, folder, runtimes, only):
         yield f"{name}: {found!r} instead of {wanted!r}"
     if runtimes:
         yield from check_runtimes(name, operator, operands, options, native(wanted))
+
+
+def check_arranged(name, operator, data, options, wanted):
+    """pad, tile, roll, broadcast and split against ONNX Runtime and OpenVINO, where they have what is asked for."""
+    import onnxruntime
+    import openvino as ov
+    from onnx import TensorProto, helper
+    from openvino import opset15
+    if data.dtype not in (np.dtype("f4"), np.dtype("i4")) or 0 in data.shape:
+        return
+    options = dict(option[2:].split("=") for option in options)
+    numbers = {k: np.array([int(n) for n in v.split(",") if n], "i8") for k, v in options.items() if k not in ("mode", "fill")}
+    rank, nodes = data.ndim, {}
+    axes = [int(a) % rank for a in numbers["axes"]] if operator in ("pad", "roll") and "axes" in numbers else list(range(rank))
+    if operator == "pad":
+        before, after = np.zeros(rank, "i8"), np.zeros(rank, "i8")
+        before[axes], after[axes] = numbers["before"], numbers["after"]
+        fill, mode = np.array(options.get("fill", 0), data.dtype), options["mode"]
+        # beyond these numbers of places each of them has rules of its own; neither mirrors after it has taken away
+        cut = np.array(data.shape) + np.minimum(before, 0) + np.minimum(after, 0)
+        within = {"constant": np.inf, "edge": np.inf, "reflect": cut - 1, "symmetric": cut, "wrap": cut}[mode]
+        takes = (before < 0).any() or (after < 0).any()
+        if np.all(np.maximum(before, after) <= within) and (mode == "constant" or not takes):
+            if mode != "symmetric":
+                nodes["onnx"] = ("Pad", [np.concatenate([before, after]), fill], {"mode": mode})
+            if mode != "wrap":
+                nodes["openvino"] = lambda d: opset15.pad(d, before, after, mode, fill)
+    elif operator == "tile":
+        repeats = numbers["repeats"]
+        # OpenVINO's CPU plugin gets some tiles wrong whose list is shorter or longer than the shape, such as 3,2,2 of [4, 4, 3, 3]
+        if len(repeats) == rank:
+            nodes["onnx"] = ("Tile", [repeats], {})
+            if np.all(repeats > 0):
+                nodes["openvino"] = lambda d: opset15.tile(d, repeats)
+    elif operator == "roll":
+        every = np.array(axes) if "axes" in numbers else None
+        if every is not None:
+            nodes["openvino"] = lambda d: opset15.roll(d, numbers["shift"], every)
+    elif operator == "broadcast":
+        shape = numbers["shape"]
+        if "axes" in numbers:
+            nodes["openvino"] = lambda d: opset15.broadcast(d, shape, numbers["axes"], "EXPLICIT")
+        else:
+            nodes["onnx"] = ("Expand", [shape], {})
+            nodes["openvino"] = lambda d: opset15.broadcast(d, shape, broadcast_spec="BIDIRECTIONAL")
+    else:
+        lengths, axis = np.array([part.shape[int(options["axis"])] for part in wanted], "i8"), int(options["axis"])
+        nodes["onnx"] = ("Split", [lengths], {"axis": axis})
+        nodes["openvino"] = lambda d: opset15.variadic_split(d, axis, lengths)
+    found = {}
+    if "onnx" in nodes and all(0 not in part.shape for part in wanted):
+        op, more, attributes = nodes["onnx"]
+        inputs = {"d": data, **{f"i{n}": array for n, array in enumerate(more)}}
+        kind = lambda array: helper.np_dtype_to_tensor_dtype(array.dtype)
+        info = [helper.make_tensor_value_info(n, kind(array), array.shape) for n, array in inputs.items()]
+        outs = [f"o{n}" for n in range(len(wanted))]
+        graph = helper.make_graph([helper.make_node(op, list(inputs), outs, **attributes)], "g", info,
+                                  [helper.make_tensor_value_info(n, kind(data), None) for n in outs])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=10)
+        quiet = onnxruntime.SessionOptions()
+        quiet.log_severity_level = 4
+        found["ONNX Runtime"] = onnxruntime.InferenceSession(model.SerializeToString(), quiet).run(None, inputs)
+    if "openvino" in nodes and all(0 not in part.shape for part in wanted):
+        parameter = opset15.parameter(data.shape, data.dtype)
+        node = nodes["openvino"](parameter)
+        model = ov.compile_model(ov.Model([node.output(n) for n in range(len(wanted))], [parameter]), "CPU",
+                                 {"INFERENCE_PRECISION_HINT": "f32"})
+        result = model([data])
+        found["OpenVINO"] = [result[n] for n in range(len(wanted))]
+    for runtime, parts in found.items():
+        for part, expected in zip(parts, wanted):
+            if part.shape != expected.shape or native(part).tobytes() != native(expected).tobytes():
+                yield f"{name}: {runtime} says {part!r} instead of {expected!r}"
 
 
 def check_moved(name, operator, data, options, wanted):
@@ -517,10 +616,13 @@ def check_joined(name, operands, options, wanted):
 
 
 def check_runtimes(name, operator, operands, options, wanted):
-    data, options = operands[0], dict((*option[2:].split("="), None)[:2] for option in options)
+    data, typed, options = operands[0], options, dict((*option[2:].split("="), None)[:2] for option in options)
     if data.dtype not in (np.dtype("f4"), np.dtype("i4"), np.dtype("i8"), np.dtype("f8")) or 0 in data.shape:
         return
     if any(not np.all(np.isfinite(o)) for o in operands) or any(o.size == 0 for o in operands):
+        return
+    if operator in ("pad", "tile", "roll", "broadcast"):
+        yield from check_arranged(name, operator, data, typed, [wanted])
         return
     if operator == "concat":
         yield from check_joined(name, operands, options, wanted)
