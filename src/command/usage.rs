@@ -63,7 +63,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("take-along-axis takealongaxis", "use tensorop gather-elements DATA INDICES --axis N"),
     ("put-along-axis scatter-reduce", "use tensorop scatter-elements DATA INDICES UPDATES --axis N"),
     ("cast astype to dtype quantize", "use tensorop convert FILE --cast DTYPE -o OUT"),
-    ("copy cp save export import extract merge split rename repack pack", "use tensorop convert IN... -o OUT"),
+    ("copy cp save export import extract merge rename repack pack", "use tensorop convert IN... -o OUT"),
     ("concatenate cat vstack hstack join", "use tensorop concat A.npy B.npy -o ALL.npy (--axis N for another axis)"),
     ("stack", "use tensorop concat A.npy B.npy --stack -o ALL.npy"),
     ("append", "use tensorop concat DATA ROWS --in-place"),
@@ -73,6 +73,12 @@ const INSTEAD: &[(&str, &str)] = &[
         "use tensorop reshape DATA --shape 2,-1 (or --squeeze, --unsqueeze AXES, --flatten AXIS)",
     ),
     ("crop narrow select get head tail subset", "use tensorop slice DATA --at SLICES"),
+    ("flip reverse rot90", "use tensorop slice DATA --at ::-1 (a step of -1 for each axis that turns round)"),
+    ("repeat", "use tensorop tile DATA --repeats 2,1"),
+    ("expand broadcast-to expand-as", "use tensorop broadcast DATA --shape 8,1024"),
+    ("chunk array-split unstack unbind variadic-split", "use tensorop split DATA --parts N -o 'OUT-*.npy'"),
+    ("shift fftshift rotate", "use tensorop roll DATA --shift N --axes N"),
+    ("frame border extend", "use tensorop pad DATA --before 1,1 --after 1,1"),
     (
         "set fill assign patch replace overwrite edit where",
         "use tensorop slice-scatter DATA UPDATES --at SLICES (or --fill VALUE)",
@@ -141,13 +147,13 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A name in the list that is a sub-command would never be answered, and one that stands twice only once.
+    /// A name in the list that is a sub-command would never be answered, and one that occurs twice only once.
     #[test]
     fn names_of_other_tools() {
         let names: Vec<_> = INSTEAD.iter().flat_map(|(names, _)| names.split(' ')).collect();
         for (n, name) in names.iter().enumerate() {
             assert!(!crate::command::NAMES.contains(name), "{name} is a sub-command");
-            assert!(!names[..n].contains(name), "{name} stands twice");
+            assert!(!names[..n].contains(name), "{name} occurs twice");
         }
     }
 
@@ -159,7 +165,7 @@ mod tests {
         let rows: &[(&[&str], &str, Option<&str>)] = &[
             (
                 &["slic"],
-                "error: unrecognized subcommand 'slic'; tip: some similar subcommands exist: 'slice-scatter', 'slice'",
+                "error: unrecognized subcommand 'slic'; tip: some similar subcommands exist: 'slice-scatter', 'split', 'slice'",
                 Some("Usage: tensorop <COMMAND>"),
             ),
             (
