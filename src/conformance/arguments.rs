@@ -6,6 +6,7 @@ use super::case::{Attributes, Case, CaseInput};
 use crate::error::{Error, Result, Subject};
 use crate::format::onnx::model::AttributeValue;
 use crate::item::tensor::Tensor;
+use crate::ops::call::Operands;
 use crate::ops::indexed::all_integers;
 use crate::storage::source::Source;
 
@@ -31,6 +32,7 @@ pub(super) struct CaseInputs<'c> {
     attributes: Attributes,
     inputs: Vec<Option<&'c CaseInput>>,
     taken: usize,
+    output_count: usize,
 }
 
 impl<'c> CaseInputs<'c> {
@@ -39,7 +41,13 @@ impl<'c> CaseInputs<'c> {
             CaseInput::Absent => None,
             CaseInput::Tensor(_) | CaseInput::Sequence(_) => Some(input),
         });
-        Self { attributes: case.attributes.clone(), inputs: inputs.collect(), taken: 0 }
+        let (attributes, output_count) = (case.attributes.clone(), case.output_count);
+        Self { attributes, inputs: inputs.collect(), taken: 0, output_count }
+    }
+
+    /// Returns how many outputs the operator has.
+    pub(super) fn output_count(&self) -> usize {
+        self.output_count
     }
 
     /// Returns whether there are inputs that have not been taken.
@@ -61,6 +69,11 @@ impl<'c> CaseInputs<'c> {
     /// Returns the next input, which the operator must have.
     pub(super) fn tensor(&mut self, label: &'static str) -> Made<Source> {
         Ok(self.optional(label)?.ok_or_else(|| missing(label))?)
+    }
+
+    /// Returns the next input, the data of most operators.
+    pub(super) fn data(&mut self) -> Made<Operands> {
+        Ok(self.tensor("data")?.into())
     }
 
     /// Returns the next input, a tensor of integers of any type.
@@ -110,6 +123,32 @@ impl<'c> CaseInputs<'c> {
         self.attribute(name, "whole number", |value| if let AttributeValue::Int(it) = value { Some(it) } else { None })
     }
 
+    /// Returns an attribute that is a number.
+    pub(super) fn float(&mut self, name: &str) -> Made<Option<f32>> {
+        self.attribute(name, "number", |value| match value {
+            AttributeValue::Int(it) => Some(it as f32),
+            AttributeValue::Float(it) => Some(it),
+            AttributeValue::Ints(_) | AttributeValue::Text(_) | AttributeValue::Other => None,
+        })
+    }
+
+    /// Returns the attribute of that name that says which of these names is meant, or the first of them if it is left out.
+    pub(super) fn one_of<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> Made<T> {
+        let Some(asked) = self.text(name)? else { return Ok(known[0].1) };
+        match known.iter().find(|(of, _)| *of == asked) {
+            Some((_, found)) => Ok(*found),
+            None => Err(Error::new(Subject::Argument(name), format!("{asked:?} is unknown")).into()),
+        }
+    }
+
+    /// Returns the attribute of that name that must say which of these names is meant.
+    pub(super) fn required<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> Made<T> {
+        if !self.attributes.contains_key(name) {
+            return Err(missing(name).into());
+        }
+        self.one_of(name, known)
+    }
+
     /// Returns an attribute that is a list of whole numbers.
     pub(super) fn ints(&mut self, name: &str) -> Made<Option<Vec<i64>>> {
         let ints = |value| if let AttributeValue::Ints(it) = value { Some(it) } else { None };
@@ -145,6 +184,11 @@ impl<'c> CaseInputs<'c> {
 /// Returns that something is not had here.
 pub(super) fn unsupported<T>(what: impl fmt::Display) -> Made<T> {
     Err(NoOutput::Unsupported(what.to_string()))
+}
+
+/// Refuses the inputs.
+pub(super) fn refuse<T>(message: impl Into<String>) -> Made<T> {
+    Err(Error::new(Subject::Argument("inputs"), message).into())
 }
 
 /// Returns the error for what an operator must have and is not given.

@@ -12,6 +12,9 @@ use crate::format::onnx::model::AttributeValue;
 use crate::item::dtype::DType;
 use crate::item::tensor::Tensor;
 
+/// The most outputs of an operator that has to refuse its inputs; of others each has to be there.
+const MOST_OUTPUTS: usize = 1 << 16;
+
 /// Who specifies an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -73,8 +76,8 @@ pub(crate) enum CaseInput {
 /// What must come of a case.
 #[derive(Debug)]
 pub(crate) enum Expected {
-    /// One tensor.
-    Output(Tensor),
+    /// A tensor for each output of the operator.
+    Outputs(Vec<Tensor>),
     /// The operator refuses its inputs. The text says what is wrong with them.
     Refusal(String),
 }
@@ -94,6 +97,8 @@ pub(crate) struct Case {
     pub attributes: Attributes,
     /// The inputs in the order of the specification.
     pub inputs: Vec<CaseInput>,
+    /// How many outputs the operator has.
+    pub output_count: usize,
     /// What must come out.
     pub expected: Expected,
     /// What the verdict means.
@@ -117,12 +122,20 @@ pub(crate) struct CaseText<'a> {
     inputs: Vec<Option<&'a RawValue>>,
     #[serde(borrow, default)]
     output: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    outputs: Option<Vec<&'a RawValue>>,
     #[serde(default)]
     error: Option<String>,
+    #[serde(default = "one")]
+    output_count: usize,
     #[serde(default = "must")]
     pub class: Class,
     #[serde(default)]
     why: String,
+}
+
+fn one() -> usize {
+    1
 }
 
 fn must() -> Class {
@@ -165,19 +178,33 @@ impl<'a> CaseText<'a> {
             Some(text) => input(text.get(), folder).with_context(|| format!("input {n}")),
         };
         let inputs = self.inputs.iter().enumerate().map(input).collect::<Result<_>>()?;
-        let expected = match (self.output, self.error) {
-            (Some(output), None) => Expected::Output(tensor(output.get(), folder).context("the output")?),
-            (None, Some(error)) => Expected::Refusal(error),
-            (Some(_), Some(_)) => bail!("an output and an error, expected one of them"),
-            (None, None) => bail!("neither an output nor an error"),
+        let (output_count, expected) = match (self.output, self.outputs, self.error) {
+            (Some(output), None, None) => {
+                (1, Expected::Outputs(vec![tensor(output.get(), folder).context("the output")?]))
+            }
+            (None, Some(outputs), None) => {
+                let output =
+                    |(n, text): (usize, &&RawValue)| tensor(text.get(), folder).with_context(|| format!("output {n}"));
+                let outputs = outputs.iter().enumerate().map(output).collect::<Result<Vec<_>>>()?;
+                (outputs.len(), Expected::Outputs(outputs))
+            }
+            (None, None, Some(error)) => (self.output_count, Expected::Refusal(error)),
+            (None, None, None) => bail!("neither an output nor an error"),
+            (Some(_), Some(_), None) => bail!("an output and outputs, expected one of them"),
+            (_, _, Some(_)) => bail!("an output and an error, expected one of them"),
         };
+        ensure!(output_count <= MOST_OUTPUTS, "{output_count} outputs, expected at most {MOST_OUTPUTS}");
         ensure!(
             (self.class == Class::Reject) <= matches!(expected, Expected::Refusal(_)),
             "the class is reject, and there is an output"
         );
         let value = |value| match value {
             serde_json::Value::Bool(is) => AttributeValue::Int(is.into()),
-            serde_json::Value::Number(number) => number.as_i64().map_or(AttributeValue::Other, AttributeValue::Int),
+            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(whole), _) => AttributeValue::Int(whole),
+                (None, Some(float)) => AttributeValue::Float(float as f32),
+                (None, None) => AttributeValue::Other,
+            },
             serde_json::Value::String(text) => AttributeValue::Text(text),
             serde_json::Value::Array(items) => {
                 let numbers = items.iter().map(serde_json::Value::as_i64).collect::<Option<_>>();
@@ -192,6 +219,7 @@ impl<'a> CaseText<'a> {
             version: self.version,
             attributes: self.attributes.into_iter().map(|(name, json)| (name, value(json))).collect(),
             inputs,
+            output_count,
             expected,
             class: self.class,
             why: self.why,
@@ -269,6 +297,14 @@ mod tests {
             (
                 r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [{"dtype": "int8", "shape": [2], "hex": "00"}], "error": "e"}"#,
                 "input 0: ",
+            ),
+            (
+                r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [], "error": "e", "output_count": 1000000}"#,
+                "1000000 outputs",
+            ),
+            (
+                r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [], "output": [1], "outputs": [[1]]}"#,
+                "an output and outputs",
             ),
             (
                 r#"{"specification": "onnx", "operator": "X", "version": 1, "inputs": [[1]], "output": [1], "class": "reject"}"#,

@@ -14,7 +14,7 @@ use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::report::json::{self, Escapes};
 
-/// The folder in a test of ONNX that has the inputs and the output.
+/// The folder in a test of ONNX that has the inputs and the outputs.
 const DATA_SET: &str = "test_data_set_0";
 
 /// How the folder of a case looks.
@@ -78,23 +78,32 @@ fn npy(case: &Case) -> Result<Vec<NamedFile>> {
             }
         });
     }
-    let expected = match &case.expected {
-        Expected::Output(output) => ("output", tensor(output, "output.npy".to_owned())?),
-        Expected::Refusal(wrong) => ("error", json::string(wrong, Escapes::Short)),
-    };
+    let mut expected = Vec::new();
+    match &case.expected {
+        Expected::Outputs(outputs) => match &outputs[..] {
+            [output] => expected.push(("output", tensor(output, "output.npy".to_owned())?)),
+            several => {
+                let texts = several.iter().enumerate().map(|(n, output)| tensor(output, format!("output_{n}.npy")));
+                expected.push(("outputs", format!("[{}]", texts.collect::<Result<Vec<_>>>()?.join(", "))));
+            }
+        },
+        Expected::Refusal(wrong) => {
+            expected.push(("error", json::string(wrong, Escapes::Short)));
+            expected.extend((case.output_count != 1).then(|| ("output_count", case.output_count.to_string())));
+        }
+    }
     let text = |text: &str| json::string(text, Escapes::Short);
-    let case = json::object([
+    let mut members = vec![
         ("id", text(&case.id)),
         ("specification", text(&case.specification.name().to_lowercase())),
         ("operator", text(&case.operator)),
         ("version", case.version.to_string()),
         ("attributes", attributes(&case.attributes)),
         ("inputs", format!("[{}]", inputs.join(", "))),
-        expected,
-        ("class", text(case.class.name())),
-        ("why", text(&case.why)),
-    ]);
-    files.push(("case.json".to_owned(), format!("{case}\n").into_bytes()));
+    ];
+    members.extend(expected);
+    members.extend([("class", text(case.class.name())), ("why", text(&case.why))]);
+    files.push(("case.json".to_owned(), format!("{}\n", json::object(members)).into_bytes()));
     Ok(files)
 }
 
@@ -103,6 +112,7 @@ fn attributes(attributes: &Attributes) -> String {
     let value = |value: &AttributeValue| match value {
         AttributeValue::Int(number) => number.to_string(),
         AttributeValue::Ints(numbers) => format!("{numbers:?}"),
+        AttributeValue::Float(number) => format!("{number:?}"),
         AttributeValue::Text(text) => json::string(text, Escapes::Short),
         AttributeValue::Other => "null".to_owned(),
     };
@@ -136,12 +146,16 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
         number += 1;
     }
     // what must be refused has no output: its dtype is that of the data, and its shape is left open
-    let output = match (&case.expected, values.iter().flatten().next()) {
-        (Expected::Output(output), _) => {
-            put("output_0.pb".to_owned(), proto(output)?);
-            value_type(output, false)
+    let outputs = match (&case.expected, values.iter().flatten().next()) {
+        (Expected::Outputs(outputs), _) => {
+            for (n, output) in outputs.iter().enumerate() {
+                put(format!("output_{n}.pb"), proto(output)?);
+            }
+            outputs.iter().map(|output| value_type(output, false)).collect()
         }
-        (Expected::Refusal(_), Some(data)) => ValueType { shape: None, is_sequence: false, ..data.clone() },
+        (Expected::Refusal(_), Some(data)) => {
+            vec![ValueType { shape: None, is_sequence: false, ..data.clone() }; case.output_count]
+        }
         (Expected::Refusal(_), None) => return Ok(None),
     };
     let model = NodeModel {
@@ -149,7 +163,7 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
         opset: case.version,
         attributes: &case.attributes,
         inputs: &values,
-        output,
+        outputs: &outputs,
     };
     let model = model.write()?;
     let text = |text: &str| json::string(text, Escapes::Short);

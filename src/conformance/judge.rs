@@ -5,7 +5,7 @@ use std::path::Path;
 use super::arguments::NoOutput;
 use super::case::{Case, Expected};
 use super::find::{Loaded, Stored, Task};
-use super::operators::output;
+use super::operators::outputs;
 use crate::diff::{self, Difference, Options, Reason};
 use crate::error::{Context, Error, Result};
 use crate::format::files::{read, write};
@@ -69,7 +69,10 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
     match (loaded.task, outputs) {
         (Task::Run(case), Outputs::Made(folder)) => run(id, &case, folder, options),
         (Task::Run(case), Outputs::Written(folder)) => Ok(match &case.expected {
-            Expected::Output(expected) => judge_written(&folder.join(id), &[Ok(expected)], options),
+            Expected::Outputs(expected) => {
+                let expected: Vec<_> = expected.iter().map(Ok).collect();
+                judge_written(&folder.join(id), &expected, options)
+            }
             Expected::Refusal(wrong) => judge_refusal(&folder.join(id), wrong),
         }),
         (Task::Only { unsupported, .. }, Outputs::Made(_)) => Ok(TestVerdict::Unsupported(unsupported)),
@@ -87,36 +90,52 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
 
 /// Runs a case.
 fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<TestVerdict> {
-    let saved = save.map(|folder| folder.join(id).join("output.npy"));
-    let actual = match output(case) {
+    let count = case.output_count;
+    let saved = |n| Some(save?.join(id).join(names(n, count).next().expect("an output has a name")));
+    let actual = match outputs(case) {
         Ok(actual) => actual,
         Err(NoOutput::Unsupported(what)) => return Ok(TestVerdict::Unsupported(what)),
         Err(NoOutput::Refused(error)) => {
-            // that of an earlier run would be taken for this one's
-            if let Some(path) = saved.filter(|path| path.exists()) {
+            // those of an earlier run would be taken for this one's
+            for path in (0..count).filter_map(saved).filter(|path| path.exists()) {
                 std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
             }
             return Ok(match &case.expected {
                 Expected::Refusal(_) => TestVerdict::Passed,
-                Expected::Output(_) => TestVerdict::failed(format!("refused: {error}")),
+                Expected::Outputs(_) => TestVerdict::failed(format!("refused: {error}")),
             });
         }
     };
-    if let Some(path) = saved {
+    for (n, output) in actual.iter().enumerate() {
+        let Some(path) = saved(n) else { break };
         let folder = path.parent().expect("it lies in the folder of the test");
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        write(&path, &actual)?;
+        write(&path, output)?;
     }
     Ok(match &case.expected {
-        Expected::Output(expected) => compare(expected, &actual, options),
+        Expected::Outputs(expected) => {
+            let verdicts = expected.iter().zip(&actual).map(|(expected, actual)| compare(expected, actual, options));
+            first_that_failed(verdicts, count)
+        }
         Expected::Refusal(wrong) => accepted(&actual, wrong),
     })
 }
 
-/// Returns the verdict on an output that should not be there.
-fn accepted(actual: &Tensor, wrong: &str) -> TestVerdict {
-    let (dtype, shape) = (actual.dtype().name(), actual.shape());
-    TestVerdict::failed(format!("gave {dtype} {shape:?}, expected an error: {wrong}"))
+/// Returns the verdict on the first of `count` outputs that did not pass, and says which it is of several.
+fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) -> TestVerdict {
+    match verdicts.enumerate().find(|(_, verdict)| !matches!(verdict, TestVerdict::Passed)) {
+        None => TestVerdict::Passed,
+        Some((n, TestVerdict::Failed { reason, difference })) if count > 1 => {
+            TestVerdict::Failed { reason: format!("output {n}: {reason}"), difference }
+        }
+        Some((_, verdict)) => verdict,
+    }
+}
+
+/// Returns the verdict on outputs that should not be there.
+fn accepted(actual: &[Tensor], wrong: &str) -> TestVerdict {
+    let shown: Vec<_> = actual.iter().map(|one| format!("{} {:?}", one.dtype().name(), one.shape())).collect();
+    TestVerdict::failed(format!("gave {}, expected an error: {wrong}", shown.join(", ")))
 }
 
 /// Returns the verdict on an output.
@@ -146,7 +165,8 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict
     TestVerdict::Failed { reason, difference: Some(Box::new(found)) }
 }
 
-/// Returns the names under which a runtime may write output number `n` of a test that has `count` outputs.
+/// Returns the names under which a runtime may write output number `n` of a test that has `count` outputs; the first is the
+/// one that is used here.
 fn names(n: usize, count: usize) -> impl Iterator<Item = String> {
     let alone = ["output.npy", "output.pb"].into_iter().filter(move |_| count == 1).map(str::to_owned);
     alone.chain([format!("output_{n}.npy"), format!("output_{n}.pb")])
@@ -154,26 +174,20 @@ fn names(n: usize, count: usize) -> impl Iterator<Item = String> {
 
 /// Judges what a runtime has written for a test to a folder.
 fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options) -> TestVerdict {
-    for (n, wanted) in expected.iter().enumerate() {
+    let verdict = |(n, wanted): (usize, &Result<&Tensor>)| {
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(error) => return TestVerdict::Broken(error.to_string()),
         };
         let Some(path) = names(n, expected.len()).map(|name| folder.join(name)).find(|path| path.exists()) else {
-            return TestVerdict::failed(match expected.len() {
-                1 => "no output was written".to_owned(),
-                _ => format!("no output {n} was written"),
-            });
+            return TestVerdict::failed("no output was written");
         };
-        let verdict = match read(&path).and_then(|actual| as_named(actual, wanted)) {
+        match read(&path).and_then(|actual| as_named(actual, wanted)) {
             Ok(actual) => compare(wanted, &actual, options),
             Err(error) => TestVerdict::failed(error.to_string()),
-        };
-        if !matches!(verdict, TestVerdict::Passed) {
-            return verdict;
         }
-    }
-    TestVerdict::Passed
+    };
+    first_that_failed(expected.iter().enumerate().map(verdict), expected.len())
 }
 
 /// Returns a tensor that was written without the name of its dtype, which NumPy's files do not have for most types of
@@ -189,7 +203,7 @@ fn judge_refusal(folder: &Path, wrong: &str) -> TestVerdict {
         return TestVerdict::Passed;
     };
     match read(&path) {
-        Ok(actual) => accepted(&actual, wrong),
+        Ok(actual) => accepted(&[actual], wrong),
         Err(_) => TestVerdict::failed(format!("wrote {}, expected an error: {wrong}", path.display())),
     }
 }

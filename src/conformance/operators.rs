@@ -6,25 +6,34 @@
 
 use super::arguments::{CaseInputs, Made, list_of, missing, unsupported};
 use super::case::{Case, Specification};
-use crate::engine::job::Job;
-use crate::error::{Context, Error, Result, Subject};
+use super::compositions::{CaseCall, copied, run};
+use super::movement::parts;
+use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
-use crate::memory;
+use crate::ops::broadcast::BroadcastRule;
 use crate::ops::call::{Call, Operands};
 use crate::ops::concat::Joining;
-use crate::ops::fill::{Fill, Limits};
+use crate::ops::fill::Limits;
 use crate::ops::indexed::OutOfRange;
 use crate::ops::reduction::{Reduction, Repeats};
 use crate::ops::reshape::NewShape;
 use crate::ops::slice::SliceArgs;
+use crate::ops::split::SplitInto;
 use crate::ops::{scatter_elements, scatter_nd};
 use crate::storage::source::Source;
 
-/// The operands of an operator, and the operator with its arguments.
-type CaseCall = (Operands, Call);
-
 /// Takes what an operator of a version needs.
 type TakeCall = fn(&mut CaseInputs<'_>, u64) -> Made<CaseCall>;
+
+/// Takes what an operator needs that has several outputs: its data, and a call for each output.
+type TakeCalls = fn(&mut CaseInputs<'_>, u64) -> Made<(Source, Vec<Call>)>;
+
+/// How an operator takes what it needs, by the number of its outputs.
+#[derive(Clone, Copy)]
+enum Take {
+    One(TakeCall),
+    Several(TakeCalls),
+}
 
 /// An operator of a specification.
 struct Row {
@@ -32,15 +41,20 @@ struct Row {
     name: &'static str,
     /// The versions, in ascending order.
     versions: &'static [u64],
-    take: TakeCall,
+    take: Take,
 }
 
 const fn onnx(name: &'static str, versions: &'static [u64], take: TakeCall) -> Row {
-    Row { specification: Specification::Onnx, name, versions, take }
+    Row { specification: Specification::Onnx, name, versions, take: Take::One(take) }
 }
 
 const fn openvino(name: &'static str, versions: &'static [u64], take: TakeCall) -> Row {
-    Row { specification: Specification::OpenVino, name, versions, take }
+    Row { specification: Specification::OpenVino, name, versions, take: Take::One(take) }
+}
+
+/// An operator of several outputs.
+const fn several(specification: Specification, name: &'static str, versions: &'static [u64], take: TakeCalls) -> Row {
+    Row { specification, name, versions, take: Take::Several(take) }
 }
 
 /// The operators that cases may ask for.
@@ -105,6 +119,26 @@ static ROWS: &[Row] = &[
     onnx("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], |case, _| {
         Ok((case.data()?, Call::Reshape(NewShape::Flatten(case.int("axis")?.unwrap_or(1)))))
     }),
+    onnx("Pad", &[2], |case, _| case.pad_by_attributes()),
+    onnx("Pad", &[11, 13, 18, 19, 21, 23, 24, 25], |case, version| case.pad(version)),
+    openvino("Pad", &[1, 12], |case, version| case.pad_openvino(version >= 12)),
+    onnx("Tile", &[6, 13], |case, _| case.tile(false)),
+    openvino("Tile", &[1], |case, _| case.tile(true)),
+    openvino("Roll", &[7], |case, _| {
+        let (data, shift) = (case.data()?, list_of(case.tensor("shift")?, 0)?);
+        Ok((data, Call::Roll { shift, axes: Some(list_of(case.tensor("axes")?, 0)?) }))
+    }),
+    onnx("Expand", &[8, 13], |case, _| {
+        Ok((case.data()?, Call::Broadcast { shape: case.list("shape")?, rule: BroadcastRule::Bidirectional }))
+    }),
+    openvino("Broadcast", &[1], |case, _| case.broadcast(&["numpy", "explicit"])),
+    openvino("Broadcast", &[3], |case, _| case.broadcast(&["numpy", "explicit", "bidirectional"])),
+    several(Specification::Onnx, "Split", &[2, 11, 13, 18], |case, version| case.split(version)),
+    several(Specification::OpenVino, "Split", &[1], |case, _| case.split_equally()),
+    several(Specification::OpenVino, "VariadicSplit", &[1], |case, _| {
+        let (data, axis) = (case.tensor("data")?, case.number("axis")?);
+        parts(data, axis, &SplitInto::Lengths(case.list("split_lengths")?))
+    }),
 ];
 
 /// Finds an operator and its version: of ONNX the newest that is not above an opset, of OpenVINO the very one.
@@ -122,28 +156,35 @@ pub(super) fn version_of(specification: Specification, name: &str, version: u64)
     find(specification, name, version).map(|(_, version)| version)
 }
 
-/// Returns the output of a case's operator.
-pub(crate) fn output(case: &Case) -> Made<Tensor> {
+/// Returns the outputs of a case's operator.
+pub(crate) fn outputs(case: &Case) -> Made<Vec<Tensor>> {
     let Some((row, version)) = find(case.specification, &case.operator, case.version) else {
         return unsupported(format_args!("{} {}-{}", case.specification.name(), case.operator, case.version));
     };
     let mut arguments = CaseInputs::of(case);
-    let (operands, call) = (row.take)(&mut arguments, version)?;
-    let fill = call.link(operands, Limits::default())?;
-    arguments.finish()?;
-    Ok(run(fill)?)
-}
-
-/// Fills the whole output of an operator, window by window.
-fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
-    let job = Job::new(fill, Limits::default())?;
-    let meta = job.meta().clone();
-    let mut bytes = memory::of(meta.bytes()).context("output")?;
-    job.stream(&|_| {}, &mut |items| {
-        bytes.extend_from_slice(items);
-        Ok(())
-    })?;
-    Tensor::new(meta.dtype, meta.shape, bytes)
+    let check_count = |count: usize| match count == case.output_count {
+        true => Ok(()),
+        false => {
+            let outputs = counted(case.output_count, "output", "outputs");
+            unsupported(format_args!("{} with {outputs}", case.operator))
+        }
+    };
+    match row.take {
+        Take::One(take) => {
+            let (operands, call) = take(&mut arguments, version)?;
+            let fill = call.link(operands, Limits::default())?;
+            arguments.finish()?;
+            check_count(1)?;
+            Ok(vec![run(fill)?])
+        }
+        Take::Several(take) => {
+            let (data, calls) = take(&mut arguments, version)?;
+            arguments.finish()?;
+            check_count(calls.len())?;
+            let output = |call: &Call| run(call.link(copied(&data)?.into(), Limits::default())?);
+            Ok(calls.iter().map(output).collect::<Result<_>>()?)
+        }
+    }
 }
 
 /// The reductions that ONNX has.
@@ -160,11 +201,6 @@ fn openvino_name(reduction: Reduction) -> &'static str {
 }
 
 impl CaseInputs<'_> {
-    /// Takes the first input of most operators.
-    fn data(&mut self) -> Made<Operands> {
-        Ok(self.tensor("data")?.into())
-    }
-
     /// Takes the first two inputs of a gather by indices.
     fn gathered(&mut self) -> Made<Operands> {
         let data = self.data()?;
@@ -291,18 +327,6 @@ impl CaseInputs<'_> {
 
     fn batch_dims(&mut self) -> Made<i64> {
         Ok(self.int("batch_dims")?.unwrap_or(0))
-    }
-
-    /// GatherND-5, whose output has one axis in the place of those of the batches.
-    fn gather_nd_5(&mut self) -> Made<CaseCall> {
-        let (operands, batch_dims) = (self.gathered()?, self.batch_dims()?);
-        let gathered = run(Call::GatherNd { batch_dims }.link(operands, Limits::default())?)?;
-        let batch_dims = usize::try_from(batch_dims).expect("a number of axes, or the operator refuses it");
-        let (batches, rest) = gathered.shape().split_at(batch_dims);
-        let merged = (batch_dims > 0).then(|| batches.iter().product());
-        let dims = merged.iter().chain(rest).map(|&dim: &usize| dim as i64).collect();
-        let data = Source::memory(gathered, "output".to_owned());
-        Ok((data.into(), Call::Reshape(NewShape::DimsWithZero(dims))))
     }
 }
 

@@ -324,6 +324,58 @@ fn outputs_of_other_runtimes() {
     assert!(!folder.path("out/cases#refused/output.npy").exists());
 }
 
+/// Split has an output for each part: in a case, in a model, in what is saved and judged.
+#[test]
+fn several_outputs() {
+    let folder = Folder::new();
+    let split = node("Split", &["x0"], &[]);
+    let second = |name: &[u8]| protobuf(&[(2, Bytes(name))]);
+    put_test(&folder, "t/thirds", model(13, &[[split, second(b"z"), second(b"w")].concat()], 1, &[]));
+    for (n, item) in [10, 20, 30].into_iter().enumerate() {
+        folder.put(format!("t/thirds/test_data_set_0/output_{n}.pb"), int64(&[1], &[item]));
+    }
+    let relu = [node("Slice", &["x0", "x1", "x2"], &[]), second(b"z")].concat();
+    put_test(&folder, "t/two", model(13, &[relu], 3, &[]));
+    folder.put("t/two/test_data_set_0/output_1.pb", int64(&[2], &[10, 20]));
+    let halves = |id: &str, data: &str, more: &str| {
+        format!(
+            r#"{{"id": "{id}", "specification": "openvino", "operator": "Split", "version": 1, "inputs": [{data}, 0], "attributes": {{"num_splits": 2}}, {more}}}"#
+        )
+    };
+    let cases = [
+        halves("right", "[1, 2, 3, 4]", r#""outputs": [[1, 2], [3, 4]]"#),
+        halves("wrong", "[1, 2, 3, 4]", r#""outputs": [[1, 2], [3, 5]]"#),
+        halves("one", "[1, 2]", r#""output": [1, 2]"#),
+        halves("taken", "[1, 2]", r#""error": "nothing may come", "output_count": 2"#),
+        halves("refused", "[1, 2, 3]", r#""error": "3 places in 2 outputs", "output_count": 2"#),
+        halves("both", "[1, 2]", r#""output": [1], "outputs": [[1], [2]]"#),
+    ];
+    folder.put("t/cases.json", format!("[{}]", cases.join(", ")));
+    let wanted = "\
+failed  cases#wrong: output 1: 1 of 2 items differ, first at [1]: expected 5, got 4
+failed  cases#taken: gave int64 [1], int64 [1], expected an error: nothing may come
+broken  cases#both: an output and outputs, expected one of them
+unsupported  Slice with 2 outputs: 1
+unsupported  Split with 1 output: 1
+3 passed, 2 failed, 2 unsupported, 1 broken
+";
+    let run = folder.run(words("check t --save out"));
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), wanted);
+    let names: Vec<_> = folder.tree("out").into_keys().collect();
+    let of = |id: &str, count| (0..count).map(move |n| format!("{id}/output_{n}.npy")).collect::<Vec<_>>();
+    let saved = [of("cases#right", 2), of("cases#taken", 2), of("cases#wrong", 2), of("thirds/0", 3)].concat();
+    assert_eq!(names, saved);
+    // what is judged are the same files, each of which must be there
+    let judged = |wanted: &str| {
+        let run = folder.run(words("check t --exclude cases#both --exclude two/0 --exclude cases#one --actual out"));
+        let text = String::from_utf8(run.stdout).unwrap();
+        assert!(text.contains(wanted), "{text}");
+    };
+    judged("3 passed, 2 failed, 0 unsupported, 0 broken");
+    fs::remove_file(folder.path("out/thirds/0/output_2.npy")).unwrap();
+    judged("failed  thirds/0: output 2: no output was written\n");
+}
+
 #[test]
 fn ten_thousand_tests() {
     let folder = Folder::new();

@@ -20,6 +20,8 @@ pub enum AttributeValue {
     Int(i64),
     /// A list of whole numbers.
     Ints(Vec<i64>),
+    /// A floating-point number.
+    Float(f32),
     /// A text.
     Text(String),
     /// Anything else, which no operator of the program has.
@@ -203,7 +205,9 @@ fn constant(node: &[u8]) -> Result<NodeInput<'_>> {
         match attribute(bytes)?.1 {
             AttributeValue::Int(item) => return Ok(NodeInput::Ints { items: vec![item], is_list: false }),
             AttributeValue::Ints(items) => return Ok(NodeInput::Ints { items, is_list: true }),
-            AttributeValue::Text(_) | AttributeValue::Other => return Ok(NodeInput::Other(name)),
+            AttributeValue::Float(_) | AttributeValue::Text(_) | AttributeValue::Other => {
+                return Ok(NodeInput::Other(name));
+            }
         }
     }
     Err(malformed!("a Constant node without a value"))
@@ -211,7 +215,7 @@ fn constant(node: &[u8]) -> Result<NodeInput<'_>> {
 
 /// Reads an attribute: its name and its value.
 fn attribute(bytes: &[u8]) -> Result<(String, AttributeValue)> {
-    use AttributeValue::{Int, Ints, Other, Text};
+    use AttributeValue::{Float, Int, Ints, Other, Text};
     let (mut name, mut value, mut ints) = ("", None, Vec::new());
     // an empty list has no field, and is told by its type alone
     let mut is_ints = false;
@@ -231,7 +235,10 @@ fn attribute(bytes: &[u8]) -> Result<(String, AttributeValue)> {
                 }
             }
             (field::attribute::TYPE, Value::Varint(number)) => is_ints |= number == AttributeKind::Ints as u64,
-            (field::attribute::FLOAT | field::attribute::TENSOR | field::attribute::FLOATS, _) => value = Some(Other),
+            (field::attribute::FLOAT, Value::Fixed(bytes)) => {
+                value = bytes.try_into().ok().map(|bytes| Float(f32::from_le_bytes(bytes)));
+            }
+            (field::attribute::TENSOR | field::attribute::FLOATS, _) => value = Some(Other),
             _ => {}
         }
     }
@@ -243,8 +250,8 @@ fn attribute(bytes: &[u8]) -> Result<(String, AttributeValue)> {
 enum Value<'a> {
     Varint(u64),
     Bytes(&'a [u8]),
-    /// A number of fixed size, which no field that is read has.
-    Fixed,
+    /// The bytes of a number of fixed size.
+    Fixed(&'a [u8]),
 }
 
 /// Walks over the fields of a message, whose whole length is checked first.
@@ -255,7 +262,7 @@ fn fields<'a>(bytes: &'a [u8], what: &str) -> Result<impl Iterator<Item = (u32, 
     let value = |(field, bytes): (WireField, &'a [u8])| match field.wire {
         WireType::Varint => (field.number, Value::Varint(field.varint)),
         WireType::LengthDelimited => (field.number, Value::Bytes(bytes)),
-        _ => (field.number, Value::Fixed),
+        _ => (field.number, Value::Fixed(bytes)),
     };
     Ok(Fields(bytes).map(value))
 }

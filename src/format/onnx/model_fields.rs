@@ -62,6 +62,7 @@ pub(super) const OF_TENSORS: u64 = 1;
 /// What AttributeProto calls the kinds of values that are read.
 #[derive(Clone, Copy)]
 pub(super) enum AttributeKind {
+    Float = 1,
     Int = 2,
     Text = 3,
     Ints = 7,

@@ -40,8 +40,8 @@ pub struct NodeModel<'a> {
     pub attributes: &'a BTreeMap<String, AttributeValue>,
     /// The inputs of the node, `None` where an optional one is left out.
     pub inputs: &'a [Option<ValueType<'a>>],
-    /// The output.
-    pub output: ValueType<'a>,
+    /// The outputs.
+    pub outputs: &'a [ValueType<'a>],
 }
 
 /// The version of the model format that first knew the operators of an opset.
@@ -63,7 +63,7 @@ fn ir_version(opset: u64) -> u64 {
 
 impl NodeModel<'_> {
     /// Returns the model. Its inputs are called `input_0`, `input_1` and so on, those that are left out having no name and
-    /// no number, and its output `output_0`.
+    /// no number, and its outputs `output_0`, `output_1` and so on.
     ///
     /// # Errors
     /// ONNX has no type for a dtype, or no such attribute.
@@ -81,7 +81,8 @@ impl NodeModel<'_> {
             };
             put_bytes(field::node::INPUT, name.as_bytes(), &mut node);
         }
-        put_bytes(field::node::OUTPUT, b"output_0", &mut node);
+        let output_name = |n: usize| format!("output_{n}");
+        (0..self.outputs.len()).for_each(|n| put_bytes(field::node::OUTPUT, output_name(n).as_bytes(), &mut node));
         put_bytes(field::node::OPERATOR, self.operator.as_bytes(), &mut node);
         for (name, value) in self.attributes {
             let mut out = Vec::new();
@@ -90,6 +91,10 @@ impl NodeModel<'_> {
                 AttributeValue::Int(number) => {
                     put_number(field::attribute::INT, *number as u64, &mut out);
                     AttributeKind::Int
+                }
+                AttributeValue::Float(number) => {
+                    encoding::float::encode(field::attribute::FLOAT, number, &mut out);
+                    AttributeKind::Float
                 }
                 AttributeValue::Text(text) => {
                     put_bytes(field::attribute::TEXT, text.as_bytes(), &mut out);
@@ -107,7 +112,9 @@ impl NodeModel<'_> {
         put_bytes(field::graph::NODE, &node, &mut graph);
         put_bytes(field::graph::NAME, self.operator.as_bytes(), &mut graph);
         values.iter().for_each(|value| put_bytes(field::graph::INPUT, value, &mut graph));
-        put_bytes(field::graph::OUTPUT, &self.output.write("output_0")?, &mut graph);
+        for (n, output) in self.outputs.iter().enumerate() {
+            put_bytes(field::graph::OUTPUT, &output.write(&output_name(n))?, &mut graph);
+        }
         let (mut model, mut opset) = (Vec::new(), Vec::new());
         put_number(field::opset::VERSION, self.opset, &mut opset);
         put_number(field::model::IR_VERSION, ir_version(self.opset), &mut model);

@@ -1,0 +1,166 @@
+//! Pad, Tile, Broadcast and Split by the rules of the specifications' versions, each a call of the operator of that name.
+
+use super::arguments::{CaseInputs, Made, missing, refuse};
+use super::compositions::{CaseCall, axis_of, counts, made, own_shape};
+use crate::item::cast::Cast;
+use crate::item::dtype::{DType, Kind};
+use crate::item::tensor::Tensor;
+use crate::ops::broadcast::BroadcastRule;
+use crate::ops::call::{Call, Operands};
+use crate::ops::pad::PadMode;
+use crate::ops::slice::SliceArgs;
+use crate::ops::split::{self, SplitInto};
+use crate::storage::source::Source;
+
+/// The modes of Pad that OpenVINO has.
+const OPENVINO_MODES: [(&str, PadMode); 4] = [
+    ("constant", PadMode::Constant),
+    ("edge", PadMode::Edge),
+    ("reflect", PadMode::Reflect),
+    ("symmetric", PadMode::Symmetric),
+];
+
+/// The modes of Pad that ONNX has, the last from version 19 on.
+const ONNX_MODES: [(&str, PadMode); 4] =
+    [("constant", PadMode::Constant), ("edge", PadMode::Edge), ("reflect", PadMode::Reflect), ("wrap", PadMode::Wrap)];
+
+impl CaseInputs<'_> {
+    /// Pad-2 of ONNX, whose constant is an attribute.
+    pub(super) fn pad_by_attributes(&mut self) -> Made<CaseCall> {
+        let data = self.tensor("data")?;
+        let (before, after) = halves(&self.ints("pads")?.ok_or_else(|| missing("pads"))?)?;
+        let (mode, value) = (self.one_of("mode", &ONNX_MODES[..3])?, self.float("value")?.unwrap_or(0.0));
+        let mut item = Vec::new();
+        let cast = Cast::new(&DType::from(Kind::Float32), data.dtype(), true)?;
+        cast.apply(&value.to_le_bytes(), &mut item).expect("a float becomes any other");
+        let value = Source::memory(Tensor::new(data.dtype().clone(), Vec::new(), item)?, "value".to_owned());
+        let operands = Operands { updates: Some(value), ..data.into() };
+        Ok((operands, Call::Pad { before, after, axes: None, mode }))
+    }
+
+    /// Pad of ONNX from version 11 on.
+    pub(super) fn pad(&mut self, version: u64) -> Made<CaseCall> {
+        let (data, (before, after)) = (self.data()?, halves(&self.list("pads")?)?);
+        let updates = self.constant("constant_value")?;
+        let axes = if version >= 18 { self.optional_list("axes")? } else { None };
+        let mode = self.one_of("mode", &ONNX_MODES[..if version >= 19 { 4 } else { 3 }])?;
+        Ok((Operands { updates, ..data }, Call::Pad { before, after, axes, mode }))
+    }
+
+    /// Pad of OpenVINO, which limits the modes that mirror, and takes places away after it has added others.
+    pub(super) fn pad_openvino(&mut self, can_crop: bool) -> Made<CaseCall> {
+        let data = self.tensor("data")?;
+        let (before, after) = (self.list("pads_begin")?, self.list("pads_end")?);
+        let updates = self.constant("pad_value")?;
+        let mode = self.required("pad_mode", &OPENVINO_MODES)?;
+        check_pads(&data, &before, &after, mode)?;
+        let crops = before.iter().chain(&after).any(|&number| number < 0);
+        if crops && !can_crop {
+            return refuse(format!("the pads {before:?} and {after:?}, expected 0 or more"));
+        }
+        let added = |list: &[i64]| list.iter().map(|&number| number.max(0)).collect();
+        let pad = Call::Pad { before: added(&before), after: added(&after), axes: None, mode };
+        let operands = Operands { updates, ..data.into() };
+        if !crops {
+            return Ok((operands, pad));
+        }
+        let start: Vec<_> = before.iter().map(|&number| number.min(0).saturating_neg()).collect();
+        let stop: Vec<_> = after.iter().map(|&number| if number < 0 { number } else { i64::MAX }).collect();
+        Ok((made(operands, &pad)?.into(), Call::Slice(SliceArgs::new(&start, &stop)?)))
+    }
+
+    /// Takes the item that Pad adds, which is 0 if it is left out.
+    fn constant(&mut self, label: &'static str) -> Made<Option<Source>> {
+        let Some(constant) = self.optional(label)? else { return Ok(None) };
+        match constant.shape().iter().product::<usize>() == 1 {
+            true => Ok(Some(made(constant.into(), &own_shape(&[]))?)),
+            false => refuse(format!("{label} has shape {:?}, expected one item", constant.shape())),
+        }
+    }
+
+    /// Tile, whose repeats OpenVINO aligns with the axes of the data, and ONNX does not.
+    pub(super) fn tile(&mut self, aligns: bool) -> Made<CaseCall> {
+        let (data, repeats) = (self.tensor("data")?, self.list("repeats")?);
+        if !aligns && repeats.len() != data.shape().len() {
+            return refuse(format!("{} repeats for data {:?}", repeats.len(), data.shape()));
+        }
+        Ok((data.into(), Call::Tile { repeats }))
+    }
+
+    /// Broadcast of OpenVINO in the modes that its version has.
+    pub(super) fn broadcast(&mut self, modes: &[&'static str]) -> Made<CaseCall> {
+        let (data, shape) = (self.data()?, self.list("target_shape")?);
+        let modes: Vec<_> = modes.iter().map(|&mode| (mode, mode)).collect();
+        let rule = match self.one_of("mode", &modes)? {
+            "explicit" => BroadcastRule::Axes(self.list("axes_mapping")?),
+            "bidirectional" => BroadcastRule::Bidirectional,
+            _ => BroadcastRule::Numpy,
+        };
+        Ok((data, Call::Broadcast { shape, rule }))
+    }
+
+    /// Split of ONNX, whose parts are equal if it is given no lengths; from version 18 on the last ones may be shorter.
+    pub(super) fn split(&mut self, version: u64) -> Made<(Source, Vec<Call>)> {
+        let (data, axis, count) = (self.tensor("data")?, self.int("axis")?.unwrap_or(0), self.output_count());
+        let lengths = if version < 13 { self.ints("split")? } else { self.optional_list("split")? };
+        let parts_asked = if version < 18 { None } else { self.int("num_outputs")? };
+        if version >= 18 && lengths.is_some() == parts_asked.is_some() {
+            return refuse("both split and num_outputs, or none of them, expected one");
+        }
+        if let Some(lengths) = lengths {
+            counts("split", &lengths, 0)?;
+            return parts(data, axis, &SplitInto::Lengths(lengths));
+        }
+        if parts_asked.is_some_and(|asked| asked != count as i64) {
+            return refuse(format!("{count} outputs, expected as many as num_outputs"));
+        }
+        let dim = data.shape()[axis_of(axis, data.shape().len())?];
+        if version < 18 && dim % count.max(1) != 0 {
+            return refuse(format!("{dim} places do not divide into {count} outputs"));
+        }
+        parts(data, axis, &SplitInto::Parts(count as i64))
+    }
+
+    /// Split-1 of OpenVINO, whose parts are equal.
+    pub(super) fn split_equally(&mut self) -> Made<(Source, Vec<Call>)> {
+        let (data, axis) = (self.tensor("data")?, self.number("axis")?);
+        let count = self.int("num_splits")?.ok_or_else(|| missing("num_splits"))?;
+        let dim = data.shape()[axis_of(axis, data.shape().len())?] as i64;
+        if !(1..=dim).contains(&count) || dim % count != 0 {
+            return refuse(format!("{dim} places do not divide into {count} outputs"));
+        }
+        parts(data, axis, &SplitInto::Parts(count))
+    }
+}
+
+/// Checks the limits that OpenVINO's modes of Pad have.
+fn check_pads(data: &Source, before: &[i64], after: &[i64], mode: PadMode) -> Made<()> {
+    let most = |dim: usize| match mode {
+        PadMode::Reflect => dim.saturating_sub(1) as i64,
+        PadMode::Symmetric => dim as i64,
+        PadMode::Constant | PadMode::Edge | PadMode::Wrap => i64::MAX,
+    };
+    let mut for_axes = data.shape().iter().zip(before.iter().zip(after));
+    if let Some((dim, pads)) = for_axes.find(|(dim, (before, after))| **before.max(after) > most(**dim)) {
+        return refuse(format!("{pads:?} places in mode {mode:?} for a dim of {dim}, expected {} at most", most(*dim)));
+    }
+    if mode != PadMode::Constant && matches!(data.dtype().kind(), Kind::Str(_) | Kind::Bytes(_)) {
+        return refuse(format!("strings in mode {mode:?}"));
+    }
+    Ok(())
+}
+
+/// Returns the numbers for the beginnings of axes and those for their ends.
+fn halves(pads: &[i64]) -> Made<(Vec<i64>, Vec<i64>)> {
+    if !pads.len().is_multiple_of(2) {
+        return refuse(format!("{} pads, expected two for each axis", pads.len()));
+    }
+    let (before, after) = pads.split_at(pads.len() / 2);
+    Ok((before.to_vec(), after.to_vec()))
+}
+
+/// Returns data with the calls that give the parts of an axis.
+pub(super) fn parts(data: Source, axis: i64, into: &SplitInto) -> Made<(Source, Vec<Call>)> {
+    let slices = split::check(data.shape(), axis, into)?;
+    Ok((data, slices.into_iter().map(Call::Slice).collect()))
+}
