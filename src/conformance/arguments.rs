@@ -5,6 +5,7 @@ use std::fmt;
 use super::case::{Attributes, Case, CaseInput};
 use crate::error::{Error, Result, Subject};
 use crate::format::onnx::model::AttributeValue;
+use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::ops::call::Operands;
 use crate::ops::indexed::all_integers;
@@ -74,6 +75,20 @@ impl<'c> CaseInputs<'c> {
     /// Returns the next input, the data of most operators.
     pub(super) fn data(&mut self) -> Made<Operands> {
         Ok(self.tensor("data")?.into())
+    }
+
+    /// Returns the next input, a list of truth values.
+    pub(super) fn truths(&mut self, label: &'static str) -> Made<Vec<bool>> {
+        let input = self.inputs.get(self.taken).copied().flatten();
+        self.taken += 1;
+        let Some(CaseInput::Tensor(tensor)) = input else { return Err(missing(label).into()) };
+        if *tensor.dtype().kind() != Kind::Bool || tensor.shape().len() != 1 {
+            let (dtype, shape) = (tensor.dtype().name(), tensor.shape());
+            return refuse(format!(
+                "{label} has dtype {dtype} and shape {shape:?}, expected truth values along one axis"
+            ));
+        }
+        Ok(tensor.bytes().iter().map(|&byte| byte != 0).collect())
     }
 
     /// Returns the next input, a tensor of integers of any type.

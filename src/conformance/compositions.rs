@@ -5,12 +5,16 @@
 use super::arguments::{CaseInputs, Made, refuse};
 use crate::engine::job::Job;
 use crate::error::{Context, Result};
+use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::resolve_axis;
+use crate::layout::axis::{StepRange, resolve_axis};
 use crate::memory;
 use crate::ops::call::{Call, Operands};
 use crate::ops::fill::{Fill, Limits};
+use crate::ops::indexed::OutOfRange;
+use crate::ops::pad::PadMode;
 use crate::ops::reshape::NewShape;
+use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 
 /// The operands of an operator, and the operator with its arguments.
@@ -39,6 +43,13 @@ pub(super) fn own_shape(dims: &[usize]) -> Call {
     Call::Reshape(NewShape::DimsWithZero(dims.iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect()))
 }
 
+/// Takes items apart into `dims`, puts the axes into another order, and takes them together to the dims `to`.
+pub(super) fn rearranged(data: Source, dims: &[usize], axes: Vec<usize>, to: &[usize]) -> Made<CaseCall> {
+    let apart = made(data.into(), &own_shape(dims))?;
+    let axes = Some(axes.into_iter().map(|axis| axis as i64).collect());
+    Ok((made(apart.into(), &Call::Transpose { axes })?.into(), own_shape(to)))
+}
+
 /// Returns the axis that a number means in data of that rank.
 pub(super) fn axis_of(axis: i64, rank: usize) -> Made<usize> {
     match resolve_axis(axis, rank) {
@@ -64,7 +75,175 @@ pub(super) fn copied(data: &Source) -> Result<Source> {
     Ok(Source::memory(copy, data.label().to_owned()))
 }
 
+/// What an entry of StridedSlice does.
+enum Entry {
+    /// Takes these places of an axis.
+    Range(StepRange),
+    /// Takes one place of an axis, which is no more.
+    Place(i64),
+    /// Adds an axis.
+    NewAxis,
+    /// Takes all axes that no other entry does.
+    Ellipsis,
+}
+
+/// Slices, reversals and choices.
 impl CaseInputs<'_> {
+    /// StridedSlice: a slice as ONNX clamps it, then a reshape for the axes that are new and those that are no more.
+    pub(super) fn strided_slice(&mut self) -> Made<CaseCall> {
+        let (data, entries) = (self.tensor("data")?, self.entries()?);
+        let (shape, count) = (data.shape(), |of: fn(&Entry) -> bool| entries.iter().filter(|entry| of(entry)).count());
+        let taken = count(|entry| matches!(entry, Entry::Range(_) | Entry::Place(_)));
+        let ellipses = count(|entry| matches!(entry, Entry::Ellipsis));
+        let (Some(skipped), 0 | 1) = (shape.len().checked_sub(taken), ellipses) else {
+            return refuse(format!("{taken} entries and {ellipses} ellipses for data {shape:?}"));
+        };
+        // the axis of the data that each axis of the output is
+        let (mut slices, mut kept, mut axis) = (SliceArgs::default(), Vec::new(), 0);
+        for entry in entries {
+            axis += match entry {
+                Entry::NewAxis => {
+                    kept.push(None);
+                    0
+                }
+                Entry::Ellipsis => {
+                    kept.extend((axis..axis + skipped).map(Some));
+                    skipped
+                }
+                Entry::Range(range) => {
+                    kept.push(Some(axis));
+                    slices = slices.axis(axis as i64, range);
+                    1
+                }
+                Entry::Place(place) => {
+                    let place = axis_of(place, shape[axis])? as i64;
+                    slices = slices.axis(axis as i64, place..place + 1);
+                    1
+                }
+            };
+        }
+        kept.extend((axis..shape.len()).map(Some));
+        // data without axes has none to slice
+        let call = if shape.is_empty() { own_shape(&[]) } else { Call::Slice(slices.clamped_as_onnx()) };
+        let cut = made(data.into(), &call)?;
+        let dims: Vec<_> = kept.iter().map(|axis| axis.map_or(1, |axis: usize| cut.shape()[axis])).collect();
+        Ok((cut.into(), own_shape(&dims)))
+    }
+
+    /// Takes what StridedSlice does with the axes of the data one by one.
+    fn entries(&mut self) -> Made<Vec<Entry>> {
+        let (begin, end) = (self.list("begin")?, self.list("end")?);
+        let stride = self.optional_list("stride")?.unwrap_or_else(|| vec![1; begin.len()]);
+        if [end.len(), stride.len()] != [begin.len(); 2] {
+            return refuse(format!("{begin:?}, {end:?} and {stride:?}, expected as many numbers"));
+        }
+        let mut mask = |name| self.ints(name).map(Option::unwrap_or_default);
+        let [first, last] = [mask("begin_mask")?, mask("end_mask")?];
+        let [new_axis, shrink, ellipsis] = [mask("new_axis_mask")?, mask("shrink_axis_mask")?, mask("ellipsis_mask")?];
+        let entry = |n: usize| {
+            let is_set = |mask: &[i64]| mask.get(n).is_some_and(|&bit| bit != 0);
+            let start = (!is_set(&first)).then_some(begin[n]);
+            match () {
+                () if is_set(&ellipsis) => Entry::Ellipsis,
+                () if is_set(&new_axis) => Entry::NewAxis,
+                () if is_set(&shrink) => Entry::Place(start.unwrap_or(0)),
+                () => Entry::Range(StepRange { start, stop: (!is_set(&last)).then_some(end[n]), step: stride[n] }),
+            }
+        };
+        Ok((0..begin.len()).map(entry).collect())
+    }
+
+    /// Reverse: slices by steps of -1.
+    pub(super) fn reverse(&mut self) -> Made<CaseCall> {
+        let data = self.tensor("data")?;
+        let rank = data.shape().len();
+        let mut axes = match self.text("mode")?.as_deref() {
+            Some("index") => {
+                let axes = self.list("axis")?;
+                axes.into_iter().map(|axis| axis_of(axis, rank)).collect::<Made<Vec<_>>>()?
+            }
+            Some("mask") => {
+                let mask = self.truths("axis")?;
+                if mask.len() != rank {
+                    return refuse(format!("a mask of {} for data {:?}", mask.len(), data.shape()));
+                }
+                (0..rank).filter(|&axis| mask[axis]).collect()
+            }
+            mode => return refuse(format!("mode {mode:?}, expected index or mask")),
+        };
+        axes.sort_unstable();
+        axes.dedup();
+        let backward = StepRange { start: None, stop: None, step: -1 };
+        let slices = axes.iter().fold(SliceArgs::default(), |slices, &axis| slices.axis(axis as i64, backward));
+        let call = if axes.is_empty() { own_shape(data.shape()) } else { Call::Slice(slices) };
+        Ok((data.into(), call))
+    }
+
+    /// ReverseSequence: a gather by the places along the axis of the sequences.
+    pub(super) fn reverse_sequence(&mut self, axes: [i64; 2], least: i64) -> Made<CaseCall> {
+        let (data, lengths) = (self.tensor("data")?, self.list("sequence_lens")?);
+        let shape = data.shape().to_vec();
+        let [batch_axis, axis] = axes.map(|axis| axis_of(axis, shape.len()));
+        let (batch_axis, axis) = (batch_axis?, axis?);
+        let dim = shape[axis] as i64;
+        let is_wrong = batch_axis == axis || lengths.iter().any(|length| !(least..=dim).contains(length));
+        if is_wrong || lengths.len() != shape[batch_axis] {
+            return refuse(format!(
+                "lengths {lengths:?} along axis {axis}, batches along {batch_axis}, for data {shape:?}"
+            ));
+        }
+        let place_on = |n: usize, axis: usize| n / shape[axis + 1..].iter().product::<usize>() % shape[axis];
+        let source = |n: usize| {
+            let (length, place) = (lengths[place_on(n, batch_axis)], place_on(n, axis) as i64);
+            if place < length { length - 1 - place } else { place }
+        };
+        let bytes = (0..shape.iter().product()).flat_map(|n| source(n).to_le_bytes()).collect();
+        let indices = Tensor::new(DType::from(Kind::Int64), shape, bytes)?;
+        let indices = Some(Source::memory(indices, "indices".to_owned()));
+        Ok((Operands { indices, ..data.into() }, Call::GatherElements { axis: axis as i64 }))
+    }
+
+    /// CenterCropPad: a pad by numbers that are negative where places are cut off.
+    pub(super) fn center_crop_pad(&mut self) -> Made<CaseCall> {
+        let data = self.tensor("data")?;
+        let dims = self.list("shape")?;
+        counts("shape", &dims, 0)?;
+        let rank = data.shape().len();
+        let axes = self.ints("axes")?.unwrap_or_else(|| (0..rank as i64).collect());
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        if dims.len() != axes.len() {
+            return refuse(format!("{} dims for the axes {axes:?}", dims.len()));
+        }
+        for (&axis, &dim) in axes.iter().zip(&dims) {
+            let missing = dim - data.shape()[axis_of(axis, rank)?] as i64;
+            before.push(missing / 2);
+            after.push(missing - missing / 2);
+        }
+        Ok((data.into(), Call::Pad { before, after, axes: Some(axes), mode: PadMode::Constant }))
+    }
+
+    /// Compress: a gather of the places whose condition is true.
+    pub(super) fn compress(&mut self) -> Made<CaseCall> {
+        let (data, condition) = (self.tensor("data")?, self.truths("condition")?);
+        if data.shape().is_empty() {
+            return refuse("data without axes");
+        }
+        let (data, axis) = match self.int("axis")? {
+            Some(axis) => (data, axis),
+            None => {
+                let items = data.shape().iter().product();
+                (made(data.into(), &own_shape(&[items]))?, 0)
+            }
+        };
+        let places: Vec<_> = (0..condition.len()).filter(|&n| condition[n]).collect();
+        let bytes = places.iter().flat_map(|&place| (place as i64).to_le_bytes()).collect();
+        let indices = Tensor::new(DType::from(Kind::Int64), vec![places.len()], bytes)?;
+        let indices = Some(Source::memory(indices, "condition".to_owned()));
+        let (out_of_range, counts_from_end) = (OutOfRange::Error, false);
+        let call = Call::Gather { axis, batch_dims: 0, out_of_range, counts_from_end };
+        Ok((Operands { indices, ..data.into() }, call))
+    }
+
     /// GatherND-5, whose output has one axis in the place of those of the batches.
     pub(super) fn gather_nd_5(&mut self) -> Made<CaseCall> {
         let data = self.data()?;

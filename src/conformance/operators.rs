@@ -4,9 +4,10 @@
 //! Attributes and inputs are taken one by one, and what is left over in the end is something that this version of the
 //! operator does not have here: such a case is unsupported, and never half understood.
 
-use super::arguments::{CaseInputs, Made, list_of, missing, unsupported};
+use super::arguments::{CaseInputs, Made, list_of, missing, refuse, unsupported};
+use super::blocks::{BlockOrder, depth_to_space, space_to_depth};
 use super::case::{Case, Specification};
-use super::compositions::{CaseCall, copied, run};
+use super::compositions::{CaseCall, copied, own_shape, run};
 use super::movement::parts;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
@@ -139,6 +140,47 @@ static ROWS: &[Row] = &[
         let (data, axis) = (case.tensor("data")?, case.number("axis")?);
         parts(data, axis, &SplitInto::Lengths(case.list("split_lengths")?))
     }),
+    onnx("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], |case, _| {
+        let data = case.tensor("data")?;
+        let whole = own_shape(data.shape());
+        Ok((data.into(), whole))
+    }),
+    openvino("StridedSlice", &[1], |case, _| case.strided_slice()),
+    openvino("Reverse", &[1], |case, _| case.reverse()),
+    onnx("ReverseSequence", &[10, 28], |case, _| {
+        let axes = [case.int("batch_axis")?.unwrap_or(1), case.int("time_axis")?.unwrap_or(0)];
+        if axes.iter().any(|axis| !(0..=1).contains(axis)) {
+            return refuse(format!("the axes {axes:?}, expected 0 and 1"));
+        }
+        case.reverse_sequence(axes, 0)
+    }),
+    openvino("ReverseSequence", &[1], |case, _| {
+        let axes = [case.int("batch_axis")?.unwrap_or(0), case.int("seq_axis")?.unwrap_or(1)];
+        case.reverse_sequence(axes, 1)
+    }),
+    onnx("DepthToSpace", &[1], |case, _| case.depth_to_space_onnx(BlockOrder::BlocksFirst)),
+    onnx("DepthToSpace", &[11, 13, 28], |case, _| {
+        let order = case.one_of("mode", &BlockOrder::OF_ONNX)?;
+        case.depth_to_space_onnx(order)
+    }),
+    openvino("DepthToSpace", &[1], |case, _| {
+        let (data, order, size) = case.blocks_openvino()?;
+        depth_to_space(data, order, size)
+    }),
+    onnx("SpaceToDepth", &[1, 13], |case, _| case.space_to_depth_onnx(BlockOrder::BlocksFirst)),
+    onnx("SpaceToDepth", &[28], |case, _| {
+        let order = case.one_of("mode", &BlockOrder::OF_ONNX)?;
+        case.space_to_depth_onnx(order)
+    }),
+    openvino("SpaceToDepth", &[1], |case, _| {
+        let (data, order, size) = case.blocks_openvino()?;
+        space_to_depth(data, order, size)
+    }),
+    openvino("BatchToSpace", &[2], |case, _| case.batch_to_space()),
+    openvino("SpaceToBatch", &[2], |case, _| case.space_to_batch()),
+    openvino("ShuffleChannels", &[1], |case, _| case.shuffle_channels()),
+    onnx("CenterCropPad", &[18], |case, _| case.center_crop_pad()),
+    onnx("Compress", &[9, 11, 28], |case, _| case.compress()),
 ];
 
 /// Finds an operator and its version: of ONNX the newest that is not above an opset, of OpenVINO the very one.

@@ -1,0 +1,168 @@
+//! The operators of the specifications that put the places of blocks into another axis, or take them out of it: reshapes and
+//! transposes.
+
+use std::ops::RangeInclusive;
+
+use super::arguments::{CaseInputs, Made, missing, refuse};
+use super::compositions::{CaseCall, axis_of, counts, made, rearranged};
+use crate::ops::call::Call;
+use crate::ops::pad::PadMode;
+use crate::ops::slice::SliceArgs;
+use crate::storage::source::Source;
+
+/// What changes most slowly along an axis that has channels and the places in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockOrder {
+    /// The places in a block.
+    BlocksFirst,
+    /// The channels.
+    DepthFirst,
+}
+
+impl BlockOrder {
+    /// The names that ONNX has for them.
+    pub(super) const OF_ONNX: [(&'static str, Self); 2] = [("DCR", Self::BlocksFirst), ("CRD", Self::DepthFirst)];
+    /// The names that OpenVINO has for them.
+    const OF_OPENVINO: [(&'static str, Self); 2] =
+        [("blocks_first", Self::BlocksFirst), ("depth_first", Self::DepthFirst)];
+}
+
+/// DepthToSpace, for any number of spatial axes.
+pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> Made<CaseCall> {
+    let (shape, spatial) = (data.shape(), data.shape().len() - 2);
+    let Some(blocks) = size.checked_pow(spatial as u32).filter(|blocks| shape[1] % blocks == 0) else {
+        return refuse(format!("blocks of {size} for data {shape:?}"));
+    };
+    let (depth, within) = (shape[1] / blocks, vec![size; spatial]);
+    let (of_depth, of_blocks, dims) = match order {
+        BlockOrder::BlocksFirst => (spatial + 1, 1, [&[shape[0]], &within[..], &[depth], &shape[2..]].concat()),
+        BlockOrder::DepthFirst => (1, 2, [&[shape[0], depth], &within[..], &shape[2..]].concat()),
+    };
+    let pairs = (0..spatial).flat_map(|n| [spatial + 2 + n, of_blocks + n]);
+    let axes = [0, of_depth].into_iter().chain(pairs).collect();
+    let to: Vec<_> =
+        [shape[0], depth].into_iter().chain(shape[2..].iter().map(|dim| dim.saturating_mul(size))).collect();
+    rearranged(data, &dims, axes, &to)
+}
+
+/// SpaceToDepth, for any number of spatial axes.
+pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> Made<CaseCall> {
+    let (shape, spatial) = (data.shape(), data.shape().len() - 2);
+    if shape[2..].iter().any(|dim| dim % size != 0) {
+        return refuse(format!("blocks of {size} for data {shape:?}"));
+    }
+    let pairs = shape[2..].iter().flat_map(|dim| [dim / size, size]);
+    let dims: Vec<_> = shape[..2].iter().copied().chain(pairs).collect();
+    let (places, blocks) = ((0..spatial).map(|n| 2 + 2 * n), (0..spatial).map(|n| 3 + 2 * n));
+    let axes = match order {
+        BlockOrder::BlocksFirst => [0].into_iter().chain(blocks).chain([1]).chain(places).collect(),
+        BlockOrder::DepthFirst => [0, 1].into_iter().chain(blocks).chain(places).collect(),
+    };
+    let depth = shape[1].saturating_mul(size.saturating_pow(spatial as u32));
+    let to: Vec<_> = [shape[0], depth].into_iter().chain(shape[2..].iter().map(|dim| dim / size)).collect();
+    rearranged(data, &dims, axes, &to)
+}
+
+impl CaseInputs<'_> {
+    /// Takes data of these ranks and the size of its blocks.
+    fn blocks(&mut self, ranks: RangeInclusive<usize>, size: Option<i64>) -> Made<(Source, usize)> {
+        let (data, size) = (self.tensor("data")?, counts("the size of blocks", &[size.unwrap_or(1)], 1)?[0]);
+        match ranks.contains(&data.shape().len()) {
+            true => Ok((data, size)),
+            false => refuse(format!("data {:?} of {} axes", data.shape(), data.shape().len())),
+        }
+    }
+
+    /// Takes the data of ONNX's operators on blocks, which has four axes.
+    fn blocks_onnx(&mut self) -> Made<(Source, usize)> {
+        let size = self.int("blocksize")?.ok_or_else(|| missing("blocksize"))?;
+        self.blocks(4..=4, Some(size))
+    }
+
+    /// DepthToSpace of ONNX, which has two spatial axes.
+    pub(super) fn depth_to_space_onnx(&mut self, order: BlockOrder) -> Made<CaseCall> {
+        let (data, size) = self.blocks_onnx()?;
+        depth_to_space(data, order, size)
+    }
+
+    /// SpaceToDepth of ONNX, which has two spatial axes.
+    pub(super) fn space_to_depth_onnx(&mut self, order: BlockOrder) -> Made<CaseCall> {
+        let (data, size) = self.blocks_onnx()?;
+        space_to_depth(data, order, size)
+    }
+
+    /// Takes the data of OpenVINO's operators on blocks, whose mode has to be named.
+    pub(super) fn blocks_openvino(&mut self) -> Made<(Source, BlockOrder, usize)> {
+        let size = self.int("block_size")?;
+        let (data, size) = self.blocks(3..=usize::MAX, size)?;
+        Ok((data, self.required("mode", &BlockOrder::OF_OPENVINO)?, size))
+    }
+
+    /// Takes data, the blocks of its axes, and what is cropped or added at both ends of each; not so of the batches.
+    fn blocks_of_axes(&mut self, names: [&'static str; 2]) -> Made<(Source, [Vec<usize>; 3])> {
+        let data = self.tensor("data")?;
+        let blocks = counts("block_shape", &self.list("block_shape")?, 1)?;
+        let [begin, end] = names;
+        let (begin, end) = (counts(begin, &self.list(begin)?, 0)?, counts(end, &self.list(end)?, 0)?);
+        let rank = data.shape().len();
+        let fits = rank >= 2 && [blocks.len(), begin.len(), end.len()] == [rank; 3];
+        match fits && [blocks[0], begin[0], end[0]] == [1, 0, 0] {
+            true => Ok((data, [blocks, begin, end])),
+            false => refuse(format!("{blocks:?}, {begin:?} and {end:?} for data {:?}", data.shape())),
+        }
+    }
+
+    /// BatchToSpace: batches become the places of blocks, which are then cropped.
+    pub(super) fn batch_to_space(&mut self) -> Made<CaseCall> {
+        let (data, [blocks, begin, end]) = self.blocks_of_axes(["crops_begin", "crops_end"])?;
+        let (shape, spatial) = (data.shape(), data.shape().len() - 1);
+        let every = blocks.iter().try_fold(1, |all: usize, &block| all.checked_mul(block));
+        let whole: Vec<_> = shape.iter().zip(&blocks).map(|(dim, block)| dim.saturating_mul(*block)).collect();
+        let cut = begin.iter().zip(&end).zip(&whole).skip(1);
+        let is_left = cut.clone().all(|((begin, end), dim)| begin.saturating_add(*end) <= *dim);
+        let Some(every) = every.filter(|every| is_left && shape[0] % every == 0) else {
+            return refuse(format!("blocks {blocks:?} without {begin:?} and {end:?} of data {shape:?}"));
+        };
+        let slices = cut.enumerate().fold(SliceArgs::default(), |slices, (n, ((begin, end), dim))| {
+            slices.axis(n as i64 + 1, *begin as i64..(dim - end) as i64)
+        });
+        let dims = [&blocks[1..], &[shape[0] / every], &shape[1..]].concat();
+        let pairs = (0..spatial).flat_map(|n| [spatial + 1 + n, n]);
+        let to = [&[shape[0] / every], &whole[1..]].concat();
+        let (operands, call) = rearranged(data, &dims, [spatial].into_iter().chain(pairs).collect(), &to)?;
+        Ok((made(operands, &call)?.into(), Call::Slice(slices)))
+    }
+
+    /// SpaceToBatch: zeros are added, and the places of blocks become batches.
+    pub(super) fn space_to_batch(&mut self) -> Made<CaseCall> {
+        let (data, [blocks, begin, end]) = self.blocks_of_axes(["pads_begin", "pads_end"])?;
+        let signed = |list: &[usize]| list.iter().map(|&number| number as i64).collect();
+        let (before, after) = (signed(&begin), signed(&end));
+        let padded = made(data.into(), &Call::Pad { before, after, axes: None, mode: PadMode::Constant })?;
+        let (shape, spatial) = (padded.shape(), blocks.len() - 1);
+        if shape.iter().zip(&blocks).any(|(dim, block)| dim % block != 0) {
+            return refuse(format!("blocks {blocks:?} of padded data {shape:?}"));
+        }
+        let places: Vec<_> = shape.iter().zip(&blocks).map(|(dim, block)| dim / block).collect();
+        let pairs = (1..=spatial).flat_map(|n| [places[n], blocks[n]]);
+        let dims: Vec<_> = [shape[0]].into_iter().chain(pairs).collect();
+        let of_blocks = (1..=spatial).map(|n| 2 * n);
+        let axes = of_blocks.chain([0]).chain((1..=spatial).map(|n| 2 * n - 1)).collect();
+        let batches = blocks.iter().fold(shape[0], |all, &block| all.saturating_mul(block));
+        let to = [&[batches], &places[1..]].concat();
+        rearranged(padded, &dims, axes, &to)
+    }
+
+    /// ShuffleChannels: channels in the order of their places in a group.
+    pub(super) fn shuffle_channels(&mut self) -> Made<CaseCall> {
+        let data = self.tensor("data")?;
+        let (shape, axis) = (data.shape().to_vec(), self.int("axis")?.unwrap_or(1));
+        let axis = axis_of(axis, shape.len())?;
+        let groups = counts("group", &[self.int("group")?.unwrap_or(1)], 1)?[0];
+        if shape[axis] % groups != 0 {
+            return refuse(format!("{groups} groups of {} channels", shape[axis]));
+        }
+        let (before, after) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
+        rearranged(data, &[before, groups, shape[axis] / groups, after], vec![0, 2, 1, 3], &shape)
+    }
+}
