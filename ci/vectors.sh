@@ -22,7 +22,8 @@ cat > "$folder/README.md" <<'END'
 # Tests of tensor operators
 
 These tests define the results of Slice, SliceScatter, ScatterUpdate, ScatterND, ScatterElements, Gather, GatherND,
-GatherElements, Concat, Transpose, Reshape and related operators, as ONNX and OpenVINO specify them. `npy/` has a folder for each
+GatherElements, Concat, Transpose, Reshape, Pad, Tile, Roll, Broadcast, Split and related operators, as ONNX and OpenVINO specify
+them. `npy/` has a folder for each
 test, with `case.json` and the `.npy` files that it names. `onnx/` has the tests of ONNX's operators in the layout of ONNX's
 backend tests: `model.onnx` and `test_data_set_0`. `about.json` beside a model, like `case.json`, gives the class of the test and
 the reason: the specification defines the output (`must`), is silent (`choice`), or forbids the inputs (`reject`, with an `error`

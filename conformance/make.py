@@ -16,20 +16,26 @@ import pathlib
 import sys
 import zlib
 
-from vectors import (concats, dims, gather_elements, gather_nds, gathers, reshapes, scatter_elements, scatter_nds,
-                     scatter_updates, slice_scatters, slices, transposes)
+from vectors import (blocks, broadcasts, concats, dims, gather_elements, gather_nds, gathers, others, pads, reshapes, reversals,
+                     rolls, scatter_elements, scatter_nds, scatter_updates, slice_scatters, slices, splits, strided_slices, tiles,
+                     transposes)
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 IDS, PACKED = FOLDER / "ids.txt", FOLDER / "vectors.zlib"
 MOST_ITEMS = 64
 LARGER = ("long-axis", "indices-uint8-above-127")      # what needs more places than that: indices beyond a byte
-MOST_PACKED = 200_000
+MOST_PACKED = 300_000
 FILES = {
     "slice": slices.cases, "slice-scatter": slice_scatters.cases, "scatter-update": scatter_updates.cases,
     "scatter-nd": scatter_nds.cases, "gather-nd": gather_nds.cases, "gather": gathers.cases,
     "gather-elements": gather_elements.cases, "scatter-elements": scatter_elements.cases, "concat": concats.cases,
     "transpose": transposes.cases, "reshape": reshapes.cases, "squeeze": dims.squeeze_cases,
-    "unsqueeze": dims.unsqueeze_cases, "flatten": dims.flatten_cases,
+    "unsqueeze": dims.unsqueeze_cases, "flatten": dims.flatten_cases, "pad": pads.cases, "tile": tiles.cases,
+    "roll": rolls.cases, "broadcast": broadcasts.cases, "split": splits.cases, "identity": others.identity_cases,
+    "strided-slice": strided_slices.cases, "reverse": reversals.reverse_cases, "reverse-sequence": reversals.sequence_cases,
+    "depth-to-space": blocks.depth_cases, "space-to-depth": blocks.space_cases, "batch-to-space": blocks.batch_cases,
+    "space-to-batch": blocks.space_to_batch_cases, "shuffle-channels": blocks.shuffle_cases,
+    "center-crop-pad": others.crop_cases, "compress": others.compress_cases,
 }
 
 

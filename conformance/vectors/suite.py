@@ -38,10 +38,11 @@ def onnx_dtypes(version):
 class Case:
     """What an operator gets, what must come out, and why."""
 
-    def __init__(self, version, name, inputs, attributes, output, kind, why):
+    def __init__(self, version, name, inputs, attributes, output_count, output, kind, why):
         self.id = f"{version.prefix}/{name}"
         self.version, self.inputs, self.attributes = version, inputs, attributes
-        self.output, self.kind, self.why = output, kind, why
+        # of an operator that has several outputs `output` is a list; `output_count` is how many the node is said to have
+        self.output_count, self.output, self.kind, self.why = output_count, output, kind, why
 
     def tensors(self):
         """All tensors that go in and come out."""
@@ -58,12 +59,16 @@ class Case:
                 return {"sequence": [part.json(width) for part in one]}
             return None if one is None else one.json(width)
 
-        refused = isinstance(self.output, str)
+        if isinstance(self.output, str):
+            expected = {"error": self.output, **({"output_count": self.output_count} if self.output_count else {})}
+        elif isinstance(self.output, list):
+            expected = {"outputs": [written(one) for one in self.output]}
+        else:
+            expected = {"output": written(self.output)}
         return json.dumps({
             "id": self.id, "specification": self.version.specification, "operator": self.version.operator,
             "version": self.version.number, "attributes": self.attributes, "inputs": [written(one) for one in self.inputs],
-            "error" if refused else "output": self.output if refused else written(self.output),
-            "class": self.kind, "why": self.why,
+            **expected, "class": self.kind, "why": self.why,
         })
 
     def signature(self):
@@ -75,8 +80,9 @@ class Case:
             if isinstance(one, list):
                 return tuple(of(part) for part in one)
             return one and (one.dtype.name, tuple(one.shape), one.made_by or tuple(one.items))
+        attributes = {**self.attributes, **({"output_count": self.output_count} if self.output_count else {})}
         return (self.version.specification, self.version.operator, self.version.number,
-                json.dumps(self.attributes, sort_keys=True), tuple(of(one) for one in self.inputs))
+                json.dumps(attributes, sort_keys=True), tuple(of(one) for one in self.inputs))
 
     def corner(self):
         """The signature without the version."""
@@ -85,7 +91,10 @@ class Case:
 
 
 class Version:
-    """A version of an operator, as one specification has it, and the cases for it."""
+    """A version of an operator, as one specification has it, and the cases for it.
+
+    Attributes are keywords. The keyword `output_count` is none of them: it is the number of outputs of the node.
+    """
 
     def __init__(self, suite, specification, operator, number, evaluate, prefix, only):
         self.suite, self.specification, self.operator, self.number = suite, specification, operator, number
@@ -118,7 +127,8 @@ class Version:
             output = self.evaluate(self, attributes, *inputs)
         except Refused as reason:
             output = str(reason)
-        case = Case(self, name, list(inputs), attributes, output, kind, why)
+        count = attributes.pop("output_count", None)
+        case = Case(self, name, list(inputs), attributes, count, output, kind, why)
         assert isinstance(output, str) == refused, f"{case.id}: {output}"
         assert why.endswith("."), f"{case.id}: {why}"
         self.suite.cases.append(case)

@@ -42,7 +42,8 @@ TRACT_HAS_NONE = re.compile(r"Unknown DatumType|translating to fact|has no type 
 
 # from which input on they are constants, as they are in models: axes, shapes and the ends of slices
 CONSTANT_FROM = {"Slice": 1, "SliceScatter": 2, "ScatterUpdate": 3, "Gather": 2, "ScatterElementsUpdate": 3, "Transpose": 1,
-                 "Reshape": 1, "Squeeze": 1, "Unsqueeze": 1}
+                 "Reshape": 1, "Squeeze": 1, "Unsqueeze": 1, "Pad": 1, "Tile": 1, "Roll": 1, "Expand": 1, "Broadcast": 1, "Split": 1,
+                 "VariadicSplit": 1, "StridedSlice": 1, "Reverse": 1, "BatchToSpace": 1, "SpaceToBatch": 1, "CenterCropPad": 1}
 
 
 class NoKernel(Exception):
@@ -69,13 +70,14 @@ def model_of(case, arrays):
         elif array is not None:
             inputs.append(helper.make_tensor_value_info(name, kind_of(array), array.shape))
             feeds[name] = array
-    node = helper.make_node(case["operator"], names, ["output"])
+    count = len(case["outputs"]) if "outputs" in case else case.get("output_count", 1)
+    node = helper.make_node(case["operator"], names, [f"output_{n}" for n in range(count)])
     for name, value in sorted(case["attributes"].items()):
         kind = onnx.AttributeProto.INTS if isinstance(value, list) else None      # of an empty list there is no telling
         node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
     data = arrays[0][0] if isinstance(arrays[0], list) else arrays[0]
-    output = helper.make_tensor_value_info("output", kind_of(data), None)
-    graph = helper.make_graph([node], "case", inputs, [output], constants)
+    outputs = [helper.make_tensor_value_info(name, kind_of(data), None) for name in node.output]
+    graph = helper.make_graph([node], "case", inputs, outputs, constants)
     opset = helper.make_opsetid("", max(case["version"], 7))
     model = helper.make_model(graph, opset_imports=[opset])
     model.ir_version = 10 if case["version"] < 23 else helper.find_min_ir_version_for([opset])
@@ -100,7 +102,7 @@ def run_reference(case, arrays):
     from onnx.reference import ReferenceEvaluator
     model, feeds = model_of(case, [plain(one) for one in arrays])
     try:
-        return ReferenceEvaluator(model).run(None, feeds)[0]
+        return ReferenceEvaluator(model).run(None, feeds)
     except (NotImplementedError, ModuleNotFoundError) as error:
         raise NoKernel(str(error)) from None
 
@@ -115,7 +117,7 @@ def run_onnxruntime(case, arrays):
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return session.run(None, feeds)[0]
+        return session.run(None, feeds)
     except Exception as error:
         if any(words in str(error) for words in NO_KERNEL):
             raise NoKernel(str(error)) from None
@@ -134,12 +136,19 @@ OPENVINO = {
     ("Concat", 1): (1, "concat"), ("Transpose", 1): (1, "transpose"), ("Reshape", 1): (1, "reshape"),
     ("Squeeze", 0): (1, "squeeze"), ("Unsqueeze", 0): (1, "unsqueeze"),
 }
+# the operator set of those that are made by their name and attributes, since functions have other names for these, or there are none
+OPENVINO_BY_NAME = {
+    ("Pad", 1): 1, ("Pad", 12): 12, ("Tile", 1): 1, ("Roll", 7): 7, ("Broadcast", 1): 1, ("Broadcast", 3): 3, ("Split", 1): 1,
+    ("VariadicSplit", 1): 1, ("StridedSlice", 1): 1, ("Reverse", 1): 1, ("ReverseSequence", 1): 1, ("DepthToSpace", 1): 1,
+    ("SpaceToDepth", 1): 1, ("BatchToSpace", 2): 2, ("SpaceToBatch", 2): 2, ("ShuffleChannels", 1): 3,
+}
 
 
 def run_openvino(case, arrays):
     import importlib
 
     import openvino
+    from openvino.utils.node_factory import NodeFactory
     if any(one.dtype.kind in "cU" or one.dtype.name in NARROW for array in arrays if array is not None
            for one in (array if isinstance(array, list) else [array])):
         raise NoKernel("NumPy arrays of this type cannot be given to it")
@@ -155,8 +164,8 @@ def run_openvino(case, arrays):
             if any(words in str(error) for words in NO_KERNEL):
                 raise NoKernel(str(error)) from None
             raise
-        return core.compile_model(read, "CPU", exact)(list(feeds.values()))[0]
-    number, name = OPENVINO[case["operator"], case["version"]]
+        return list(core.compile_model(read, "CPU", exact)(list(feeds.values())).values())
+    number, name = OPENVINO.get((case["operator"], case["version"]), (1, None))
     opset = importlib.import_module(f"openvino.opset{number}")
     first_constant = CONSTANT_FROM.get(case["operator"], len(arrays))
     nodes, parameters, feeds = [], [], []
@@ -171,9 +180,12 @@ def run_openvino(case, arrays):
             parameters.append(opset.parameter(array.shape, openvino.Type(array.dtype)))
             nodes.append(parameters[-1])
             feeds.append(array)
-    given = [nodes] if name == "concat" else nodes
-    made = getattr(opset, name)(*given, **case["attributes"])
-    return core.compile_model(openvino.Model([made], parameters), "CPU", exact)(feeds)[0]
+    if name is None:
+        number = OPENVINO_BY_NAME[case["operator"], case["version"]]
+        made = NodeFactory(f"opset{number}").create(case["operator"], [node.output(0) for node in nodes], case["attributes"])
+    else:
+        made = getattr(opset, name)(*([nodes] if name == "concat" else nodes), **case["attributes"])
+    return list(core.compile_model(openvino.Model(made.outputs(), parameters), "CPU", exact)(feeds).values())
 
 
 # ------------------------------------------------------------------------------------------------------------------- tract
@@ -193,8 +205,8 @@ def run_tract(case, arrays):
         program = os.environ["TRACT_ADAPTER"]
         done = subprocess.run([program, data, folder], capture_output=True, text=True, env={"RUST_BACKTRACE": "0"})
         if done.returncode == 0:
-            made = onnx.TensorProto.FromString(pathlib.Path(folder, "output_0.pb").read_bytes())
-            return numpy_helper.to_array(made)
+            made = sorted(pathlib.Path(folder).glob("output_*.pb"), key=lambda path: int(path.stem.removeprefix("output_")))
+            return [numpy_helper.to_array(onnx.TensorProto.FromString(path.read_bytes())) for path in made]
     if done.returncode < 0:
         os.kill(os.getpid(), -done.returncode)
     if done.returncode == 124:     # the adapter has ended what does not end
@@ -228,8 +240,8 @@ def work(runtime, pipe):
     while (case := pipe.recv()) is not None:
         arrays = [array_of(one) for one in case["inputs"]]
         try:
-            made = np.asarray(RUNTIMES[runtime](case, arrays))
-            pipe.send(("output", made.astype("U") if made.dtype == object else made))
+            made = [np.asarray(one) for one in RUNTIMES[runtime](case, arrays)]
+            pipe.send(("output", [one.astype("U") if one.dtype == object else one for one in made]))
         except NoKernel:
             pipe.send(("no kernel", None))
         except Exception as error:
@@ -261,7 +273,7 @@ class Worker:
             self.process.kill()
             self.process, done = None, ("hangs", None)
             return done
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self.process.join()
             code, self.process = self.process.exitcode, None
             return "ended", signal.Signals(-code).name if code < 0 else f"status {code}"
@@ -296,10 +308,18 @@ def deviation(case, word, result):
     if word == "hangs":
         return f"does not end in {SECONDS} seconds"
     if "error" in case:
-        return None if word == "refused" else f"accepts it, and gives {shown(result)}"
+        return None if word == "refused" else f"accepts it, and gives {', '.join(map(shown, result))}"
     if word == "refused":
         return f"refuses it: {result[:110]}"
-    expected = array_of(case["output"])
+    expected = [array_of(one) for one in case.get("outputs", [case.get("output")])]
+    if len(result) != len(expected):
+        return f"gives {len(result)} outputs, expected {len(expected)}"
+    differ = (of_one(one, wanted) for one, wanted in zip(result, expected))
+    return next((differs for differs in differ if differs), None)
+
+
+def of_one(result, expected):
+    """What is otherwise with one output, None if nothing."""
     if same(result, expected):
         return None
     if result.dtype != expected.dtype and result.dtype.kind != "U":
