@@ -26,24 +26,17 @@ import tempfile
 import ml_dtypes
 import numpy as np
 
+from mutants_movement import Movement, Refused, need
+
 FOLDER = pathlib.Path(__file__).resolve().parent
 NARROW = ["bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn",
           "int2", "uint2", "int4", "uint4"]
 DTYPES = {name: np.dtype(getattr(ml_dtypes, name)) for name in NARROW}
 
 
-class Refused(Exception):
-    """What the runtime does not accept."""
-
-
-def need(condition):
-    if not condition:
-        raise Refused
-
-
 # ------------------------------------------------------------------------------------------------- a runtime that is right
 
-class Toy:
+class Toy(Movement):
     """The operators on flat arrays: an operator works out offsets, and items move by them."""
 
     open = False
@@ -435,6 +428,10 @@ class Toy:
     # -- cases
 
     def run(self, case):
+        """The outputs of a case."""
+        return self.movement(case) or [self.one_output(case)]
+
+    def one_output(self, case):
         """The output of a case: from the inputs and attributes of its version to the operators above."""
         operator, version, inputs, given = case["operator"], case["version"], case["inputs"], case["attributes"]
         onnx = case["specification"] == "onnx"
@@ -916,8 +913,7 @@ class BoolAddedModulo2(Toy):
 @fault("bool items come out as integers")
 class BoolAsInteger(Toy):
     def run(self, case):
-        output = super().run(case)
-        return output.astype(np.uint8) if output.dtype.kind == "b" else output
+        return [output.astype(np.uint8) if output.dtype.kind == "b" else output for output in super().run(case)]
 
 
 @fault("complex numbers are multiplied by parts")
@@ -1009,8 +1005,7 @@ class EmptyIndicesRefused(Toy):
 @fault("a result without items has the shape [0]")
 class EmptyLosesShape(Toy):
     def run(self, case):
-        output = super().run(case)
-        return output if output.size else output.reshape([0])
+        return [output if output.size else output.reshape([0]) for output in super().run(case)]
 
 
 @fault("items are taken in Fortran order")
@@ -1239,6 +1234,155 @@ class FlattenScalar(Toy):
         return super().flatten(data, axis)
 
 
+@fault("pad: the numbers of each axis are read as pairs")
+class PadsInPairs(Toy):
+    def ends(self, pads, n, half):
+        return pads[2 * n], pads[2 * n + 1]
+
+
+@fault("pad: reflect repeats the first and the last place")
+class ReflectRepeatsEdge(Toy):
+    def cycle(self, base, mode):
+        return super().cycle(base, "symmetric" if mode == "reflect" else mode)
+
+
+@fault("pad: symmetric leaves the first and the last place out")
+class SymmetricSkipsEdge(Toy):
+    def cycle(self, base, mode):
+        return super().cycle(base, "reflect" if mode == "symmetric" else mode)
+
+
+@fault("pad: wrap begins with the first place")
+class WrapBeginsWithFirst(Toy):
+    def extended(self, base, before, after, mode):
+        made = super().extended(base, before, after, mode)
+        return [base[n % len(base)] for n in range(before)] + made[before:] if mode == "wrap" else made
+
+
+@fault("pad: negative numbers take nothing away")
+class PadsNeverCrop(Toy):
+    def padded(self, dim, first, last, mode, crops_first):
+        return super().padded(dim, max(first, 0), max(last, 0), mode, crops_first)
+
+
+@fault("pad: places are taken away after others are added")
+class CropsLast(Toy):
+    open = True
+
+    def padded(self, dim, first, last, mode, crops_first):
+        # what is taken away beyond the axis stays an error
+        need(not crops_first or -min(first, 0) - min(last, 0) <= dim)
+        return super().padded(dim, first, last, mode, False)
+
+
+@fault("pad: axes are sorted, and the numbers are not")
+class PadAxesSorted(Toy):
+    def pad_axes(self, axes, rank):
+        return sorted(super().pad_axes(axes, rank))
+
+
+@fault("pad: OpenVINO's modes that mirror have no limit")
+class MirrorsBeyondLimit(Toy):
+    def most_padded(self, mode, dim):
+        return math.inf
+
+
+@fault("tile: each place is repeated by itself")
+class TileRepeatsItems(Toy):
+    def repeated(self, dim, count):
+        return [place for place in range(dim) for _ in range(count)]
+
+
+@fault("tile, broadcast: ones are put behind what is shorter")
+class AlignedToTheLeft(Toy):
+    def aligned(self, numbers, rank):
+        return numbers + [1] * (rank - len(numbers))
+
+
+@fault("roll: items move the other way")
+class RollBackwards(Toy):
+    def rolled(self, n, shift, dim):
+        return (n + shift) % dim
+
+
+@fault("roll: shifts are cut to 32 bits")
+class ShiftCutTo32Bits(Toy):
+    def rolled(self, n, shift, dim):
+        return super().rolled(n, (shift + (1 << 31)) % (1 << 32) - (1 << 31), dim)
+
+
+@fault("roll: the last shift of an axis that is named twice counts")
+class LastShiftCounts(Toy):
+    def summed(self, total, shift):
+        return shift
+
+
+@fault("broadcast: axes correspond from the first on")
+class BroadcastsFromTheLeft(Toy):
+    def corresponding(self, shape, rank):
+        return list(range(len(shape)))
+
+
+@fault("split: the last output is the longest where the dim is no multiple")
+class SplitLastLonger(Toy):
+    def shared(self, dim, count, uneven):
+        need(uneven or dim % count == 0)
+        return [dim // count] * (count - 1) + [dim - dim // count * (count - 1)]
+
+
+@fault("split: older versions split a dim that is no multiple, too")
+class SplitAlwaysUneven(Toy):
+    def shared(self, dim, count, uneven):
+        return super().shared(dim, count, True)
+
+
+@fault("split: lengths may leave places over")
+class LengthsLeaveRest(Toy):
+    def add_up(self, lengths, dim):
+        return sum(lengths) <= dim
+
+
+@fault("strided slice: a new axis takes one of the data's")
+class NewAxisTakesOne(Toy):
+    def kind_of_entry(self, masks, n):
+        kind = super().kind_of_entry(masks, n)
+        return "shrink" if kind == "new" else kind
+
+
+@fault("strided slice: an ellipsis is one axis")
+class EllipsisIsOneAxis(Toy):
+    def kind_of_entry(self, masks, n):
+        kind = super().kind_of_entry(masks, n)
+        return "slice" if kind == "ellipsis" else kind
+
+
+@fault("reverse sequence: the first item stays where it is")
+class FirstItemStays(Toy):
+    def backward(self, length):
+        return [0, *range(length - 1, 0, -1)] if length else slice(0, 0)
+
+
+@fault("depth to space, space to depth: the mode is ignored")
+class BlockModeIgnored(Toy):
+    def blocks_are_first(self, mode):
+        return True
+
+
+@fault("shuffle channels: groups and places in groups change roles")
+class ShuffledBack(Toy):
+    def shuffled(self, dim, groups):
+        return super().shuffled(dim, dim // groups) if dim else []
+
+
+@fault("center crop: half of an odd number is rounded up")
+class CenterRoundedUp(Toy):
+    def centered(self, dim, want):
+        made = super().centered(dim, want)
+        if want < dim and (dim - want) % 2:
+            return [place + 1 for place in made]
+        return [None, *made[:-1]] if (want - dim) % 2 and want > dim else made
+
+
 # ----------------------------------------------------------------------------------------------------- vectors and verdicts
 
 def array_of(tensor):
@@ -1269,18 +1413,16 @@ def vectors():
 
 
 def outcome(runtime, case):
-    """The output of a runtime, None where it refuses the case."""
+    """The outputs of a runtime, None where it refuses the case."""
     try:
         with np.errstate(all="ignore"):
-            return np.asarray(runtime.run(case))
-    except (Refused, IndexError, ValueError, OverflowError, TypeError, ZeroDivisionError):
+            return [np.asarray(output) for output in runtime.run(case)]
+    except (Refused, KeyError, IndexError, ValueError, OverflowError, TypeError, ZeroDivisionError):
         return None          # a runtime that stumbles ends the case without an output
 
 
 def npy(output):
-    """The bytes of an output as a file, None where there is none."""
-    if output is None:
-        return None
+    """The bytes of an output as a file."""
     output = np.array(output, order="C")
     if output.dtype.name in NARROW:
         output = output.view(f"V{output.dtype.itemsize}")
@@ -1299,15 +1441,20 @@ class Outputs:
 
     def become(self, runtime, cases):
         for id, case in cases.items():
-            bytes, path = npy(outcome(runtime, case)), self.folder / id / "output.npy"
-            if bytes == self.present.get(id):
+            files = [npy(output) for output in outcome(runtime, case) or []]
+            before = self.present.get(id, [])
+            if files == before:
                 continue
-            self.present[id] = bytes
-            if bytes is None:
-                path.unlink()
-            else:
+            self.present[id] = files
+            for n in range(len(before)):
+                self.path(id, n, len(before)).unlink()
+            for n, bytes in enumerate(files):
+                path = self.path(id, n, len(files))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(bytes)
+
+    def path(self, id, n, count):
+        return self.folder / id / ("output.npy" if count == 1 else f"output_{n}.npy")
 
 
 def judged(program, outputs, cases):
@@ -1325,11 +1472,12 @@ def judged(program, outputs, cases):
 # ------------------------------------------------------------------------------------------------- the control: ONNX's tests
 
 OF_ONNX = ("Slice ScatterND GatherND Gather GatherElements ScatterElements Scatter Concat ConcatFromSequence Transpose Reshape "
-           "Squeeze Unsqueeze Flatten").split()
+           "Squeeze Unsqueeze Flatten Pad Tile Expand Split Identity ReverseSequence DepthToSpace SpaceToDepth CenterCropPad "
+           "Compress").split()
 
 
 def node_tests():
-    """ONNX's node tests of these operators: the case as the vectors have it, and the output that they expect."""
+    """ONNX's node tests of these operators on tensors: the case as the vectors have it, and the outputs that they expect."""
     import warnings
 
     import onnx
@@ -1341,6 +1489,8 @@ def node_tests():
         nodes = test.model.graph.node
         if len(nodes) != 1 or nodes[0].op_type not in OF_ONNX or nodes[0].domain:
             continue
+        if any(not value.type.HasField("tensor_type") for value in test.model.graph.output):
+            continue
         opset = max(one.version for one in test.model.opset_import if one.domain in ("", "ai.onnx"))
         version = onnx.defs.get_schema(nodes[0].op_type, opset, "").since_version
         given = {one.name: onnx.helper.get_attribute_value(one) for one in nodes[0].attribute}
@@ -1349,7 +1499,7 @@ def node_tests():
             named = dict(zip([one.name for one in test.model.graph.input], inputs))
             arrays = [as_array_of(named[name]) if name else None for name in nodes[0].input]
             yield test.name, {"specification": "onnx", "operator": nodes[0].op_type, "version": version, "attributes": given,
-                              "inputs": arrays}, as_array_of(outputs[0])
+                              "inputs": arrays, "output_count": len(outputs)}, [as_array_of(output) for output in outputs]
 
 
 def as_array_of(value):
@@ -1364,15 +1514,18 @@ def failed_node_tests(runtime, tests):
     """Which of ONNX's tests a runtime fails, where every bit but those of a NaN counts."""
     failed = []
     for name, case, expected in tests:
-        output = outcome(runtime, case)
-        same = output is not None and output.dtype == expected.dtype and output.shape == expected.shape
-        if same and expected.dtype.kind == "f":
-            same = np.array_equal(output, expected, equal_nan=True) and np.array_equal(np.signbit(output), np.signbit(expected))
-        elif same:
-            same = np.array_equal(output, expected)
-        if not same:
+        outputs = outcome(runtime, case) or []
+        if len(outputs) != len(expected) or not all(map(is_same, outputs, expected)):
             failed.append(name)
     return failed
+
+
+def is_same(output, expected):
+    if output.dtype != expected.dtype or output.shape != expected.shape:
+        return False
+    if expected.dtype.kind == "f":
+        return np.array_equal(output, expected, equal_nan=True) and np.array_equal(np.signbit(output), np.signbit(expected))
+    return np.array_equal(output, expected)
 
 
 # -------------------------------------------------------------------------------------------------------------- the report
