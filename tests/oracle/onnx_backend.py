@@ -130,6 +130,20 @@ class Checks:
             args = ["reshape", files[0], f"--squeeze={files[1]}" if len(files) > 1 else "--squeeze"]
         elif op.op_type == "Unsqueeze":
             args = ["reshape", files[0], "--unsqueeze", files[1]]
+        elif op.op_type == "Pad":
+            given = dict(zip(("pads", "constant_value", "axes"), [self.array(file, name) for file, name in zip(files[1:], op.input[1:])]))
+            half = len(given["pads"]) // 2
+            args = ["pad", files[0], f"--before={list_of(given['pads'][:half])}", f"--after={list_of(given['pads'][half:])}",
+                    "--mode", options.get("mode", b"constant").decode()]
+            args += [f"--fill={given['constant_value'].item()}"] if given.get("constant_value") is not None else []
+            args += [f"--axes={list_of(given['axes'])}"] if given.get("axes") is not None else []
+        elif op.op_type == "Tile":
+            args = ["tile", files[0], "--repeats", files[1]]
+        elif op.op_type == "Expand":
+            args = ["broadcast", files[0], "--shape", files[1]]
+        elif op.op_type == "Split":
+            self.split(data, op, options, files)
+            return
         elif op.op_type == "Flatten":
             args = ["reshape", files[0], f"--flatten={options.get('axis', 1)}"]
         else:
@@ -141,6 +155,23 @@ class Checks:
             done = run(self.binary, "diff", expected, out)
         what = f"{data.parent.name}: {' '.join(map(str, args))}: {done.returncode} {done.stdout.decode()}"
         self.check(f"{op.op_type} as the test expects", done.returncode == 0, f"{what} {done.stderr.decode()}")
+
+    def array(self, file, name):
+        """The input of a node, None if it is left out."""
+        return numpy_helper.to_array(onnx.load_tensor(file)) if name else None
+
+    def split(self, data, op, options, files):
+        """A Split as a command, with a file for each output."""
+        parts = ["--lengths", files[1]] if len(files) > 1 else ["--parts", len(op.output)]
+        args = ["split", files[0], *parts, f"--axis={options.get('axis', 0)}"]
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            done = run(self.binary, *args, "-o", f"{folder}/part-*.npy")
+            width = len(str(len(op.output) - 1))
+            for n in range(len(op.output) if done.returncode == 0 else 0):
+                compared = run(self.binary, "diff", data / f"output_{n}.pb", f"{folder}/part-{n:0{width}}.npy")
+                done = compared if done.returncode == 0 else done
+        what = f"{data.parent.name}: {' '.join(map(str, args))}: {done.returncode} {done.stdout.decode()}"
+        self.check("Split as the test expects", done.returncode == 0, f"{what} {done.stderr.decode()}")
 
 
 def main():
