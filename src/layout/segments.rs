@@ -319,10 +319,9 @@ mod tests {
 
     /// Some ranges of an axis of that length: all of it, its ends, and a few in the middle.
     fn ranges(len: usize) -> Vec<Range<usize>> {
-        let mut ranges = vec![0..len];
-        ranges.extend((1..len).flat_map(|at| [0..at, at..len]));
-        ranges.extend((1..len.saturating_sub(2)).map(|at| at..at + 2));
-        ranges
+        let ends = (1..len).flat_map(|at| [0..at, at..len]);
+        let middle = (1..len.saturating_sub(2)).map(|at| at..at + 2);
+        std::iter::once(0..len).chain(ends).chain(middle).collect()
     }
 
     #[test]

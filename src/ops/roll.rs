@@ -82,7 +82,8 @@ mod tests {
     #[test]
     fn the_specifications_examples() {
         let data = array![[51, 76, 121, 11], [43, 32, 13, 61], [2, 4, 19, 8]];
-        let rows: [(&[i64], Option<&[i64]>, ArrayD<i32>); 7] = [
+        type Row<'a> = (&'a [i64], Option<&'a [i64]>, ArrayD<i32>);
+        let rows: [Row; 7] = [
             (&[1], Some(&[0]), array![[2, 4, 19, 8], [51, 76, 121, 11], [43, 32, 13, 61]].into_dyn()),
             (&[1, 3], Some(&[0, 1]), array![[4, 19, 8, 2], [76, 121, 11, 51], [32, 13, 61, 43]].into_dyn()),
             (&[-1], Some(&[-1]), array![[76, 121, 11, 51], [32, 13, 61, 43], [4, 19, 8, 2]].into_dyn()),
