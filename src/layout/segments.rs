@@ -102,6 +102,11 @@ impl Segments {
         self.ends.last().copied().unwrap_or(0)
     }
 
+    /// Returns whether the axis is one place of the data several times.
+    pub fn repeats_one_place(&self) -> bool {
+        self.len > 1 && matches!(self.list[..], [Segment::Run(Span { step: 0, .. })])
+    }
+
     /// Returns whether each place of the data is taken once at most, in ascending order, so that a stream can be read.
     pub fn is_forward(&self) -> bool {
         let mut runs = self.list.iter().filter(|segment| matches!(segment, Segment::Run(_)));

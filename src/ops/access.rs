@@ -110,12 +110,17 @@ impl<'a> Access<'a> {
     }
 
     /// Returns for each axis of the output the axis of the operand that it is, if it is one; `None` where all are, in their order.
+    /// An axis that repeats one place is none of the operand.
     pub fn axes(&self) -> Option<Vec<Option<usize>>> {
         match &self.pattern {
             Pattern::Strided { axes, .. } => {
+                let repeats =
+                    |axis: usize| matches!(&self.feeds, Feeds::Segments(list) if list[axis].repeats_one_place());
+                let axes: Vec<_> = axes.iter().enumerate().map(|(n, axis)| axis.filter(|_| !repeats(n))).collect();
                 let is_own = axes.iter().copied().eq((0..self.source.shape().len()).map(Some));
-                (!is_own).then(|| axes.clone())
+                (!is_own).then_some(axes)
             }
+            Pattern::Counted { .. } if matches!(self.feeds, Feeds::Segments(_)) => None,
             Pattern::Counted { view } => Some(vec![None; view.shape().len()]),
             Pattern::Indexed { .. } | Pattern::Boxed { .. } | Pattern::Anyhow => None,
         }
