@@ -66,15 +66,6 @@ pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> Made<Vec<usize>
     }
 }
 
-/// Returns another source of the same items.
-pub(super) fn copied(data: &Source) -> Result<Source> {
-    let bytes = data.as_bytes().expect("the inputs of a case are in memory");
-    let mut items = memory::of(bytes.len())?;
-    items.extend_from_slice(bytes);
-    let copy = Tensor::new(data.dtype().clone(), data.shape().to_vec(), items)?;
-    Ok(Source::memory(copy, data.label().to_owned()))
-}
-
 /// What an entry of StridedSlice does.
 enum Entry {
     /// Takes these places of an axis.

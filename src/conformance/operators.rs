@@ -7,7 +7,7 @@
 use super::arguments::{CaseInputs, Made, list_of, missing, refuse, unsupported};
 use super::blocks::{BlockOrder, depth_to_space, space_to_depth};
 use super::case::{Case, Specification};
-use super::compositions::{CaseCall, copied, own_shape, run};
+use super::compositions::{CaseCall, own_shape, run};
 use super::movement::parts;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
@@ -220,11 +220,11 @@ pub(crate) fn outputs(case: &Case) -> Made<Vec<Tensor>> {
             Ok(vec![run(fill)?])
         }
         Take::Several(take) => {
-            let (data, calls) = take(&mut arguments, version)?;
+            let (mut data, calls) = take(&mut arguments, version)?;
             arguments.finish()?;
             check_count(calls.len())?;
-            let output = |call: &Call| run(call.link(copied(&data)?.into(), Limits::default())?);
-            Ok(calls.iter().map(output).collect::<Result<_>>()?)
+            let mut output = |call: &Call| run(call.link(data.another()?.into(), Limits::default())?);
+            Ok(calls.iter().map(&mut output).collect::<Result<_>>()?)
         }
     }
 }
