@@ -74,6 +74,10 @@ fn members_as_operands() {
     let gathered = float32("[2]", "[1.0, 5.0]");
     let second = float32("[2, 1]", "[[1.0], [4.0]]");
     let column = float32("[2, 1]", "[[1.0], [4.0]]");
+    let padded = float32("[2, 5]", "[[0.0, 0.0, 1.0, 2.0, 2.0], [3.0, 3.0, 4.0, 5.0, 5.0]]");
+    let tiled = float32("[4, 3]", "[[10.0, 10.0, 10.0], [20.0, 20.0, 20.0], [10.0, 10.0, 10.0], [20.0, 20.0, 20.0]]");
+    let rolled = float32("[2, 3]", "[[2.0, 0.0, 1.0], [5.0, 3.0, 4.0]]");
+    let broadcast = float32("[2, 3]", "[[10.0, 10.0, 10.0], [20.0, 20.0, 20.0]]");
     let mut rows = Vec::new();
     for c in ["s.npz", "z.npz"] {
         rows.extend([
@@ -95,6 +99,11 @@ fn members_as_operands() {
             (format!("scatter-elements typed.pb [[1],[1]] {c}:patch --axis 1"), &patched),
             (format!("gather-nd {c}:data {c}:tuples"), &gathered),
             (format!("gather-nd m.safetensors:w {c}:tuples"), &gathered),
+            (format!("pad {c}:data --before {c}:starts --after {c}:starts --mode edge"), &padded),
+            (format!("pad m.safetensors:w --before {c}:axis --after 1 --axes {c}:axis --mode edge"), &padded),
+            (format!("tile m.safetensors:u --repeats {c}:stops"), &tiled),
+            (format!("roll {c}:data --shift {c}:axis --axes {c}:axis"), &rolled),
+            (format!("broadcast {c}:patch --shape {c}:stops"), &broadcast),
         ]);
     }
     let ten = float32("[2, 3]", "[[7.0, 8.0, 9.0], [3.0, 4.0, 5.0]]");
@@ -125,6 +134,19 @@ fn members_as_operands() {
             (
                 "gather-nd m.safetensors:four [[3],[-4]]",
                 r#"{"dtype": "float4_e2m1fn", "shape": [2], "data": [4.0, 1.0]}"#,
+            ),
+            (
+                "pad int4.pb --before 1 --after 0 --fill -8",
+                r#"{"dtype": "int4", "shape": [6], "data": [-8, 1, 2, -1, 4, 5]}"#,
+            ),
+            ("roll int4.pb --shift 2", r#"{"dtype": "int4", "shape": [5], "data": [4, 5, 1, 2, -1]}"#),
+            (
+                "tile m.safetensors:eight --repeats 2",
+                r#"{"dtype": "float8_e4m3fn", "shape": [6], "data": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]}"#,
+            ),
+            (
+                "broadcast m.safetensors:four --shape 2,1",
+                r#"{"dtype": "float4_e2m1fn", "shape": [2, 4], "data": [[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]]}"#,
             ),
             ("gather int4.pb [[2],[-5]]", r#"{"dtype": "int4", "shape": [2, 1], "data": [[-1], [1]]}"#),
             ("gather-nd int4.pb [[[2]],[[-5]]]", r#"{"dtype": "int4", "shape": [2, 1], "data": [[-1], [1]]}"#),
@@ -400,6 +422,12 @@ fn names() {
         ("gather-nd d.npy s.npz:tuple", &["INDICES s.npz:tuple", "did you mean \"tuples\"?"]),
         ("gather-nd s.npz s.npz:tuples", &["DATA s.npz", "holds 8 tensors"]),
         ("scatter-nd d.npy s.npz s.npz:updates", &["INDICES s.npz", "holds 8 tensors"]),
+        ("pad s.npz --before 0,0 --after 0,0", &["DATA s.npz", "holds 8 tensors"]),
+        ("pad d.npy --before s.npz:start --after 0,0", &["--before s.npz:start", "did you mean \"starts\"?"]),
+        ("tile d.npy --repeats s.npz", &["--repeats s.npz", "holds 8 tensors"]),
+        ("roll s.npz:dat --shift 1", &["DATA s.npz:dat", "did you mean \"data\" or \"updates\"?"]),
+        ("roll d.npy --shift s.npz:patch", &["--shift s.npz:patch", "float32, expected integers"]),
+        ("broadcast d.npy --shape z.npz:tuples", &["--shape z.npz:tuples", "expected 1 axis"]),
         ("scatter-nd d.npy s.npz:tuples s.npz:update", &["UPDATES s.npz:update", "did you mean \"updates\"?"]),
         ("scatter-nd d.npy m.safetensors:u s.npz:updates", &["INDICES m.safetensors:u", "float32, expected integers"]),
         ("slice d.npy --start s.npz:start --stop 1", &["--start s.npz:start", "did you mean \"starts\"?"]),

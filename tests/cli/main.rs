@@ -5,6 +5,7 @@
 mod common;
 
 // sub-commands
+mod broadcast;
 mod check;
 mod completions;
 mod concat;
@@ -22,6 +23,7 @@ mod metadata;
 mod model_reports;
 mod models;
 mod moving;
+mod pad;
 mod rechunked;
 #[cfg(feature = "remote")]
 mod remote;
@@ -32,6 +34,7 @@ mod remote_outputs;
 #[cfg(feature = "remote")]
 mod remote_settings;
 mod reshape;
+mod roll;
 mod scatter_elements;
 mod scatter_nd;
 mod scatter_update;
@@ -39,7 +42,9 @@ mod shards;
 mod show;
 mod slice;
 mod slice_scatter;
+mod split;
 mod textconv;
+mod tile;
 mod transpose;
 mod verdicts;
 

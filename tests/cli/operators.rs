@@ -34,6 +34,9 @@ struct Row {
 /// An item of the output whose bytes are zero.
 const ZERO: usize = usize::MAX;
 
+/// An item of the output that has the value of a new item of its dtype: of dates NaT, otherwise bytes that are zero.
+const DEFAULT: usize = usize::MAX - 1;
+
 /// The items of a tensor of 24 in their order.
 const IN_ORDER: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23];
 
@@ -256,6 +259,106 @@ const RESHAPE: Spec = Spec {
     in_place: true,
 };
 
+const PAD: Spec = Spec {
+    operator: "pad",
+    title: "ONNX Pad, OpenVINO Pad-12",
+    operands: &[("DATA", &[2, 3, 2])],
+    rows: &[
+        row(
+            "A --before 1,0,0 --after 0,1,0",
+            "shape [3, 4, 2]",
+            &[3, 4, 2],
+            &[
+                DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, 0, 1, 2, 3, 4, 5, DEFAULT,
+                DEFAULT, 6, 7, 8, 9, 10, 11, DEFAULT, DEFAULT,
+            ],
+        ),
+        row(
+            "A --before 1,-1 --after 1,2 --axes 0,1 --mode reflect",
+            "shape [4, 4, 2]",
+            &[4, 4, 2],
+            &[8, 9, 10, 11, 8, 9, 10, 11, 2, 3, 4, 5, 2, 3, 4, 5, 8, 9, 10, 11, 8, 9, 10, 11, 2, 3, 4, 5, 2, 3, 4, 5],
+        ),
+        row(
+            "A --before 1,0 --after 0,2 --axes -1,0 --mode edge",
+            "shape [4, 3, 3]",
+            &[4, 3, 3],
+            &[
+                0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8, 9, 10, 10, 11, 6, 6, 7, 8, 8, 9, 10, 10, 11, 6, 6, 7, 8, 8,
+                9, 10, 10, 11,
+            ],
+        ),
+        row(
+            "A --before 0,2,0 --after 0,0,1 --mode symmetric",
+            "shape [2, 5, 3]",
+            &[2, 5, 3],
+            &[2, 3, 3, 0, 1, 1, 0, 1, 1, 2, 3, 3, 4, 5, 5, 8, 9, 9, 6, 7, 7, 6, 7, 7, 8, 9, 9, 10, 11, 11],
+        ),
+        row(
+            "A --before 0,0,3 --after 0,0,-1 --mode wrap",
+            "shape [2, 3, 4]",
+            &[2, 3, 4],
+            &[0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6, 8, 8, 8, 8, 10, 10, 10, 10],
+        ),
+    ],
+    in_place: false,
+};
+
+const TILE: Spec = Spec {
+    operator: "tile",
+    title: "ONNX Tile, OpenVINO Tile-1",
+    operands: &[("DATA", &[2, 3, 2])],
+    rows: &[
+        row(
+            "A --repeats 2,1,3",
+            "shape [4, 3, 6]",
+            &[4, 3, 6],
+            &[
+                0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 4, 5, 4, 5, 4, 5, 6, 7, 6, 7, 6, 7, 8, 9, 8, 9, 8, 9, 10, 11, 10,
+                11, 10, 11, 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 4, 5, 4, 5, 4, 5, 6, 7, 6, 7, 6, 7, 8, 9, 8, 9, 8, 9,
+                10, 11, 10, 11, 10, 11,
+            ],
+        ),
+        row(
+            "A --repeats 2",
+            "shape [2, 3, 4]",
+            &[2, 3, 4],
+            &[0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9, 8, 9, 10, 11, 10, 11],
+        ),
+        row(
+            "A --repeats 2,1,1,1",
+            "shape [2, 2, 3, 2]",
+            &[2, 2, 3, 2],
+            &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+        ),
+    ],
+    in_place: false,
+};
+
+const ROLL: Spec = Spec {
+    operator: "roll",
+    title: "OpenVINO Roll-7",
+    operands: &[("DATA", &[2, 3, 2])],
+    rows: &[
+        row("A --shift 1,-1 --axes 0,1", "shape [2, 3, 2]", &[2, 3, 2], &[8, 9, 10, 11, 6, 7, 2, 3, 4, 5, 0, 1]),
+        row("A --shift 5", "shape [2, 3, 2]", &[2, 3, 2], &[7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6]),
+        row("A --shift 1 --axes -1,1", "shape [2, 3, 2]", &[2, 3, 2], &[5, 4, 1, 0, 3, 2, 11, 10, 7, 6, 9, 8]),
+    ],
+    in_place: false,
+};
+
+const BROADCAST: Spec = Spec {
+    operator: "broadcast",
+    title: "ONNX Expand, OpenVINO Broadcast-3",
+    operands: &[("DATA", &[2, 1, 2])],
+    rows: &[
+        row("A --shape 2,3,2", "shape [2, 3, 2]", &[2, 3, 2], &[0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3]),
+        row("A --shape 2,2,1,1", "shape [2, 2, 1, 2]", &[2, 2, 1, 2], &[0, 1, 2, 3, 0, 1, 2, 3]),
+        row("A --shape 3,1", "shape [2, 3, 2]", &[2, 3, 2], &[0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3]),
+    ],
+    in_place: false,
+};
+
 /// Gives an operator its tests, in a module of its name.
 macro_rules! tests {
     ($($module:ident $spec:ident;)+) => {
@@ -302,6 +405,10 @@ tests! {
     concat CONCAT;
     transpose TRANSPOSE;
     reshape RESHAPE;
+    pad PAD;
+    tile TILE;
+    roll ROLL;
+    broadcast BROADCAST;
 }
 
 #[test]
@@ -311,11 +418,12 @@ fn every_operator_is_here() {
     let (list, _) = list.split_once("\n\n").expect("an end of the list");
     let lines = list.lines().filter_map(|line| line.strip_prefix("  "));
     let listed: Vec<_> = lines.filter_map(|line| line.split(' ').next().filter(|name| !name.is_empty())).collect();
-    assert_eq!(listed, SPECS.iter().map(|spec| spec.operator).collect::<Vec<_>>());
+    // an operator with several outputs is tested in the file of its name
+    assert_eq!(listed, SPECS.iter().map(|spec| spec.operator).chain(["split"]).collect::<Vec<_>>());
 }
 
 /// The classes of dtypes: each as a header of `.npy` names it, the bytes of an item, and those of a number in it.
-const DTYPES: [(&str, usize, usize); 22] = [
+pub(crate) const DTYPES: [(&str, usize, usize); 22] = [
     ("'|b1'", 1, 1),
     ("'|i1'", 1, 1),
     ("'<i2'", 2, 2),
@@ -343,7 +451,8 @@ const DTYPES: [(&str, usize, usize); 22] = [
 /// The bytes of an item. A bool has no others than 0 and 1.
 fn item(number: usize, (descr, size, _): (&str, usize, usize)) -> Vec<u8> {
     match number {
-        ZERO => vec![0; size],
+        DEFAULT if descr.contains("M8") || descr.contains("m8") => i64::MIN.to_le_bytes().to_vec(),
+        ZERO | DEFAULT => vec![0; size],
         _ if descr == "'|b1'" => vec![(number % 2) as u8],
         _ => (0..size).map(|byte| ((number * size + byte) * 7 + number + 1) as u8).collect(),
     }
@@ -394,7 +503,8 @@ impl Row {
 
     /// The output, as `.npy`, of operands as [`Spec::put`] puts them.
     fn output(&self) -> Vec<u8> {
-        let items: Vec<f32> = self.items.iter().map(|&item| if item == ZERO { 0.0 } else { item as f32 }).collect();
+        let float = |&item: &usize| if [ZERO, DEFAULT].contains(&item) { 0.0 } else { item as f32 };
+        let items: Vec<f32> = self.items.iter().map(float).collect();
         tensor(self.dims, &items).npy()
     }
 }
@@ -464,10 +574,10 @@ fn every_dtype_in_every_order(spec: &Spec) {
 }
 
 /// A name of an operand, and standard input if that is its name.
-type Form = (String, Option<Vec<u8>>);
+pub(crate) type Form = (String, Option<Vec<u8>>);
 
 /// The forms that a tensor of a row can have, other than a `.npy` file in C order, which is `x.npy`.
-fn forms(folder: &Folder, dims: &[usize]) -> Vec<Form> {
+pub(crate) fn forms(folder: &Folder, dims: &[usize]) -> Vec<Form> {
     let chunks = vec!["2"; dims.len()].join(",");
     let store = format!("x.zarr --chunks {chunks}");
     for output in ["x.npz", "x.safetensors", "x.pb", "x.json", &store, "f.npy --order F"] {

@@ -38,7 +38,7 @@ fn operands() -> Folder {
     folder
 }
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 22] = [
     "convert d.npy --chunks 100,300 -o O.zarr",
     "slice d.zarr --at ::-1,3:700:2 -o O.zarr",
     "scatter-update d.zarr i.npy u.npy --axis 0 -o O.zarr",
@@ -55,6 +55,12 @@ const COMMANDS: [&str; 16] = [
     "gather-elements d.npy e.npy -o O.npy",
     "scatter-elements d.npy e.npy d.npy --axis 1 --reduction mean -o O.npy",
     "scatter-elements d.zarr s.npy u.npy -o O.zarr",
+    "pad d.zarr --before 3,-5 --after 0,40 --mode reflect -o O.zarr",
+    "pad d.npy --before 1,1 --after 1,1 --fill 7 -o O.npy",
+    "tile d.zarr --repeats 1,2 -o O.npy",
+    "roll d.npy --shift 333,-7 --axes 0,1 --chunks 100,300 -o O.zarr",
+    "roll d.zarr --shift 12345 -o O.npy",
+    "broadcast d.zarr --shape 2,1,1 -o O.npy",
 ];
 
 #[test]

@@ -77,7 +77,7 @@ fn chunks_of_the_fill_value_are_not_stored() {
     sparse(&folder, "minus.npy", &[(23, -0.0)]);
     let all = ["0/0", "0/1", "1/0", "1/1"];
     // a command that writes o.zarr, and the chunks that it has then
-    let rows: [(&str, &[&str]); 15] = [
+    let rows: [(&str, &[&str]); 19] = [
         ("convert d.npy -o o.zarr --chunks 2,3", &["0/0"]),
         ("convert d.npy -o o.zarr --chunks 2,-1 --codec none", &["0/0"]),
         ("convert zeros.npy -o o.zarr --chunks 2,6 --codec none", &[]),
@@ -92,6 +92,10 @@ fn chunks_of_the_fill_value_are_not_stored() {
         ("gather d.npy [0,1] -o o.zarr --chunks 1,6", &["0/0"]),
         ("gather-nd d.npy [[0],[1]] -o o.zarr --chunks 1,6", &["0/0"]),
         ("gather-elements d.npy [[0,0,0,0,0,0],[1,1,1,1,1,1]] -o o.zarr --chunks 1,6", &["0/0"]),
+        ("pad d.npy --before 2,0 --after 1,0 -o o.zarr --chunks 2,3", &["1/0"]),
+        ("tile d.npy --repeats 2,1 -o o.zarr --chunks 2,3", &["0/0", "2/0"]),
+        ("roll d.npy --shift -1 -o o.zarr --chunks 2,3", &["1/1"]),
+        ("broadcast d.npy --shape 2,1,1 -o o.zarr --chunks 1,2,3", &["0/0/0", "1/0/0"]),
         ("scatter-elements d.npy [[5],[5],[5],[5]] [[0],[0],[0],[7]] --axis 1 -o o.zarr --chunks 2,3", &["0/0", "1/1"]),
     ];
     let result = |command: &str| command.replace("o.zarr", "o.npy").split(" --chunks").next().map(str::to_owned);

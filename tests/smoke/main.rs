@@ -48,7 +48,24 @@ fn operators() {
         ("concat [1,2] [3,4] --stack --to csv", "1,2\n3,4"),
         ("transpose d.npy --to csv", "1.0,4.0\n2.0,5.0\n3.0,6.0"),
         ("reshape d.npy --shape 3,-1 --to csv", "1.0,2.0\n3.0,4.0\n5.0,6.0"),
+        ("pad d.npy --before -1,0 --after 0,1 --fill 7 --to csv", "4.0,5.0,6.0,7.0"),
+        ("pad d.npy --before 0,1 --after 0,1 --mode reflect --to csv", "2.0,1.0,2.0,3.0,2.0\n5.0,4.0,5.0,6.0,5.0"),
+        ("tile d.npy --repeats 2 --to csv", "1.0,2.0,3.0,1.0,2.0,3.0\n4.0,5.0,6.0,4.0,5.0,6.0"),
+        ("roll d.npy --shift 1 --axes 1 --to csv", "3.0,1.0,2.0\n6.0,4.0,5.0"),
+        ("roll d.npy --shift 1 --to csv", "6.0,1.0,2.0\n3.0,4.0,5.0"),
+        ("broadcast [[1],[2]] --shape 2,3 --to csv", "1,1,1\n2,2,2"),
     ]);
+}
+
+/// An operator with several outputs: what is split and joined again is as it was.
+#[test]
+fn several_outputs() {
+    let folder = folder();
+    assert_eq!(folder.run(words("split d.npy --parts 2 -o half-*.npy")).printed().as_deref(), Ok(""));
+    let joined = folder.run(words("concat half-0.npy half-1.npy --to csv")).printed();
+    assert_eq!(joined.as_deref(), Ok("1.0,2.0,3.0\n4.0,5.0,6.0\n"));
+    assert_eq!(folder.run(words("split d.npy --lengths 1,-1 --axis 1 -o parts.npz")).printed().as_deref(), Ok(""));
+    assert_eq!(folder.run(words("slice parts.npz:1 --at : --to csv")).printed().as_deref(), Ok("2.0,3.0\n5.0,6.0\n"));
 }
 
 /// Each format is written, and read as the tensor that it was.
