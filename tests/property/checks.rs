@@ -215,6 +215,11 @@ impl Numbers<'_> {
         if negative && self.byte() % 2 == 1 { place - dim as i64 } else { place }
     }
 
+    /// From `least` to `least` and 7 more, now and then one of the extremes.
+    fn count(&mut self, least: i64) -> i64 {
+        if self.byte() < 4 { self.integer() } else { least + self.below(8) as i64 }
+    }
+
     fn shape(&mut self, rank: usize) -> Vec<usize> {
         (0..rank).map(|_| [1, 2, 3, 4, 5, 0, 2, 3][self.below(8)]).collect()
     }
@@ -235,7 +240,7 @@ impl Numbers<'_> {
 /// Every operator, on arguments of any kind, against plain nested loops that follow the text of its specification.
 pub(crate) fn operators(bytes: &[u8]) {
     let mut numbers = Numbers(bytes);
-    match numbers.below(11) {
+    match numbers.below(16) {
         0 => slice(&mut numbers, false),
         1 => slice(&mut numbers, true),
         2 => scatter_update(&mut numbers),
@@ -246,6 +251,11 @@ pub(crate) fn operators(bytes: &[u8]) {
         7 => transpose(&mut numbers),
         8 => reshape(&mut numbers),
         9 => concat(&mut numbers),
+        10 => pad(&mut numbers),
+        11 => tile(&mut numbers),
+        12 => roll(&mut numbers),
+        13 => broadcast(&mut numbers),
+        14 => split(&mut numbers),
         _ => scatter_nd(&mut numbers),
     }
 }
@@ -444,6 +454,260 @@ fn new_dims(new: &tensorop::NewShape, shape: &[usize]) -> Option<Vec<usize>> {
 fn array(shape: &[usize], first: i32) -> ArrayD<i32> {
     let items = (first..).take(shape.iter().product()).collect();
     ArrayD::from_shape_vec(IxDyn(shape), items).expect("as many items")
+}
+
+/// Places of an axis of the data, in the order of the output; `None` is filled.
+type Places = Vec<Option<usize>>;
+
+/// What fills the output where the data does not.
+const FILLED: i32 = -77;
+
+/// The output whose axes have these places of data that is seen in another shape of as many items.
+fn arranged(data: &ArrayD<i32>, shape: &[usize], axes: &[Places]) -> ArrayD<i32> {
+    let data = data.to_shape(shape).expect("as many items");
+    let dims: Vec<usize> = axes.iter().map(Vec::len).collect();
+    ArrayD::from_shape_fn(IxDyn(&dims), |at| {
+        let place: Option<Vec<usize>> = axes.iter().enumerate().map(|(axis, places)| places[at[axis]]).collect();
+        place.map_or(FILLED, |place| data[IxDyn(&place)])
+    })
+}
+
+/// All places of each axis of a shape.
+fn all_places(shape: &[usize]) -> Vec<Places> {
+    shape.iter().map(|&dim| (0..dim).map(Some).collect()).collect()
+}
+
+/// The axes that a list names, if all of them are there.
+fn named_axes(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
+    let axis = |&axis: &i64| {
+        let at = i128::from(axis) + if axis < 0 { rank as i128 } else { 0 };
+        usize::try_from(at).ok().filter(|&at| at < rank)
+    };
+    axes.iter().map(axis).collect()
+}
+
+/// Whether no axis is named twice.
+fn are_apart(axes: &[usize]) -> bool {
+    axes.iter().enumerate().all(|(n, axis)| !axes[..n].contains(axis))
+}
+
+/// More than any output here may have on an axis: more bytes than can be counted.
+const BEYOND: i64 = 1 << 31;
+
+fn pad(numbers: &mut Numbers<'_>) {
+    use tensorop::PadMode::{Constant, Edge, Reflect, Symmetric, Wrap};
+    let rank = numbers.below(4);
+    let shape = numbers.shape(rank);
+    let is_named = numbers.below(2) == 0;
+    let axes: Vec<i64> = match is_named {
+        true => (0..numbers.below(rank + 1)).map(|_| numbers.index(rank, true)).collect(),
+        false => (0..rank as i64).collect(),
+    };
+    let before: Vec<i64> = axes.iter().map(|_| numbers.count(-2)).collect();
+    let mut after: Vec<i64> = axes.iter().map(|_| numbers.count(-2)).collect();
+    if numbers.byte() < 8 {
+        after.push(0);
+    }
+    let mode = [Constant, Edge, Reflect, Symmetric, Wrap][numbers.below(5)];
+    let padded = |dim: usize, before: i64, after: i64| -> Option<Places> {
+        let (first, end) = ((-i128::from(before)).max(0), dim as i128 - (-i128::from(after)).max(0));
+        let len = end - first;
+        let [front, behind] = [before, after].map(|places| i128::from(places.max(0)));
+        if len < 0 || front.max(behind) >= i128::from(BEYOND) || len == 0 && front + behind > 0 && mode != Constant {
+            return None;
+        }
+        let walked = |mut at: i128| {
+            while !(0..len).contains(&at) {
+                at = match mode {
+                    Constant => return None,
+                    Edge => at.clamp(0, len - 1),
+                    Reflect if len == 1 => 0,
+                    Reflect if at < 0 => -at,
+                    Reflect => 2 * (len - 1) - at,
+                    Symmetric if at < 0 => -1 - at,
+                    Symmetric => 2 * len - 1 - at,
+                    Wrap if at < 0 => at + len,
+                    Wrap => at - len,
+                };
+            }
+            Some((first + at) as usize)
+        };
+        Some((-front..len + behind).map(walked).collect())
+    };
+    let data = array(&shape, 0);
+    let named = named_axes(&axes, rank).filter(|named| are_apart(named) && after.len() == named.len());
+    let expected = named.and_then(|named| {
+        let mut places = all_places(&shape);
+        for (n, axis) in named.into_iter().enumerate() {
+            places[axis] = padded(shape[axis], before[n], after[n])?;
+        }
+        Some(arranged(&data, &shape, &places))
+    });
+    let axes = is_named.then_some(axes.as_slice());
+    let what = format!("pad {shape:?} {before:?} {after:?} {axes:?} {mode:?}");
+    agree(tensorop::pad(&data, &before, &after, axes, mode, FILLED), expected, &what);
+}
+
+fn tile(numbers: &mut Numbers<'_>) {
+    let (rank, count) = (numbers.below(4), numbers.below(5));
+    let shape = numbers.shape(rank);
+    let repeats: Vec<i64> = (0..count)
+        .map(|_| if numbers.byte() < 8 { numbers.integer() } else { [1, 2, 3, 1, 0][numbers.below(5)] })
+        .collect();
+    let rank = rank.max(count);
+    let wide = [&vec![1; rank - shape.len()], shape.as_slice()].concat();
+    let times = [&vec![1; rank - count], repeats.as_slice()].concat();
+    let data = array(&shape, 0);
+    let fits = |(&dim, &times): (&usize, &i64)| times >= 0 && dim as i128 * i128::from(times) < i128::from(BEYOND);
+    let fits = wide.iter().zip(&times).all(fits);
+    let expected = fits.then(|| {
+        let axes = all_places(&wide);
+        let axes: Vec<Places> = axes.iter().zip(&times).map(|(axis, &times)| axis.repeat(times as usize)).collect();
+        arranged(&data, &wide, &axes)
+    });
+    agree(tensorop::tile(&data, &repeats), expected, &format!("tile {shape:?} {repeats:?}"));
+}
+
+fn roll(numbers: &mut Numbers<'_>) {
+    let rank = numbers.below(5);
+    let shape = numbers.shape(rank);
+    let axes: Option<Vec<i64>> =
+        (numbers.below(4) > 0).then(|| (0..numbers.below(5)).map(|_| numbers.index(rank, true)).collect());
+    let count = axes.as_ref().map_or(1, Vec::len);
+    let count = if numbers.byte() < 64 { 1 } else { count };
+    let shift: Vec<i64> = (0..count + usize::from(numbers.byte() < 8)).map(|_| numbers.integer()).collect();
+    let rolled = |dim: usize, shift: i128| -> Places {
+        (0..dim).map(|at| Some((at as i128 - shift).rem_euclid(dim as i128) as usize)).collect()
+    };
+    let data = array(&shape, 0);
+    let expected = match &axes {
+        None => (shift.len() == 1).then(|| {
+            let flat = arranged(&data, &[data.len()], &[rolled(data.len(), shift[0].into())]);
+            flat.into_shape_with_order(shape.as_slice()).expect("as many items")
+        }),
+        Some(axes) => named_axes(axes, rank).filter(|axes| [1, axes.len()].contains(&shift.len())).map(|axes| {
+            let mut shifts = vec![0; rank];
+            axes.iter().enumerate().for_each(|(n, &axis)| shifts[axis] += i128::from(shift[n % shift.len()]));
+            let places: Vec<Places> = shape.iter().zip(shifts).map(|(&dim, shift)| rolled(dim, shift)).collect();
+            arranged(&data, &shape, &places)
+        }),
+    };
+    let what = format!("roll {shape:?} {shift:?} {axes:?}");
+    agree(tensorop::roll(&data, &shift, axes.as_deref()), expected, &what);
+}
+
+fn broadcast(numbers: &mut Numbers<'_>) {
+    use tensorop::BroadcastRule::{self, Axes, Bidirectional, Numpy};
+    let (rank, count) = (numbers.below(4), numbers.below(5));
+    let shape = numbers.shape(rank);
+    let rule = match numbers.below(3) {
+        0 => Numpy,
+        1 => Bidirectional,
+        _ => {
+            let mut axes: Vec<i64> = (0..rank).map(|_| numbers.index(count, false)).collect();
+            if numbers.byte() < 200 {
+                axes.sort_unstable();
+            }
+            Axes(axes)
+        }
+    };
+    // the shape that the data has among the axes of the output, if it has one
+    let wide = |rule: &BroadcastRule| -> Option<Vec<usize>> {
+        match rule {
+            Axes(axes) => {
+                let own =
+                    named_axes(axes, count).filter(|own| own.len() == rank && are_apart(own) && own.is_sorted())?;
+                let mut wide = vec![1; count];
+                own.iter().zip(&shape).for_each(|(&at, &dim)| wide[at] = dim);
+                Some(wide)
+            }
+            Numpy if count < rank => None,
+            _ => Some([&vec![1; count.saturating_sub(rank)], shape.as_slice()].concat()),
+        }
+    };
+    let wide = wide(&rule);
+    // mostly what fits
+    let mut to: Vec<i64> = (0..count)
+        .map(|at| {
+            let dim = wide.as_ref().map_or(1, |wide| wide[wide.len() - count + at]) as i64;
+            if dim == 1 { [1, 2, 3, 0][numbers.below(4)] } else { dim }
+        })
+        .collect();
+    let at = numbers.below(count.max(1));
+    if numbers.byte() < 96 {
+        to.iter_mut().skip(at).take(1).for_each(|to| *to = if numbers.byte() < 16 { numbers.integer() } else { 1 });
+    }
+    let data = array(&shape, 0);
+    let expected = wide.and_then(|wide| {
+        let both = rule == Bidirectional;
+        let ones = vec![1; wide.len() - count];
+        let places = wide.iter().zip([&ones, to.as_slice()].concat()).map(|(&dim, len)| match (dim, len) {
+            (dim, len) if dim as i64 == len || both && len == 1 => Some((0..dim).map(Some).collect()),
+            (1, 0..BEYOND) => Some(vec![Some(0); len as usize]),
+            _ => None,
+        });
+        Some(arranged(&data, &wide, &places.collect::<Option<Vec<Places>>>()?))
+    });
+    agree(tensorop::broadcast(&data, &to, &rule), expected, &format!("broadcast {shape:?} {to:?} {rule:?}"));
+}
+
+fn split(numbers: &mut Numbers<'_>) {
+    use tensorop::SplitInto::{Lengths, Parts};
+    let rank = numbers.below(4);
+    let shape = numbers.shape(rank);
+    let typed = numbers.index(rank, true);
+    let axis = named_axes(&[typed], rank).map(|axes| axes[0]);
+    let dim = axis.map_or(3, |axis| shape[axis]);
+    let into = if numbers.below(2) == 0 {
+        Parts(numbers.count(0))
+    } else {
+        let mut left = dim;
+        let mut lengths: Vec<i64> = (0..numbers.below(5))
+            .map(|_| {
+                let length = numbers.below(left + 1);
+                left -= length;
+                length as i64
+            })
+            .collect();
+        match numbers.below(4) {
+            0 => lengths.insert(numbers.below(lengths.len() + 1), -1),
+            1 => lengths.push(numbers.count(-2)),
+            _ => lengths.push(left as i64),
+        }
+        Lengths(lengths)
+    };
+    let lengths: Option<Vec<usize>> = match &into {
+        Parts(parts @ 1..BEYOND) => {
+            let parts = *parts as usize;
+            let each = dim.div_ceil(parts);
+            Some((0..parts).map(|n| each.min(dim.saturating_sub(n * each))).collect())
+        }
+        Parts(_) => None,
+        Lengths(typed) => {
+            let known: i128 = typed.iter().filter(|&&length| length >= 0).map(|&length| i128::from(length)).sum();
+            let rests = typed.iter().filter(|&&length| length == -1).count();
+            let rest = dim as i128 - known;
+            let fits = typed.iter().all(|&length| length >= -1) && rest >= 0 && (rests == 1 || rests == 0 && rest == 0);
+            fits.then(|| typed.iter().map(|&length| if length < 0 { rest as usize } else { length as usize }).collect())
+        }
+    };
+    let data = array(&shape, 0);
+    let expected = axis.zip(lengths).map(|(axis, lengths)| {
+        let mut start = 0;
+        let part = |len: usize| {
+            let mut places = all_places(&shape);
+            places[axis] = (start..start + len).map(Some).collect();
+            start += len;
+            arranged(&data, &shape, &places)
+        };
+        lengths.into_iter().map(part).collect::<Vec<_>>()
+    });
+    let what = format!("split {shape:?} axis {typed} {into:?}");
+    match (tensorop::split(&data, typed, &into), expected) {
+        (Ok(found), Some(expected)) => assert_eq!(found, expected, "{what}"),
+        (Err(error), None) => is_one_line(error.message()),
+        (found, expected) => panic!("{what}: {found:?}, expected {expected:?}"),
+    }
 }
 
 /// All index vectors of a shape, in row-major order.

@@ -100,7 +100,7 @@ impl<T: Item> Case<T> {
                 .collect();
             common::tensor(&[count, k], &numbers)
         };
-        let (operator, indices, updates, options) = match random.below(7) {
+        let (operator, indices, updates, options) = match random.below(11) {
             0 => ("slice", None, None, *random.of(&["::-1", ":, ::-1", "::2, ::-1", "-1:, :", "..., :1"])),
             1 => {
                 let (at, places) =
@@ -114,6 +114,19 @@ impl<T: Item> Case<T> {
                 let numbers: Vec<i64> = (0..1 + random.below(6)).map(|_| random.within(-dim..dim)).collect();
                 ("gather", Some(common::tensor(&[numbers.len()], &numbers)), None, shape)
             }
+            operator @ 6..10 => match operator {
+                6 => (
+                    "pad",
+                    None,
+                    None,
+                    *random.of(&["--before=1,0 --after=0,9 --mode=wrap", "--before=0,2 --after=1,1"]),
+                ),
+                7 => ("tile", None, None, *random.of(&["--repeats=3,2", "--repeats=4", "--repeats=2,1"])),
+                8 => ("roll", None, None, *random.of(&["--shift=7", "--shift=-1,2 --axes=0,1", "--shift=1 --axes=-1"])),
+                _ if dims[0] == 1 => ("broadcast", None, None, "--shape=3,1"),
+                _ if dims[1] == 1 => ("broadcast", None, None, "--shape=4"),
+                _ => ("broadcast", None, None, "--shape=1,1"),
+            },
             operator @ 4..6 => {
                 let (axis, shape) = *random.of(&[(0, "--axis=0"), (1, "--axis=1")]);
                 let mut index_dims = dims.map(|dim| 1 + random.below(dim));
@@ -141,6 +154,7 @@ impl<T: Item> Case<T> {
             "slice" | "slice-scatter" => vec!["--at".to_owned(), self.options.clone()],
             "scatter-nd" => vec!["--reduction".to_owned(), self.options.clone()],
             "gather" | "gather-elements" | "scatter-elements" => vec![self.options.clone()],
+            "pad" | "tile" | "roll" | "broadcast" => words(&self.options),
             _ => Vec::new(),
         }
     }
@@ -199,7 +213,7 @@ impl<T: Item> Case<T> {
 #[test]
 fn any_form_of_operands_and_results() {
     let (folder, mut random) = (Folder::new(), Random(31));
-    for _ in 0..16 {
+    for _ in 0..22 {
         Case::new(&mut random, |random| random.within(0..200) as u8).check(&mut random, &folder);
         Case::new(&mut random, |random| random.next() as i32).check(&mut random, &folder);
         Case::new(&mut random, |random| random.within(-9..9) as f32 / 4.0).check(&mut random, &folder);

@@ -254,7 +254,7 @@ fn seeds_for_fuzzing() {
         ("cast", (0..42).map(|from| (from..from + 60).collect()).collect()),
         ("narrow", (0..15).map(|narrow| (narrow..narrow + 12).collect()).collect()),
         ("diff", (0..12).map(|dtype| (dtype..dtype + 80).collect()).collect()),
-        ("operators", (0..5).map(|operator| (operator..40).collect()).collect()),
+        ("operators", (0..16).map(|operator| (operator..operator + 40).collect()).collect()),
     ];
     for (target, seeds) in seeds {
         let folder = corpus.join(target);

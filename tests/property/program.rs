@@ -47,7 +47,7 @@ fn check(folder: &Folder, args: &[&str]) {
 }
 
 /// As data, as indices, as updates and as a list.
-const ROLES: [&[&str]; 19] = [
+const ROLES: [&[&str]; 28] = [
     &["slice", "mutant", "--at", "..., ::-1"],
     &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
     &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
@@ -67,6 +67,16 @@ const ROLES: [&[&str]; 19] = [
     &["transpose", "data.npy", "--axes", "mutant"],
     &["reshape", "mutant", "--flatten", "1", "--to", "npy"],
     &["reshape", "data.npy", "--shape", "mutant"],
+    &["pad", "mutant", "--before", "1", "--after", "2", "--axes", "0", "--mode", "wrap", "--to", "npy"],
+    // a list may ask for more than there is time for
+    &["pad", "data.npy", "--before", "mutant", "--after", "0,0", "--dry-run"],
+    &["tile", "mutant", "--repeats", "2", "--to", "npy"],
+    &["tile", "data.npy", "--repeats", "mutant", "--dry-run"],
+    &["roll", "mutant", "--shift", "1", "--to", "npy"],
+    &["roll", "data.npy", "--shift", "mutant", "--axes", "0"],
+    &["broadcast", "data.npy", "--shape", "mutant", "--dry-run"],
+    &["split", "mutant", "--parts", "2", "--to", "npz"],
+    &["split", "data.npy", "--lengths", "mutant", "--to", "npz"],
 ];
 
 #[test]
@@ -126,7 +136,7 @@ const TEXTS: [&str; 10] =
 fn mutants_of_arguments() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let options: [&[&str]; 20] = [
+    let options: [&[&str]; 29] = [
         &["slice", "data.npy", "--at"],
         &["slice", "data.npy", "--stop", "1", "--start"],
         &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
@@ -147,6 +157,15 @@ fn mutants_of_arguments() {
         &["reshape", "data.npy", "--shape"],
         &["reshape", "data.npy", "--unsqueeze"],
         &["reshape", "data.npy", "--flatten"],
+        &["pad", "data.npy", "--dry-run", "--after", "0,0", "--before"],
+        &["pad", "data.npy", "--before", "0,1", "--after", "1,0", "--axes"],
+        &["pad", "data.npy", "--before", "0,1", "--after", "1,0", "--fill"],
+        &["tile", "data.npy", "--dry-run", "--repeats"],
+        &["roll", "data.npy", "--axes", "0,1", "--shift"],
+        &["roll", "data.npy", "--shift", "1", "--axes"],
+        &["broadcast", "data.npy", "--dry-run", "--shape"],
+        &["split", "data.npy", "--to", "npz", "--lengths"],
+        &["split", "data.npy", "--to", "npz", "--parts", "2", "--axis"],
     ];
     holds(400, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
         let text = mutants::mutant(TEXTS[seed].as_bytes(), &changes, TOKENS);
@@ -160,7 +179,7 @@ fn mutants_of_arguments() {
 /// Options in any number and order, most of them nonsense together.
 #[test]
 fn any_options() {
-    const WORDS: [&str; 41] = [
+    const WORDS: [&str; 52] = [
         "slice",
         "slice-scatter",
         "scatter-update",
@@ -169,6 +188,17 @@ fn any_options() {
         "gather-nd",
         "gather-elements",
         "scatter-elements",
+        "pad",
+        "tile",
+        "roll",
+        "broadcast",
+        "split",
+        "--before",
+        "--after",
+        "--repeats",
+        "--shift",
+        "--shape",
+        "--parts",
         "--no-initial",
         "mean",
         "completions",
@@ -205,7 +235,7 @@ fn any_options() {
     ];
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    holds(300, prop::collection::vec(0..WORDS.len(), 0..9), |words| {
+    holds(400, prop::collection::vec(0..WORDS.len(), 0..9), |words| {
         let args: Vec<&str> = words.into_iter().map(|word| WORDS[word]).collect();
         check(&folder, &args);
     });

@@ -279,6 +279,7 @@ macro_rules! by_size {
     };
 }
 
+mod arranged;
 mod elements;
 
 /// The program's own division of its work, and another.

@@ -79,7 +79,7 @@ impl Case {
             dims.map(|dim| (dim > 0).then(|| random.within(-dim..dim))).collect()
         };
         let tuples: Option<Vec<Vec<i64>>> = (0..3).map(|_| index(random)).collect();
-        match (random.below(11), tuples) {
+        match (random.below(17), tuples) {
             (0, _) => (format!("slice D --at {at}"), false),
             (1, Some(tuples)) => {
                 let axis = random.below(self.shape.len());
@@ -115,7 +115,35 @@ impl Case {
                 let has_items = !self.shape.contains(&0) && !self.shape.is_empty();
                 (format!("reshape D {}", if has_items { *random.of(&options) } else { "--squeeze" }), false)
             }
+            (operator @ 11..=16, _) => (self.arranging(random, operator), false),
             _ => (format!("slice-scatter D --fill 1 --at {at}"), true),
+        }
+    }
+
+    /// A command whose output has segments of each axis of DATA `D`.
+    fn arranging(&self, random: &mut Random, operator: usize) -> String {
+        let listed = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+        let drawn = |random: &mut Random, from: i64, to: i64| -> String {
+            listed(&self.shape.iter().map(|_| random.within(from..to)).collect::<Vec<_>>())
+        };
+        match operator {
+            11 | 12 => {
+                // only a constant is added to an axis without places
+                let modes: &[&str] = if self.shape.contains(&0) {
+                    &["constant"]
+                } else {
+                    &["constant", "edge", "reflect", "symmetric", "wrap"]
+                };
+                let before = if operator == 11 { drawn(random, 0, 8) } else { drawn(random, 0, 2) };
+                format!("pad D --before={before} --after={} --mode={}", drawn(random, 0, 12), random.of(modes))
+            }
+            13 => format!("tile D --repeats={}", drawn(random, 0, 4)),
+            14 => {
+                let axes = listed(&(0..self.shape.len() as i64).collect::<Vec<_>>());
+                format!("roll D --shift={} --axes={axes}", drawn(random, -12, 12))
+            }
+            15 => format!("roll D --shift={}", random.within(-300..300)),
+            _ => format!("broadcast D --shape={}", listed(&[&[2][..], &vec![1; self.shape.len()]].concat())),
         }
     }
 
@@ -163,7 +191,7 @@ fn what_goes_into_a_store_comes_out() {
 #[test]
 fn operators_do_the_same_from_and_to_stores() {
     let mut random = Random(12);
-    for _ in 0..40 {
+    for _ in 0..64 {
         let case = Case::new(&mut random, &NUMBERS, 1);
         let (command, _) = case.command(&mut random);
         case.run(&format!("{} -o expected.npy", command.replace(" D ", " d.npy ")));
@@ -174,6 +202,25 @@ fn operators_do_the_same_from_and_to_stores() {
         case.run(&format!("{} -o out.zarr", command.replace(" D ", data)));
         case.run("convert out.zarr -o found.npy");
         case.is_same("found.npy", "expected.npy", &command);
+    }
+}
+
+/// What is split, from a store or a file and into stores or files, and joined again is as it was.
+#[test]
+fn what_is_split_is_joined() {
+    let mut random = Random(15);
+    for _ in 0..24 {
+        let case = Case::new(&mut random, &NUMBERS, 1);
+        let (axis, parts) = (random.below(case.shape.len()), 1 + random.below(6));
+        let (data, ending) = (random.of(&["d.zarr", "d.npy"]), random.of(&["zarr", "npy"]));
+        case.run(&format!("split {data} --parts {parts} --axis {axis} -o part-*.{ending}"));
+        let names: Vec<String> = (0..parts).map(|n| format!("part-{n}.{ending}")).collect();
+        case.run(&format!("concat {} --axis {axis} -o found.npy", names.join(" ")));
+        case.is_same("found.npy", "d.npy", "split");
+        case.run(&format!("split {data} --parts {parts} --axis {axis} -o all.zarr"));
+        let names: Vec<String> = (0..parts).map(|n| format!("all.zarr:{n}")).collect();
+        case.run(&format!("concat {} --axis {axis} -o found.npy", names.join(" ")));
+        case.is_same("found.npy", "d.npy", "split into a group");
     }
 }
 
@@ -208,7 +255,7 @@ fn edits_touch_the_chunks_that_they_concern() {
 #[test]
 fn parts_in_any_order_make_the_whole() {
     let mut random = Random(14);
-    for _ in 0..16 {
+    for _ in 0..26 {
         let case = Case::new(&mut random, &NUMBERS, 1);
         let (command, changes) = case.command(&mut random);
         let (command, output) = match random.below(4) {
