@@ -78,7 +78,7 @@ fn run_in(memory: u64, folder: &Folder, args: &str) -> Outcome {
 }
 
 /// Every place where a file can stand.
-const PLACES: [&str; 36] = [
+const PLACES: [&str; 46] = [
     "slice FILE --at ... --to npy",
     "slice FILE --at ..., --to json",
     "slice FILE --at ... -o out.npy",
@@ -115,6 +115,16 @@ const PLACES: [&str; 36] = [
     "reshape FILE --shape -1 -o out.npy",
     "reshape data.npy --shape FILE",
     "reshape FILE --unsqueeze 0 -i",
+    "pad FILE --before 1 --after 1 --axes 0 --to npy",
+    "pad data.npy --before FILE --after 1 -o out.npy",
+    "tile FILE --repeats 2 -o out.npy",
+    "tile data.npy --repeats FILE --to npy",
+    "roll FILE --shift 1 --to json",
+    "roll data.npy --shift FILE -o out.npy",
+    "broadcast FILE --shape 1 --to npy",
+    "broadcast data.npy --shape FILE",
+    "split FILE --parts 2 -o o-*.npy",
+    "split data.npy --lengths FILE --to npz",
 ];
 
 /// Places of what is in a container, or may be one.
@@ -363,6 +373,46 @@ fn threads_in_little_memory() {
     );
 }
 
+/// An output may be larger than any memory and any disk: it is planned, and made as far as somebody reads it.
+#[test]
+fn outputs_beyond_memory() {
+    let folder = Folder::new();
+    folder.put("data.npy", npy("<i4", &[4], &[1; 16])).put("wide.npy", npy("<i4", &[1, 1000], &[1; 4000]));
+    let rows = [
+        "pad data.npy --before 1 --after 4398046511104",
+        "pad data.npy --before 4398046511104 --after 1 --mode edge",
+        "pad data.npy --before 4398046511104 --after 1 --mode reflect",
+        "pad data.npy --before 4398046511104 --after 1 --mode symmetric",
+        "pad data.npy --before 4398046511104 --after 1 --mode wrap",
+        "pad wide.npy --before 1048576,1048576 --after 0,0",
+        "tile data.npy --repeats 1099511627776",
+        "tile data.npy --repeats 1099511627776,1",
+        "tile wide.npy --repeats 1048576,1048576",
+        "broadcast data.npy --shape 1099511627776,4",
+        "broadcast [[1],[2]] --shape 2,1099511627776",
+    ];
+    each(
+        rows,
+        |args| (*args).to_owned(),
+        |args| {
+            for more in ["-o out.npy --dry-run", "-o out.npy --explain", "--to npy --dry-run"] {
+                let outcome = run_in(MEMORY / 8, &folder, &format!("{args} {more}"));
+                if !outcome.is_silent(0) {
+                    return Err(format!("{more}: {outcome:?}"));
+                }
+            }
+            let script =
+                format!("ulimit -v {}; {} {args} --to npy | head -c 100000 | wc -c", MEMORY / 8, binary().display());
+            let begun = Instant::now();
+            let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path("")).output();
+            let output = output.map_err(|error| error.to_string())?;
+            let is_right = String::from_utf8_lossy(&output.stdout).trim() == "100000" && output.stderr.is_empty();
+            if is_right && begun.elapsed() < SOON { Ok(()) } else { Err(format!("piped: {output:?}")) }
+        },
+    );
+    assert_eq!(folder.content().len(), 2);
+}
+
 /// Strings that are far wider than the items they become are read a part at a time.
 #[test]
 fn wide_strings_become_narrow() {
@@ -437,6 +487,27 @@ fn arguments_that_ask_for_too_much() {
         "reshape data.npy --unsqueeze 9223372036854775807",
         "reshape data.npy --squeeze=-9223372036854775808",
         "reshape data.npy --flatten -9223372036854775808",
+        "pad data.npy --before 9223372036854775807 --after 0",
+        "pad data.npy --before 9223372036854775807 --after 9223372036854775807",
+        "pad data.npy --before -9223372036854775808 --after -9223372036854775808",
+        "pad data.npy --before 9223372036854775807 --after 0 --mode reflect",
+        "pad data.npy --before 2305843009213693952 --after 0 --mode wrap -o out.npy",
+        "pad data.npy --before 0 --after 0 --axes -9223372036854775808",
+        "pad none.npy --before 0,0 --after 0,9223372036854775807",
+        "tile data.npy --repeats 9223372036854775807",
+        "tile data.npy --repeats -9223372036854775808",
+        "tile data.npy --repeats 576460752303423488 -o out.npy",
+        "tile data.npy --repeats 4294967296,4294967296 -o out.npy",
+        "tile none.npy --repeats 1,9223372036854775807",
+        "roll data.npy --shift 1 --axes 9223372036854775807",
+        "broadcast data.npy --shape 9223372036854775807,9223372036854775807",
+        "broadcast data.npy --shape -9223372036854775808",
+        "broadcast [1] --shape 1152921504606846976 -o out.npy",
+        "split data.npy --parts 9223372036854775807 -o out.npz",
+        "split data.npy --parts 65537 -o o-*.npy",
+        "split data.npy --lengths 9223372036854775807,9223372036854775807 -o out.npz",
+        "split data.npy --lengths -9223372036854775808 -o out.npz",
+        "split data.npy --parts 2 --axis -9223372036854775808 -o out.npz",
         "slice data.npy --start 0 --stop 1 --axes -9223372036854775808",
         "slice data.npy --at : --threads 0",
     ];
