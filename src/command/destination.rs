@@ -85,13 +85,16 @@ impl<'a> Destination<'a> {
     /// the name has a [`NUMBER`].
     ///
     /// # Errors
-    /// Those of [`of`](Self::of); a file that holds one tensor, or standard output.
+    /// Those of [`of`](Self::of); a file that holds one tensor, or standard output; an index of shards for each tensor.
     pub(super) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
         let file_name = options.path().and_then(Path::file_name).and_then(OsStr::to_str);
         if let (Some(pattern), Some(1)) =
             (options.path().and_then(Path::to_str), file_name.map(|name| name.matches(NUMBER).count()))
             && pattern.matches(NUMBER).count() == 1
         {
+            if options.to.is_none() && shards::stem(Path::new(pattern)).is_some() {
+                bail!("{}: an index of shards is for all tensors: name it without {NUMBER}", options.label());
+            }
             let place = OutputPlace::Files(NumberedFiles { format: options.format()?, pattern });
             return Ok(Self { run, options, place, is_edit: false });
         }

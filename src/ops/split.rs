@@ -19,21 +19,23 @@ pub enum SplitInto {
     Lengths(Vec<i64>),
 }
 
-/// The most parts of one length. A number says how many outputs there are, so it must not ask for more than memory holds.
-const MOST_PARTS: usize = 1_000_000;
+/// The most outputs. A number or a list of zeros says how many there are, so it must not ask for more than memory holds: each
+/// takes about 1.5 KB, so the most take 100 MB.
+const MOST_OUTPUTS: usize = 1 << 16;
 
 /// Returns the slice that each output is of data of that shape, whose axis `axis` is cut.
 ///
 /// # Errors
-/// Rank 0; an axis out of range; fewer than one part; lengths that are negative, or that together are not the dim.
+/// Rank 0; an axis out of range; fewer than one part; lengths that are negative, or that together are not the dim; more than
+/// 65,536 outputs.
 pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceArgs>> {
     let axis = check_axis(shape, axis)?;
     let dim = shape[axis];
     let lengths = match into {
         SplitInto::Parts(parts) => {
-            let refuse = || Error::new(Subject::Argument("parts"), format!("{parts}, expected 1 to {MOST_PARTS}"));
+            let refuse = || Error::new(Subject::Argument("parts"), format!("{parts}, expected 1 to {MOST_OUTPUTS}"));
             let parts =
-                usize::try_from(*parts).ok().filter(|parts| (1..=MOST_PARTS).contains(parts)).ok_or_else(refuse)?;
+                usize::try_from(*parts).ok().filter(|parts| (1..=MOST_OUTPUTS).contains(parts)).ok_or_else(refuse)?;
             let each = dim.div_ceil(parts);
             (0..parts).map(|n| each.min(dim.saturating_sub(n.saturating_mul(each)))).collect()
         }
@@ -51,6 +53,9 @@ pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceAr
 
 /// Returns the lengths of parts of an axis; or what is wrong with them.
 fn lengths_of(dim: usize, lengths: &[i64]) -> Result<Vec<usize>, String> {
+    if lengths.len() > MOST_OUTPUTS {
+        return Err(format!("{} numbers, expected at most {MOST_OUTPUTS}", lengths.len()));
+    }
     let is_rest = |length: &&i64| **length == -1;
     if let Some(wrong) = lengths.iter().find(|length| **length < -1) {
         return Err(format!("{wrong}, expected 0 or more, or -1 for the rest"));
@@ -139,14 +144,15 @@ mod tests {
         let lengths = |list: &[i64]| SplitInto::Lengths(list.to_vec());
         let rows = [
             (error(1, SplitInto::Parts(1)), "axis: 1 is outside [-1, 0] (data [5])"),
-            (error(0, SplitInto::Parts(0)), "parts: 0, expected 1 to 1000000"),
-            (error(0, SplitInto::Parts(i64::MAX)), "parts: 9223372036854775807, expected 1 to 1000000"),
+            (error(0, SplitInto::Parts(0)), "parts: 0, expected 1 to 65536"),
+            (error(0, SplitInto::Parts(i64::MAX)), "parts: 9223372036854775807, expected 1 to 65536"),
             (error(0, lengths(&[2, 2])), "lengths: [2, 2] are 4 places, expected 5 (axis 0 of [5])"),
             (
                 error(0, lengths(&[4, -1, 2])),
                 "lengths: [4, -1, 2] are 6 places and the rest, expected at most 5 (axis 0 of [5])",
             ),
             (error(0, lengths(&[-1, -1])), "lengths: 2 rests, expected one at most (axis 0 of [5])"),
+            (error(0, lengths(&[0; 65537])), "lengths: 65537 numbers, expected at most 65536 (axis 0 of [5])"),
             (error(0, lengths(&[7, -2])), "lengths: -2, expected 0 or more, or -1 for the rest (axis 0 of [5])"),
         ];
         for (found, expected) in rows {
