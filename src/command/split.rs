@@ -80,7 +80,9 @@ impl Split {
             let fill = call.link(Operands::from(data.another()?), reader.run.limits)?;
             works.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
         }
-        destination.write(works, FileOptions { metadata, ..FileOptions::default() }, &|_| false, report)
+        // one part in a store has a name as well
+        let brought = FileOptions { metadata, is_group: !destination.is_of_files(), ..FileOptions::default() };
+        destination.write(works, brought, &|_| false, report)
     }
 
     /// Returns the names of the outputs, which are `count`: none in files of their own.
