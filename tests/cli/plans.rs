@@ -17,6 +17,7 @@ use crate::common::{Folder, header, npy_with_header, words};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/plans.txt");
 const COUNT: u64 = 180;
+const ARRANGED: u64 = 40;
 /// The dtypes of `.npy` files, their bytes, and their names in stores of Zarr, if they have one.
 const DTYPES: [(&str, usize, Option<&str>); 10] = [
     ("|u1", 1, Some("uint8")),
@@ -44,6 +45,8 @@ const OPERATORS: [&str; 12] = [
     "reshape",
     "convert",
 ];
+/// Those whose axes are lists of segments. They are drawn after the others, which draw the same as without them.
+const ARRANGING: [&str; 5] = ["pad", "tile", "roll", "broadcast", "split"];
 /// The most items of an index tensor: all of them are read.
 const INDICES: usize = 20_000;
 
@@ -223,6 +226,26 @@ impl Workload<'_> {
                 }
                 format!("--shape={}", list(&dims))
             }
+            "pad" => {
+                let mode = self.random.pick(&["constant", "constant", "edge", "reflect", "symmetric", "wrap"]);
+                let mut sides =
+                    || shape.iter().map(|&dim| self.random.pick(&[0, 0, 1, 3, dim / 4])).collect::<Vec<_>>();
+                format!("--before={} --after={} --mode={mode}", list(&sides()), list(&sides()))
+            }
+            "tile" => {
+                let repeats: Vec<usize> = shape.iter().map(|_| self.random.pick(&[1, 1, 1, 2, 3])).collect();
+                format!("--repeats={}", list(&repeats))
+            }
+            "roll" if self.random.one_in(3) => format!("--shift={}", self.random.below(shape.iter().product())),
+            "roll" => {
+                let shift: Vec<usize> = shape.iter().map(|&dim| self.random.below(dim)).collect();
+                let axes: Vec<usize> = (0..shape.len()).collect();
+                format!("--shift={} --axes={}", list(&shift), list(&axes))
+            }
+            "broadcast" => {
+                format!("--shape={}", list(&[&[2 + self.random.below(3)][..], &vec![1; shape.len()]].concat()))
+            }
+            "split" => format!("--axis={axis} --parts={}", 2 + self.random.below(3)),
             _ => String::new(),
         }
     }
@@ -250,15 +273,19 @@ fn line(number: u64) -> String {
     let folder = Folder::new();
     let mut random = Random(number);
     random.below(1);
-    let (operator, dtype) = (random.pick(&OPERATORS), random.pick(&DTYPES));
+    let operator = if number < COUNT { random.pick(&OPERATORS) } else { random.pick(&ARRANGING) };
+    let dtype = random.pick(&DTYPES);
     let bytes = random.pick(&[24_usize, 24, 96, 96, 96, 400]) << 20;
     let shape = random.shape(bytes / dtype.1);
     let mut it = Workload { random, folder: &folder, dtype, operands: Vec::new(), told: String::new() };
     let arguments = it.draw(operator, &shape);
     let more = if it.random.one_in(6) { " --memory=16MiB" } else { "" };
     let to = match it.random.below(8) {
-        0 => "-o - --to npy".to_owned(),
-        1..3 if it.dtype.2.is_some() && ["transpose", "convert", "slice-scatter"].contains(&operator) => {
+        0 if operator != "split" => "-o - --to npy".to_owned(),
+        _ if operator == "split" => it.random.pick(&["-o out-*.npy", "-o out.npz"]).to_owned(),
+        1..3 if it.dtype.2.is_some()
+            && ["transpose", "convert", "slice-scatter", "pad", "roll"].contains(&operator) =>
+        {
             let sides: Vec<String> = shape.iter().map(|&dim| it.side(dim).to_string()).collect();
             format!("-o out.zarr --chunks {}", sides.join(","))
         }
@@ -289,7 +316,7 @@ fn line(number: u64) -> String {
 
 #[test]
 fn plans_of_random_workloads() {
-    let lines = (0..COUNT).map(line).collect::<String>();
+    let lines = (0..COUNT + ARRANGED).map(line).collect::<String>();
     let golden = fs::read_to_string(GOLDEN).unwrap_or_default();
     if lines == golden {
         return;
