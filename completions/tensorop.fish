@@ -37,6 +37,11 @@ complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "gather-elements" 
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "concat" -d 'Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "transpose" -d 'Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "pad" -d 'Add places before and behind the axes of a tensor (ONNX Pad 2 to 25, OpenVINO Pad-1, Pad-12)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "tile" -d 'Repeat the axes of a tensor (ONNX Tile 6, 13, OpenVINO Tile-1)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "roll" -d 'Move the places of axes on, the last ones to the beginning (OpenVINO Roll-7)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "broadcast" -d 'Repeat axes of one place, so that a tensor has another shape (ONNX Expand 8, 13, OpenVINO Broadcast-1, Broadcast-3)'
+complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "split" -d 'Cut an axis of a tensor into several outputs (ONNX Split 2 to 18, OpenVINO Split-1, VariadicSplit-1)'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "show" -d 'Print tensors: dtype and shape, then the items, or draw them as a picture'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "info" -d 'List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data'
 complete -c tensorop -n "__fish_tensorop_needs_command" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
@@ -1096,6 +1101,474 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l json -d 'W
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l before -d 'The number of places to add before each axis, such as 1,1 or a file; negative takes away' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l after -d 'The number of places to add behind each axis, such as 1,1 or a file; negative takes away' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l axes -d 'The axes of these numbers, such as 0,-1 or a file [default: all]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l mode -d 'The items of the new places' -r -f -a "constant\t'The value of --fill'
+edge\t'The first or last place of the axis'
+reflect\t'The axis mirrored, without its first or last place'
+symmetric\t'The axis mirrored, with its first or last place'
+wrap\t'The axis from its other end'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l fill -d 'The item of new places in mode constant [default: 0, false, an empty string, NaT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
+int8\t''
+int16\t''
+int32\t''
+int64\t''
+uint8\t''
+uint16\t''
+uint32\t''
+uint64\t''
+float16\t''
+float32\t''
+float64\t''
+complex64\t''
+complex128\t''
+bfloat16\t''
+float8_e5m2\t''
+float8_e3m4\t''
+float8_e4m3\t''
+float8_e4m3b11fnuz\t''
+float8_e4m3fn\t''
+float8_e4m3fnuz\t''
+float8_e5m2fnuz\t''
+float8_e8m0fnu\t''
+float6_e2m3fn\t''
+float6_e3m2fn\t''
+float4_e2m1fn\t''
+int4\t''
+uint4\t''
+int2\t''
+uint2\t''
+float96\t''
+float128\t''
+complex192\t''
+complex256\t''
+int4x2\t''
+uint4x2\t''
+int2x4\t''
+uint2x4\t''
+float4_e2m1fnx2\t''"
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'Hugging Face\'s .safetensors'
+pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
+json\t'One JSON object that reads back to the same bits'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l repeats -d 'The number of repetitions of each axis, 0 or more, such as 2,1 or a file' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
+int8\t''
+int16\t''
+int32\t''
+int64\t''
+uint8\t''
+uint16\t''
+uint32\t''
+uint64\t''
+float16\t''
+float32\t''
+float64\t''
+complex64\t''
+complex128\t''
+bfloat16\t''
+float8_e5m2\t''
+float8_e3m4\t''
+float8_e4m3\t''
+float8_e4m3b11fnuz\t''
+float8_e4m3fn\t''
+float8_e4m3fnuz\t''
+float8_e5m2fnuz\t''
+float8_e8m0fnu\t''
+float6_e2m3fn\t''
+float6_e3m2fn\t''
+float4_e2m1fn\t''
+int4\t''
+uint4\t''
+int2\t''
+uint2\t''
+float96\t''
+float128\t''
+complex192\t''
+complex256\t''
+int4x2\t''
+uint4x2\t''
+int2x4\t''
+uint2x4\t''
+float4_e2m1fnx2\t''"
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'Hugging Face\'s .safetensors'
+pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
+json\t'One JSON object that reads back to the same bits'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l shift -d 'The number of places to move each of --axes by, or one number for all, such as 1,-2 or a file' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l axes -d 'The axes that move, such as 0,-1 or a file [default: DATA as one axis, in C order]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
+int8\t''
+int16\t''
+int32\t''
+int64\t''
+uint8\t''
+uint16\t''
+uint32\t''
+uint64\t''
+float16\t''
+float32\t''
+float64\t''
+complex64\t''
+complex128\t''
+bfloat16\t''
+float8_e5m2\t''
+float8_e3m4\t''
+float8_e4m3\t''
+float8_e4m3b11fnuz\t''
+float8_e4m3fn\t''
+float8_e4m3fnuz\t''
+float8_e5m2fnuz\t''
+float8_e8m0fnu\t''
+float6_e2m3fn\t''
+float6_e3m2fn\t''
+float4_e2m1fn\t''
+int4\t''
+uint4\t''
+int2\t''
+uint2\t''
+float96\t''
+float128\t''
+complex192\t''
+complex256\t''
+int4x2\t''
+uint4x2\t''
+int2x4\t''
+uint2x4\t''
+float4_e2m1fnx2\t''"
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'Hugging Face\'s .safetensors'
+pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
+json\t'One JSON object that reads back to the same bits'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l shape -d 'The shape to repeat it to, such as 8,1024 or a file' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l axes -d 'The axis of the output that each axis of DATA is, in ascending order, such as 0,2 or a file [default: the last ones]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
+int8\t''
+int16\t''
+int32\t''
+int64\t''
+uint8\t''
+uint16\t''
+uint32\t''
+uint64\t''
+float16\t''
+float32\t''
+float64\t''
+complex64\t''
+complex128\t''
+bfloat16\t''
+float8_e5m2\t''
+float8_e3m4\t''
+float8_e4m3\t''
+float8_e4m3b11fnuz\t''
+float8_e4m3fn\t''
+float8_e4m3fnuz\t''
+float8_e5m2fnuz\t''
+float8_e8m0fnu\t''
+float6_e2m3fn\t''
+float6_e3m2fn\t''
+float4_e2m1fn\t''
+int4\t''
+uint4\t''
+int2\t''
+uint2\t''
+float96\t''
+float128\t''
+complex192\t''
+complex256\t''
+int4x2\t''
+uint4x2\t''
+int2x4\t''
+uint2x4\t''
+float4_e2m1fnx2\t''"
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'Hugging Face\'s .safetensors'
+pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
+json\t'One JSON object that reads back to the same bits'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l parts -d 'Cut into N parts of one length; the last ones are shorter if the dim is no multiple of N' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l lengths -d 'Cut into parts of these lengths, such as 2,-1,3 or a file; one may be -1: the rest' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l axis -d 'The axis: an integer from -rank to rank - 1 (also [N], or a file with one integer)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l names -d 'The names of the outputs in a container, such as q,k,v [default: numbers from 0]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
+int8\t''
+int16\t''
+int32\t''
+int64\t''
+uint8\t''
+uint16\t''
+uint32\t''
+uint64\t''
+float16\t''
+float32\t''
+float64\t''
+complex64\t''
+complex128\t''
+bfloat16\t''
+float8_e5m2\t''
+float8_e3m4\t''
+float8_e4m3\t''
+float8_e4m3b11fnuz\t''
+float8_e4m3fn\t''
+float8_e4m3fnuz\t''
+float8_e5m2fnuz\t''
+float8_e8m0fnu\t''
+float6_e2m3fn\t''
+float6_e3m2fn\t''
+float4_e2m1fn\t''
+int4\t''
+uint4\t''
+int2\t''
+uint2\t''
+float96\t''
+float128\t''
+complex192\t''
+complex256\t''
+int4x2\t''
+uint4x2\t''
+int2x4\t''
+uint2x4\t''
+float4_e2m1fnx2\t''"
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'Hugging Face\'s .safetensors'
+pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
+json\t'One JSON object that reads back to the same bits'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l no-clobber -d 'Refuse to replace a file'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l packed -d 'Let items of 4 or 2 bits share the bytes of a .bin, the first in the low bits (as int4x2, ... read them)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l compress -d 'Deflate the members of a .npz'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l group -d 'Make a group for a single tensor, which has its name in the group'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l store-empty -d 'Also store chunks that hold only the fill value [default: those in the store of DATA]'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l dry-run -d 'Make every check, print what the run would do, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l explain -d 'Print the plan of the run, its cost and the next best plan, and write nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l json -d 'With --explain: print the plan as JSON, an object for each tensor'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l restart -d 'With --part: discard unfinished work and begin again; give it to one process before the others start'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -s q -l quiet -d 'Show no progress (shown on a terminal if the run takes more than a second)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices and single places in NumPy\'s notation, such as \'3, ..., ::2\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l only -d 'From whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
@@ -1518,26 +1991,31 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s q -l quiet
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "scatter-elements" -d 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather" -d 'Take places of one axis by their indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather-nd" -d 'Take blocks by their index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "gather-elements" -d 'Take items by their indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "concat" -d 'Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "transpose" -d 'Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "show" -d 'Print tensors: dtype and shape, then the items, or draw them as a picture'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "info" -d 'List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "check" -d 'Run tests of operators (built in, ONNX\'s or your own), or check the outputs of another runtime'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "textconv" -d 'Print a text for git diff to compare: dtype, shape, hash, statistics and some items of each tensor'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "man" -d 'Write the man pages'
-complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape show info diff check textconv convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "slice" -d 'Take a slice of a tensor (OpenVINO Slice-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "slice-scatter" -d 'Put updates into a slice of a tensor (OpenVINO SliceScatter-15)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "scatter-update" -d 'Put updates at indices of one axis (OpenVINO ScatterUpdate-3)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "scatter-nd" -d 'Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "scatter-elements" -d 'Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "gather" -d 'Take places of one axis by their indices (OpenVINO Gather-1, -7, -8, ONNX Gather 1, 11, 13)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "gather-nd" -d 'Take blocks by their index tuples (ONNX GatherND 11, 12, 13, OpenVINO GatherND-8)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "gather-elements" -d 'Take items by their indices along an axis (ONNX GatherElements 11, 13, OpenVINO GatherElements-6)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "concat" -d 'Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "transpose" -d 'Reorder the axes of a tensor (ONNX Transpose 1 to 25, OpenVINO Transpose-1)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "reshape" -d 'Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "pad" -d 'Add places before and behind the axes of a tensor (ONNX Pad 2 to 25, OpenVINO Pad-1, Pad-12)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "tile" -d 'Repeat the axes of a tensor (ONNX Tile 6, 13, OpenVINO Tile-1)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "roll" -d 'Move the places of axes on, the last ones to the beginning (OpenVINO Roll-7)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "broadcast" -d 'Repeat axes of one place, so that a tensor has another shape (ONNX Expand 8, 13, OpenVINO Broadcast-1, Broadcast-3)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "split" -d 'Cut an axis of a tensor into several outputs (ONNX Split 2 to 18, OpenVINO Split-1, VariadicSplit-1)'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "show" -d 'Print tensors: dtype and shape, then the items, or draw them as a picture'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "info" -d 'List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "diff" -d 'Compare tensors, or whole models: status 0 if they are the same, 1 if they differ'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "check" -d 'Run tests of operators (built in, ONNX\'s or your own), or check the outputs of another runtime'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "textconv" -d 'Print a text for git diff to compare: dtype, shape, hash, statistics and some items of each tensor'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "convert" -d 'Write tensors in another format, dtype or order'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "man" -d 'Write the man pages'
+complete -c tensorop -n "__fish_tensorop_using_subcommand help; and not __fish_seen_subcommand_from slice slice-scatter scatter-update scatter-nd scatter-elements gather gather-nd gather-elements concat transpose reshape pad tile roll broadcast split show info diff check textconv convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 
 function __fish_tensorop_file
     string match -r '^.*?\.(?:npz|safetensors|safetensors\.index\.json)(?=:)' -- (commandline -ct)

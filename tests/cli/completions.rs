@@ -72,6 +72,11 @@ fn bash_completes_values_and_files() {
         offer tensorop gather-elements samples/ten
         offer tensorop gather-nd --b
         offer tensorop gather-nd samples/ten
+        offer tensorop pad --mode ''
+        offer tensorop pad a.npy --mode = s
+        offer tensorop pad --be
+        offer tensorop roll --shift samples/ten
+        offer tensorop split a.npy --len
         offer tensorop completions z
         # as bash parts --to=np
         offer tensorop slice --to = n
@@ -105,6 +110,11 @@ scatter-elements --no [--no-initial --no-sign-request --no-clobber --no-metadata
 gather-elements samples/ten []
 gather-nd --b [--batch-dims --byte-order]
 gather-nd samples/ten []
+pad --mode  [constant edge reflect symmetric wrap]
+pad a.npy --mode = s [symmetric]
+pad --be [--before]
+roll --shift samples/ten [samples/ten.json]
+split a.npy --len [--lengths]
 completions z [zsh]
 slice --to = n [npy npz]
 convert --order =  [C F]
@@ -237,6 +247,7 @@ fn fish_completes_values_and_files() {
         ("tensorop slice --dtype=float3", "--dtype=float32"),
         ("tensorop convert --cast=bo", "--cast=bool"),
         ("tensorop scatter-nd --reduction m", "max min mul"),
+        ("tensorop pad --mode s", "symmetric"),
         ("tensorop slice samples/readings", "samples/readings.npy"),
         // after any number of operands, one of which is the name of a sub-command
         ("tensorop show a.npy b.npy --im", "--image"),
