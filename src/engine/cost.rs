@@ -214,7 +214,9 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
     let again = match (&access.feeds, access.view()) {
         (Feeds::Segments(axes), Some(view)) => {
             let of_axis = |(axis, dim): (&Segments, usize)| (axis.places_read() as f64 / dim.max(1) as f64).max(1.0);
-            axes.iter().zip(view.shape()).map(of_axis).product()
+            // all items that are counted are one axis
+            let dims = if axes.len() == view.shape().len() { view.shape() } else { vec![view.items()] };
+            axes.iter().zip(dims).map(of_axis).product()
         }
         _ => 1.0,
     };

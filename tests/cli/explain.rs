@@ -18,7 +18,7 @@ const SQUARE: &str = "square:float32[4096,4096]";
 #[test]
 fn plans_for_people() {
     let folder = folder();
-    let rows: [(&str, &[&str]); 8] = [
+    let rows: [(&str, &[&str]); 10] = [
         (
             "convert square:float32[4096,4096] -o o.npy",
             &[
@@ -43,6 +43,8 @@ fn plans_for_people() {
             &["DATA square:float32[4096,4096]: by indices, 48.0 KiB, as often as the indices name it\n"],
         ),
         ("convert d.npy i.npy -o o.npz", &["plan \"d\":\n", "plan \"i\":\n"]),
+        ("roll square:float32[4096,4096] --shift 5 -o o.npy", &["64.0 MiB in pieces of 512 KiB, read once\n"]),
+        ("tile square:float32[4096,4096] --repeats 2,1 -o o.npy", &["64.0 MiB in pieces of 512 KiB, read 2.0 times\n"]),
         // a text needs all items in order
         ("slice d.npy --at :2", &["cut: boxes [2, 2] of 16 B, 1 of them\n"]),
     ];
@@ -54,6 +56,16 @@ fn plans_for_people() {
     };
     each(&rows, |(args, _)| format!("`{args}`"), check);
     assert!(!folder.path("o.npy").exists() && !folder.path("o.npz").exists(), "nothing is written");
+}
+
+/// All items of chunks are rolled as one axis, and each of them is read once.
+#[cfg(feature = "zarr")]
+#[test]
+fn items_that_are_counted_are_read_once() {
+    let folder = folder();
+    folder.run(words("convert d.npy -o d.zarr --chunks 2,2")).printed().expect("written");
+    let said = folder.run(words("roll d.zarr --shift 5 -o o.npy --explain")).printed().expect("a plan");
+    assert!(said.contains("DATA d.zarr: along the output, 72 B in chunks of 16 B, read once\n"), "{said}");
 }
 
 #[test]
