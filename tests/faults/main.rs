@@ -13,6 +13,7 @@ mod edits;
 mod inputs;
 mod kills;
 mod pipes;
+mod several;
 mod stores;
 mod targets;
 
