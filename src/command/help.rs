@@ -20,6 +20,7 @@ const EXAMPLE: &str = "  tensorop ";
 const NEEDED_MOST: &[&str] = &[
     // which items
     "at", "start", "stop", "step", "axes", "axis", "batch_dims", "fill", "where", "in_place", "reduction", "on_duplicate",
+    "shape", "before", "after", "mode", "repeats", "shift", "equal_parts", "lengths",
     // how operands are read, what is written
     "dtype", "output", "to", "dry_run", "precision", "all", "image", "range",
     // diff and info
