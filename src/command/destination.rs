@@ -6,7 +6,7 @@
 //! output once, with [`Destination::write`].
 
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,15 +19,15 @@ use super::keeping::keeping_others;
 use super::messages::{counted, of_option, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
+use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
 use crate::engine::job::Progress;
-use crate::error::{Context, ErrorKind, Subject};
+use crate::error::{Context, Subject};
 use crate::format::interface::TextOptions;
 use crate::format::write::{self, OutputTensor, Plan, Share, ShareReport, Shares};
-use crate::format::{FileOptions, Format, files, shards};
+use crate::format::{FileOptions, Format, shards};
 use crate::item::meta::Meta;
 use crate::ops::fill::Fill;
 use crate::storage::parts::Parts;
-use crate::storage::platform::allow_open_files;
 use crate::storage::signals;
 use crate::storage::source::merged;
 use crate::storage::target::{OpenOutput, Target};
@@ -50,24 +50,6 @@ enum OutputPlace<'a> {
     Index(ShardIndex<'a>),
     /// A file or folder of its own for each tensor.
     Files(NumberedFiles<'a>),
-}
-
-/// Files that are called by the numbers of their tensors.
-struct NumberedFiles<'a> {
-    format: Format,
-    /// The path, with a [`NUMBER`] in its last name.
-    pattern: &'a str,
-}
-
-/// Stands for the number of a tensor in the name of its file.
-const NUMBER: char = '*';
-
-/// An index of shards.
-struct ShardIndex<'a> {
-    target: Target,
-    path: &'a Path,
-    /// The bytes of a shard at most.
-    most: u64,
 }
 
 impl<'a> Destination<'a> {
@@ -287,153 +269,6 @@ impl<'a> OutputPlace<'a> {
             None => Self::New { format, target },
         })
     }
-}
-
-/// Settles where an output goes that messages call `label`.
-///
-/// # Errors
-/// Nothing can be written there; it exists and is to be kept.
-fn new_target(run: Run<'_>, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
-    files::target(path, label, format, no_clobber, run.requests).map_err(|error| match error.kind() {
-        ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
-        _ => error.into(),
-    })
-}
-
-impl ShardIndex<'_> {
-    /// Writes tensors to shards of safetensors and the index that names them, or says what would be written. All shards are
-    /// written beside their places first, then each takes its name, and the index comes last: what is ended before that
-    /// leaves the old files as they were.
-    fn write(
-        self,
-        run: Run<'_>,
-        options: &OutputOptions,
-        works: Vec<OutputTensor>,
-        brought: FileOptions,
-        left_out: &dyn Fn(&str) -> bool,
-        mut report: Report,
-    ) -> Result<Outcome> {
-        let Self { target, path, most } = self;
-        let (format, label) = (Format::SAFETENSORS, target.label());
-        let stem = shards::stem(path).expect("the name of an index");
-        ensure!(
-            matches!(target, Target::File(_)),
-            "{label}: is not a regular file, so shards cannot be written beside it"
-        );
-        // shards are filled in the order of the tensors
-        let works = write::named_in_order(works, format).with_context(|| label)?;
-        for work in &works {
-            work.check(format).map_err(|error| error.within(label))?;
-        }
-        write::check_replaced_index(&target, &works, left_out)?;
-        let file = options.file_options(brought, format)?;
-        let mut plans = Vec::new();
-        let names = works.iter().map(|work| work.name.clone()).collect::<Vec<_>>();
-        let divided = shards::divide(works, stem, most).with_context(|| label)?;
-        let left = shards::left(path, &divided);
-        let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || left_out(name);
-        for shard in divided.shards {
-            let place = shards::path_of(path, &shard);
-            let shard_label = format!("output {}", place.display());
-            let target = new_target(run, &place, shard_label.clone(), format, options.no_clobber)?;
-            write::check_replaced(&target, &shard.works, &is_kept)?;
-            plans.push((Plan::prepare(shard.works, format, &shard_label, &file)?, target));
-        }
-        if options.is_dry_run() {
-            report_drafts(&plans, format, &mut report)?;
-            target.probe()?;
-            report.line(format_args!("{label}: index of {}", counted(plans.len(), "shard", "shards")));
-            return report.print(run.io);
-        }
-        let mut index = target.create()?;
-        let drafts = drafts(run, &plans, &TextOptions::default())?;
-        index.write_all(divided.index.as_bytes()).with_context(|| label)?;
-        drafts.into_iter().try_for_each(OpenOutput::finish)?;
-        index.finish()?;
-        if !left.is_empty() && !run.quiet {
-            let line = format!("{label}: the index named {} before, which are left", left.join(", "));
-            unless_closed(writeln!(run.io.stderr.clone(), "{}", super::messages::shortened(&line, " ")))
-                .context("standard error")?;
-        }
-        Ok(Outcome::Done)
-    }
-}
-
-impl NumberedFiles<'_> {
-    /// Writes each tensor to its file, or says what would be written. All files are written beside their places first, then each
-    /// takes its name.
-    fn write(
-        self,
-        run: Run<'_>,
-        options: &OutputOptions,
-        works: Vec<OutputTensor>,
-        brought: FileOptions,
-        mut report: Report,
-    ) -> Result<Outcome> {
-        let Self { format, pattern } = self;
-        let file = options.file_options(brought, format)?;
-        let mut plans = Vec::with_capacity(works.len());
-        for (number, work) in numbers(works.len()).zip(works) {
-            let path = pattern.replace(NUMBER, &number);
-            let label = format!("output {path}");
-            let target = new_target(run, path.as_ref(), label.clone(), format, options.no_clobber)?;
-            let works = write::named(vec![work], format).with_context(|| &*label)?;
-            works[0].check(format).map_err(|error| error.within(&label))?;
-            write::check_replaced(&target, &works, &|_| false)?;
-            let plan = Plan::prepare(works, format, &label, &file).map_err(|error| match error.subject() {
-                Subject::Argument(_) => of_option(error),
-                _ => error.into(),
-            })?;
-            plans.push((plan, target));
-        }
-        if options.is_dry_run() {
-            report_drafts(&plans, format, &mut report)?;
-            if options.explain {
-                let explained: Vec<_> = plans.iter().flat_map(|(plan, _)| plan.explain(false)).collect();
-                report.plans(&explained, options.json);
-            }
-            return report.print(run.io);
-        }
-        let drafts = drafts(run, &plans, &options.page.above(options.threshold))?;
-        drafts.into_iter().try_for_each(OpenOutput::finish)?;
-        Ok(Outcome::Done)
-    }
-}
-
-/// Returns the numbers of `count` outputs from 0 on, each as wide as the last.
-pub(super) fn numbers(count: usize) -> impl Iterator<Item = String> {
-    let width = count.saturating_sub(1).to_string().len();
-    (0..count).map(move |n| format!("{n:0width$}"))
-}
-
-/// Writes several outputs beside their places. They take their names when all of them are whole.
-///
-/// # Errors
-/// Of reading and writing.
-fn drafts<'t>(run: Run<'_>, plans: &'t [(Plan, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
-    allow_open_files(plans.len());
-    let meter = Meter::new(run, Some(plans.iter().map(|(plan, _)| plan.bytes()).sum()));
-    let mut drafts = Vec::with_capacity(plans.len());
-    for (plan, target) in plans {
-        let mut draft = target.create()?;
-        plan.write(&mut draft, text, &|more| meter.add(more))?;
-        drafts.push(draft);
-    }
-    meter.finish();
-    Ok(drafts)
-}
-
-/// Adds to the report of a dry run what several outputs would be.
-///
-/// # Errors
-/// An output that cannot be begun; an operand that has changed.
-fn report_drafts(plans: &[(Plan, Target)], format: Format, report: &mut Report) -> Result<()> {
-    for (plan, target) in plans {
-        report.outputs(plan, format, target.label());
-        plan.finish()?;
-        target.probe()?;
-    }
-    Ok(())
 }
 
 /// Changes DATA in place, or says in a dry run that it would be changed.

@@ -27,6 +27,7 @@ mod messages;
 mod meter;
 mod operation;
 mod options;
+mod output_files;
 mod pad;
 mod renames;
 mod reshape;

@@ -3,10 +3,11 @@
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::destination::{Destination, numbers};
+use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::messages::counted;
 use super::options::{DATA, IndexList, Names, Operand, OperatorOptions, data_help};
+use super::output_files::numbers;
 use super::sources::{OperandReader, explained};
 use crate::format::write::OutputTensor;
 use crate::format::{FileOptions, Format};

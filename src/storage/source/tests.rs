@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::parallel::share;
+use crate::storage::read_at::Identity;
 use crate::storage::read_at::MemoryBytes;
 
 /// Bytes in memory of which those from byte `end` on cannot be read, and whose revision a test may raise.
