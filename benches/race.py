@@ -409,6 +409,30 @@ def workloads(sizes):
             "cube", "cube",
         ),
         Workload(
+            "pad", "a frame of one place",
+            "pad data.npy --before 1,1 --after 1,1 -o OUT",
+            "save(np.pad(view('data.npy'), 1))",
+            "data", "data",
+        ),
+        Workload(
+            "tile", "a quarter, four times",
+            "tile quarter-0.npy --repeats 2,2 -o OUT",
+            "save(np.tile(view('quarter-0.npy'), (2, 2)))",
+            "data", "quarter-0",
+        ),
+        Workload(
+            "roll", "both axes moved on",
+            "roll data.npy --shift 1000,-77 --axes 0,1 -o OUT",
+            "save(np.roll(view('data.npy'), (1000, -77), (0, 1)))",
+            "data", "data",
+        ),
+        Workload(
+            "broadcast", "one row as all rows",
+            f"broadcast row.npy --shape {side},{side} -o OUT",
+            f"save(np.broadcast_to(load('row.npy'), ({side}, {side})))",
+            "data", "row",
+        ),
+        Workload(
             "reshape", "one axis of all",
             "reshape data.npy --shape -1 -o OUT",
             "save(view('data.npy').reshape(-1))",
