@@ -41,6 +41,15 @@ pub(super) fn is_set(bits: &PairBits, pair: usize) -> bool {
     bits[pair / 64] >> (pair % 64) & 1 == 1
 }
 
+/// Iterates over the pairs whose bits are set.
+pub(super) fn set_pairs(bits: &PairBits) -> impl Iterator<Item = usize> {
+    let some = |word: u64| (word != 0).then_some(word);
+    bits.iter().enumerate().flat_map(move |(number, &word)| {
+        let rests = std::iter::successors(some(word), move |rest| some(rest & (rest - 1)));
+        rests.map(move |rest| 64 * number + rest.trailing_zeros() as usize)
+    })
+}
+
 /// The pairs of a block that differ in bits, and those of them that no tolerance accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairMasks {

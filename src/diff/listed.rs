@@ -57,8 +57,8 @@ impl ListedMismatches {
         self.found.len()
     }
 
-    /// Returns whether one of finite mismatches may be listed, whose items have no number below `lowest`. `any_above` returns
-    /// whether any is farther apart.
+    /// Returns whether one of some mismatches may be listed, whose items have no number below `lowest`. `any_above` returns
+    /// whether any of them may be farther apart.
     pub(super) fn may_take(&self, lowest: usize, rule: &PairRule, any_above: impl Fn(Number) -> bool) -> bool {
         match self.least {
             None => rule.listed > 0,

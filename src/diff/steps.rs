@@ -47,10 +47,15 @@ impl StepCounter {
         Self::Floats(Box::new(Ordinals { ordinal, is_complex, items: PhantomData }))
     }
 
-    /// Returns whether any pair of floats is more steps apart, or `most` is not known. (The distances of integers tell it.)
-    pub(super) fn any_above(&self, stored: Rows<'_>, most: Option<u64>) -> bool {
+    /// Returns whether steps are counted, and not told by the distances of items.
+    pub(super) fn are_counted(&self) -> bool {
+        matches!(self, Self::Floats(_))
+    }
+
+    /// Returns whether any pair of floats is more steps apart. (The distances of integers tell it.)
+    pub(super) fn any_above(&self, stored: Rows<'_>, most: u64) -> bool {
         match self {
-            Self::Floats(floats) => most.is_none_or(|most| floats.any_above(stored.expected, stored.actual, most)),
+            Self::Floats(floats) => floats.any_above(stored.expected, stored.actual, most),
             Self::Distance | Self::None => false,
         }
     }
