@@ -18,7 +18,7 @@ pub(super) enum StepCounter {
     Distance,
     /// The steps are counted in the order of the dtype's values: of floats and complex numbers.
     Floats(Box<dyn FloatSteps>),
-    /// StepCounter have no meaning: of two dtypes.
+    /// Steps have no meaning: of two dtypes.
     None,
 }
 
