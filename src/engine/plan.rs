@@ -194,6 +194,7 @@ impl<'a> Planner<'a> {
             Pattern::Strided { view, .. } | Pattern::Counted { view } => {
                 let is_all = view.items() >= access.source.meta().items() || matches!(access.feeds, Feeds::Slice(_));
                 is_all && access.crosses_within(self.limits.machine.short_piece)
+                    || access.reads_apart(self.limits.machine.short_piece)
             }
             Pattern::Anyhow => false,
         });

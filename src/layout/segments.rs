@@ -124,6 +124,19 @@ impl Segments {
         })
     }
 
+    /// Returns how many places of the axis the data feeds. What is filled counts, too, if the list is gone through again.
+    pub fn places_fed(&self) -> usize {
+        let fed = self.pieces(&(0..self.len)).into_iter().filter(|piece| piece.content != Content::Fill);
+        fed.map(|piece| piece.places.len()).sum()
+    }
+
+    /// Returns whether all of `dim` places of the data are read in ascending order, and none of them again, for the whole axis.
+    pub fn reads_whole(&self, dim: usize) -> bool {
+        let pieces = self.pieces(&(0..self.len));
+        let mut reads = pieces.iter().filter(|piece| matches!(piece.content, Content::Read(_)));
+        reads.next().is_some_and(|piece| piece.content == Content::Read(Span::whole(dim))) && reads.next().is_none()
+    }
+
     /// Returns the pieces of a range of the axis, in order.
     pub fn pieces(&self, range: &Range<usize>) -> Vec<Piece> {
         let (period, len) = (self.period(), range.len());
@@ -344,6 +357,11 @@ mod tests {
         let expected = [(true, 5), (true, 0), (true, 0), (true, 5), (false, 7), (false, 5), (false, 17), (false, 5)];
         for (axis, (is_forward, read)) in axes().iter().zip(expected) {
             assert_eq!((axis.is_forward(), axis.places_read()), (is_forward, read), "{axis:?}");
+        }
+        let fed = [5, 0, 0, 5, 9, 5, 17, 5, 12, 7, 7];
+        let whole = [true, false, false, true, false, false, true, false, false, false, false];
+        for (axis, (fed, whole)) in axes().iter().zip(fed.into_iter().zip(whole)) {
+            assert_eq!((axis.places_fed(), axis.reads_whole(5)), (fed, whole), "{axis:?}");
         }
     }
 }

@@ -135,6 +135,25 @@ impl<'a> Access<'a> {
         Some(axes.iter().map(|axis| axis.map_or(1, side)).collect())
     }
 
+    /// Returns whether [segments](Feeds::Segments) take most of the operand and read it apart: rows of fewer than `bytes` bytes in
+    /// several pieces, or places of the first axis so often that all of the operand is less than what they read.
+    pub fn reads_apart(&self, bytes: usize) -> bool {
+        let (Feeds::Segments(axes), Some(view)) = (&self.feeds, self.view()) else { return false };
+        let shape = view.shape();
+        // items that are counted are read in two pieces at most
+        if axes.len() != shape.len() {
+            return false;
+        }
+        let read = axes.iter().zip(&shape).map(|(axis, &dim)| axis.places_read().min(dim));
+        let is_most = read.product::<usize>() > view.items() / 2;
+        let is_in_pieces = |(at, axis): (usize, &Segments)| {
+            let row = shape[at..].iter().product::<usize>().saturating_mul(self.source.dtype().itemsize());
+            row < bytes && !axis.reads_whole(shape[at])
+        };
+        let is_often = axes.first().is_some_and(|axis| axis.places_fed() > shape[0] + shape[0] / 8);
+        is_most && (is_often || axes.iter().enumerate().skip(1).any(is_in_pieces))
+    }
+
     /// Returns the parts of the view that feed a window of the output.
     fn parts(&self, window: &Window) -> Vec<View> {
         let Some(view) = self.view() else { return Vec::new() };

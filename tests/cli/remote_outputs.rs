@@ -61,13 +61,15 @@ fn expected(folder: &Folder, args: &str) -> BTreeMap<String, Vec<u8>> {
     folder.tree("expected.zarr")
 }
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 10] = [
     "convert d.npy -o OUT --chunks 10,30",
     "convert d.npy -o OUT --chunks 10,30 --codec none",
     "convert d.npy -o OUT --chunks 10,15 --shards 50,30",
     "slice d.zarr --at ::-1,3:70:2 -o OUT",
     "scatter-update d.zarr [3,99] --fill 7 --axis 0 -o OUT",
     "transpose d.zarr -o OUT",
+    "pad d.zarr --before 3,0 --after 0,9 --mode wrap -o OUT",
+    "roll d.npy --shift 1234 -o OUT --chunks 10,30",
     "convert a=d.npy g/b=d.zarr -o OUT --chunks 50,50",
     "convert zeros.npy -o OUT --chunks 10,30",
 ];
