@@ -5,8 +5,9 @@ use crate::common::{Example, Folder, examples, npy, prints, refusals, tensor, wo
 /// ONNX's own tests of Expand, and the examples of Broadcast-3 in its modes, with small dims.
 #[test]
 fn examples_of_onnx_and_openvino() {
-    // the data, its dims beside the axes of the output, the options and the output
-    let rows: [(&[usize], &[usize], &str, &[usize]); 8] = [
+    // the shape of the data, its dims at the axes of the output, the options and the shape of the output
+    type Row<'a> = (&'a [usize], &'a [usize], &'a str, &'a [usize]);
+    let rows: [Row; 8] = [
         // Expand: a shape of more axes, and one that has ones where the data has more
         (&[3, 1], &[1, 3, 1], "--shape 2,1,6", &[2, 3, 6]),
         (&[3, 1], &[3, 1], "--shape 3,4", &[3, 4]),
@@ -20,7 +21,7 @@ fn examples_of_onnx_and_openvino() {
         (&[5, 4], &[1, 5, 4, 1], "--shape 2,5,4,3 --axes 1,2", &[2, 5, 4, 3]),
         (&[1, 4], &[1, 1, 4], "--shape 2,3,4 --axes 0,-1", &[2, 3, 4]),
     ];
-    let example = |(shape, wide, options, dims): (&[usize], &[usize], &str, &[usize])| {
+    let example = |(shape, wide, options, dims): Row| {
         let items: Vec<f32> = (0..shape.iter().product::<usize>() as u8).map(f32::from).collect();
         let places = wide.iter().zip(dims).fold(vec![0], |places, (&dim, &len)| {
             places.iter().flat_map(|place| (0..len).map(move |at| place * dim + at % dim)).collect()
