@@ -76,8 +76,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("flip reverse rot90", "use tensorop slice DATA --at ::-1 (a step of -1 for each axis that turns round)"),
     ("repeat", "use tensorop tile DATA --repeats 2,1"),
     ("expand broadcast-to expand-as", "use tensorop broadcast DATA --shape 8,1024"),
-    ("chunk array-split unstack unbind variadic-split", "use tensorop split DATA --parts N -o 'OUT-*.npy'"),
-    ("shift fftshift rotate", "use tensorop roll DATA --shift N --axes N"),
+    ("chunk unbind unstack array-split tensor-split vsplit hsplit", "use tensorop split DATA --parts N -o 'OUT-*.npy'"),
+    ("shift rotate circshift fftshift", "use tensorop roll DATA --shift N --axes N"),
     ("frame border extend", "use tensorop pad DATA --before 1,1 --after 1,1"),
     (
         "set fill assign patch replace overwrite edit where",

@@ -171,6 +171,10 @@ fn names_of_other_tools() {
         ("append a.npy d.npy", &["'append'", "tensorop concat DATA ROWS"]),
         ("permute a.npy", &["'permute'", "tensorop transpose DATA --axes"]),
         ("flatten a.npy", &["'flatten'", "tensorop reshape DATA --shape"]),
+        ("chunk a.npy", &["'chunk'", "tensorop split DATA --parts N -o 'OUT-*.npy'"]),
+        ("repeat a.npy", &["'repeat'", "tensorop tile DATA --repeats"]),
+        ("expand a.npy", &["'expand'", "tensorop broadcast DATA --shape"]),
+        ("fftshift a.npy", &["'fftshift'", "tensorop roll DATA --shift"]),
         ("stat a.npy", &["'stat'", "tensorop info FILE"]),
     ];
     each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
