@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for the gate: each feature alone, the public API, the fuzz targets, the lowest Rust, the comparisons with
-# NumPy, ONNX, Zarr and other packages of Python on random tensors, and the vectors against runtimes with planted faults.
+# NumPy, ONNX, Zarr and other packages of Python on random tensors, the vectors against runtimes with planted faults, and the
+# tests of the module in Python.
 #
 # usage: ci/weekly.sh [rust|oracles] [SEED]
 #
@@ -68,6 +69,8 @@ if [ "$part" != rust ]; then
     fi
     # the vectors catch faults
     check "$interpreter" conformance/mutants.py "$program" --onnx
+
+    check ci/python.sh "$program"
 
     # golden files are still what the packages write
     for golden in cast.txt csv.jsonl narrow.jsonl text.jsonl values.jsonl; do

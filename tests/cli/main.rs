@@ -74,6 +74,7 @@ mod map;
 #[cfg(feature = "zarr")]
 mod parts_guide;
 mod plans;
+mod python;
 mod readme;
 mod samples;
 mod stores;

@@ -1,0 +1,240 @@
+"""The program `tensorop` in Python: golden files and comparisons. Every tensor is read by the program.
+
+A tensor is a path, or another operand of the program as text; `bytes` with the content of a file in any format; anything with
+`__array__` or the buffer protocol; or, for several tensors, a dictionary of these by name. Limits are the options of
+`tensorop diff` without their dashes: `rtol=1e-5`, `min_cosine=0.99`, `ignore_dtype=True`, `atol={"*.bias": 0.5}`,
+`only=["a*", "b*"]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import io
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Callable
+
+__all__ = ["Difference", "Error", "Largest", "Meta", "Mismatch", "Result"]
+__all__ += ["assert_close", "diff", "program", "run"]
+
+
+class Error(Exception):
+    """The program could not do what was asked. The text is its line of error."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """The output of a run. The status is 0, or 1 if `diff` or `check` found a difference."""
+
+    status: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def text(self) -> str:
+        return self.stdout.decode("utf-8", "replace")
+
+
+def program() -> str:
+    """The path of the program: `$TENSOROP`, else that of the installed wheel, else the one on the `PATH`."""
+    folders = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
+    folders += [sysconfig.get_path("scripts", os.name + "_user"), str(Path(__file__).parent.parent / "bin")]
+    given = os.environ.get("TENSOROP")
+    found = given or shutil.which("tensorop", path=os.pathsep.join(folders)) or shutil.which("tensorop")
+    if found is None:
+        raise Error("there is no program tensorop in this environment, on the PATH, or in $TENSOROP")
+    return found
+
+
+def run(*args: str | os.PathLike[str], input: bytes = b"") -> Result:
+    """Runs the program with these arguments, and with `input` as its standard input.
+
+    Raises `Error` if the status is neither 0 nor 1, or if the program cannot be started.
+    """
+    try:
+        ended = subprocess.run([program(), *args], input=input, capture_output=True)
+    except OSError as error:
+        raise Error(f"cannot start {program()}: {error.strerror}") from error
+    result = Result(ended.returncode, ended.stdout, ended.stderr.decode("utf-8", "replace"))
+    if result.status not in (0, 1):
+        line = result.stderr.partition("error: ")[2].partition("\n")[0]
+        raise Error(line or result.text or f"{program()} ended with status {result.status}")
+    return result
+
+
+@dataclasses.dataclass(frozen=True)
+class Meta:
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Largest:
+    """The largest error, and its place."""
+
+    value: float
+    index: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Mismatch:
+    """An item that no limit accepts. `expected` and `actual` are as in JSON: NaN and infinities are texts."""
+
+    index: tuple[int, ...]
+    expected: Any
+    actual: Any
+    abs: float | None
+    rel: float | None
+    ulp: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """The object of `tensorop diff --json`. For several tensors `tensors` has one for each, with `name` and `verdict`."""
+
+    equal: bool
+    reason: str | None = None
+    name: str | None = None
+    verdict: str | None = None
+    error: str | None = None
+    expected: Meta | None = None
+    actual: Meta | None = None
+    items: int | None = None
+    mismatches: int | None = None
+    nonfinite_mismatches: int | None = None
+    first_nonfinite: tuple[int, ...] | None = None
+    max_abs: Largest | None = None
+    max_rel: Largest | None = None
+    max_ulp: Largest | None = None
+    min_atol: float | None = None
+    min_rtol: float | None = None
+    min_ulp: int | None = None
+    first: tuple[Mismatch, ...] = ()
+    worst: tuple[Mismatch, ...] = ()
+    metrics: Mapping[str, float | None] | None = None
+    metadata: tuple[str, ...] = ()
+    counts: Mapping[str, int] | None = None
+    tensors: tuple[Difference, ...] = ()
+    _report: Callable[[], str] = dataclasses.field(default=str, repr=False, compare=False)
+
+    @functools.cached_property
+    def report(self) -> str:
+        """The report as text, for which the program runs again. It is empty in the items of `tensors`."""
+        return self._report()
+
+
+def _typed(found: dict[str, Any]) -> Any:
+    """An object of JSON as the class that has its keys. Only items of tensors keep texts for infinities."""
+    kinds: dict[str, Any] = {"equal": Difference, "dtype": Meta, "value": Largest, "ulp": Mismatch}
+    kind = next((kind for key, kind in kinds.items() if key in found), None)
+    known = {field.name for field in dataclasses.fields(kind)} if kind else found.keys()
+    plain = {key: tuple(value) if isinstance(value, list) else value for key, value in found.items() if key in known}
+    for key, value in plain.items():
+        if value in ("Infinity", "-Infinity") and key not in ("expected", "actual", "name"):
+            plain[key] = float(value)
+    return kind(**plain) if kind else plain
+
+
+def _npy(tensor: Any) -> tuple[bytes, str | None]:
+    """The bytes of a .npy file, and the dtype, if .npy has no name for it (bfloat16 of ml_dtypes and the like)."""
+    stream = io.BytesIO()
+    if hasattr(tensor, "__array__"):
+        numpy = importlib.import_module("numpy")
+        array = numpy.asarray(tensor)
+        if array.dtype == object and all(isinstance(item, str) for item in array.flat):
+            array = array.astype(str)
+        numpy.save(stream, array, allow_pickle=False)
+        return stream.getvalue(), array.dtype.name if array.dtype.isbuiltin == 2 else None
+    try:
+        view = memoryview(tensor)
+    except TypeError:
+        raise TypeError(f"expected a path, bytes, an array or a dictionary of arrays, got {type(tensor).__name__}") from None
+    kinds = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
+    kind = next((kind for kind, codes in kinds.items() if view.format.lstrip("@=<>!") in codes), None)
+    if kind is None:
+        raise TypeError(f"expected a buffer of bools, integers or floats, got the format {view.format!r}")
+    is_big = view.format[0] in ">!" or sys.byteorder == "big" and view.format[0] != "<"
+    order = "|" if view.itemsize == 1 else ">" if is_big else "<"
+    head = f"{{'descr': '{order}{kind}{view.itemsize}', 'fortran_order': False, 'shape': {view.shape}, }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + view.tobytes(), None
+
+
+def _operand(tensor: Any) -> tuple[str | bytes, str | None]:
+    """What the program reads: an operand, or the bytes of a file; and the dtype of items without one."""
+    if isinstance(tensor, (str, os.PathLike)):
+        return os.fspath(tensor), None
+    if isinstance(tensor, bytes):
+        return tensor, None
+    if not isinstance(tensor, Mapping):
+        return _npy(tensor)
+    stream, named = io.BytesIO(), set()
+    with zipfile.ZipFile(stream, "w") as members:
+        for name, member in tensor.items():
+            content, dtype = _npy(member)
+            members.writestr(zipfile.ZipInfo(f"{name}.npy"), content)
+            named |= {dtype} if dtype else set()
+    if len(named) > 1:
+        raise TypeError(f"expected one dtype beyond NumPy's own in a dictionary, got {' and '.join(sorted(named))}")
+    return stream.getvalue(), named.pop() if named else None
+
+
+def _options(options: Mapping[str, Any]) -> list[str]:
+    """Keyword arguments as the options of a command line."""
+    args = []
+    for name, value in options.items():
+        option = "--" + name.strip("_").replace("_", "-")
+        if isinstance(value, Mapping):
+            value = [f"{pattern}={limit}" for pattern, limit in value.items()]
+        values = value if isinstance(value, (list, tuple)) else [value]
+        args += [option if one is True else f"{option}={one}" for one in values if one is not None and one is not False]
+    return args
+
+
+def _diff(expected: Any, actual: Any, limits: Mapping[str, Any], *more: str, is_quick: bool = False) -> Result:
+    (left, dtype), (right, other) = _operand(expected), _operand(actual)
+    if dtype and other and dtype != other:
+        raise Error(f"dtype {other}, expected {dtype}")
+    # Files of the same bytes hold the same tensors, whatever the tolerance is. Then no process is needed.
+    tolerances = {"atol", "rtol", "ulp"}
+    if is_quick and all(name in tolerances and type(x) in (int, float) and 0 <= x < math.inf for name, x in limits.items()):
+        is_file = isinstance(left, str) and os.path.isfile(left) and os.path.getsize(left) == len(right)
+        if isinstance(right, bytes) and right == (Path(os.fsdecode(left)).read_bytes() if is_file else left):
+            return Result(0, b"", "")
+    args = ["diff", *more, *_options({"dtype": dtype or other, **limits})]
+    given, right = (right, "-") if isinstance(right, bytes) else (b"", right)
+    if isinstance(left, str):
+        return run(*args, "--", left, right, input=given)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "expected")
+        path.write_bytes(left)
+        return run(*args, "--", path, right, input=given)
+
+
+def diff(expected: Any, actual: Any, **limits: Any) -> Difference:
+    """Compares two tensors, or all tensors of two containers. Raises `Error` if they cannot be compared."""
+    found: Difference = json.loads(_diff(expected, actual, limits, "--json").stdout, object_hook=_typed)
+    return dataclasses.replace(found, _report=lambda: _diff(expected, actual, limits).text)
+
+
+def assert_close(actual: Any, golden: Any, **limits: Any) -> None:
+    """Fails with the report of `tensorop diff` if a tensor is not the golden one.
+
+    With `TENSOROP_UPDATE_GOLDEN=1` in the environment the program writes the golden file instead.
+    """
+    __tracebackhide__ = True
+    result = _diff(golden, actual, limits, is_quick=True)
+    if result.status != 0:
+        raise AssertionError(f"not the tensor of {golden}:\n{result.text}" if isinstance(golden, (str, Path)) else result.text)
+    sys.stderr.writelines(line + "\n" for line in result.text.splitlines() if line.startswith("wrote "))

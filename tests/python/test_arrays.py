@@ -1,0 +1,85 @@
+"""Arrays of NumPy and of ml_dtypes."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tensorop_cli
+
+
+def saved(array: Any) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.float32(3),
+        np.zeros((0, 3), "<i2"),
+        np.arange(6, dtype=">f8").reshape(2, 3),
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.arange(12)[::-2],
+        np.array([1 + 2j, np.nan]),
+        np.array(["a", "bcd"]),
+        np.array(["a", "bcd"], dtype=object),
+        np.array([True, False]),
+        np.array(["2026-01-01", "NaT"], "M8[s]"),
+    ],
+    ids=lambda array: f"{array.dtype}-{array.shape}",
+)
+def test_an_array_is_the_golden_one_in_any_layout(array: Any, tmp_path: Path) -> None:
+    golden = tmp_path / "golden.npy"
+    np.save(golden, array.astype(str) if array.dtype == object else array)
+    tensorop_cli.assert_close(array, golden)
+    tensorop_cli.assert_close(array, golden, rtol=1e-3, ignore_dtype=True)
+    if array.dtype != object:
+        golden.write_bytes(saved(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))).reshape(array.shape)))
+    tensorop_cli.assert_close(array, golden)
+    with pytest.raises(AssertionError, match="^not the tensor of .*golden.npy:\ndifferent: "):
+        tensorop_cli.assert_close(np.zeros((7, 7), "c8"), golden)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4"])
+def test_dtypes_of_ml_dtypes_keep_their_name(name: str, tmp_path: Path) -> None:
+    array = np.arange(4).astype(getattr(ml_dtypes, name))
+    golden = tmp_path / "golden.npy"
+    golden.write_bytes(saved(array))
+    tensorop_cli.assert_close(array, golden)
+    found = tensorop_cli.diff(golden, array * array)
+    assert found.expected == tensorop_cli.Meta(name, (4,))
+    # 9 is -7 in four bits
+    assert found.max_abs == tensorop_cli.Largest(10 if name == "int4" else 6, (3,))
+    tensorop_cli.run("convert", golden, "--dtype", name, "-o", tmp_path / "golden.npz")
+    tensorop_cli.assert_close({"golden": array}, tmp_path / "golden.npz")
+
+
+def test_a_dictionary_has_one_dtype_beyond_those_of_numpy() -> None:
+    mixed = {name: np.zeros(1, getattr(ml_dtypes, name)) for name in ("bfloat16", "int4")}
+    with pytest.raises(TypeError, match="got bfloat16 and int4$"):
+        tensorop_cli.diff(mixed, mixed)
+    with pytest.raises(tensorop_cli.Error, match="^dtype int4, expected uint4$"):
+        tensorop_cli.assert_close(np.zeros(1, ml_dtypes.int4), np.zeros(1, ml_dtypes.uint4))
+
+
+def test_an_array_of_objects_is_refused() -> None:
+    with pytest.raises(ValueError, match="Object arrays"):
+        tensorop_cli.diff(np.array([None]), "[1]")
+
+
+def test_numpy_is_no_requirement(tmp_path: Path) -> None:
+    for module in ("numpy", "pytest", "ml_dtypes"):
+        (tmp_path / f"{module}.py").write_text(f"raise ImportError('{module} is not there')")
+    command = "import array, tensorop_cli; tensorop_cli.assert_close(array.array('d', [1]), '[1.0]')"
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    subprocess.run([sys.executable, "-c", command], check=True, env={**os.environ, "PYTHONPATH": paths})
