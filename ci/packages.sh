@@ -34,6 +34,10 @@ check archive "$installed/archive" man/tensorop-slice.1 completions/tensorop.bas
 step ci/wheel.sh "$target"
 step python3 -m venv "$installed/wheel"
 step "$installed/wheel/bin/pip" install --quiet --disable-pip-version-check --no-index target/dist/*.whl
+step "$installed/wheel/bin/python" -m tensorop_cli --version
+step "$installed/wheel/bin/pip" install --quiet --disable-pip-version-check pytest
+step "$installed/wheel/bin/pytest" -q -p no:cacheprovider tests/python/test_plain.py
+"$installed/wheel/bin/pytest" --help | grep -e --golden-update >/dev/null || fail "wheel: pytest does not find its plugin"
 check wheel "$installed/wheel" man/man1/tensorop-slice.1 bash-completion/completions/tensorop
 
 step ci/deb.sh "$target"

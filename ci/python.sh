@@ -23,7 +23,7 @@ step "$scripts/python" -m pip install --quiet --disable-pip-version-check --upgr
 
 # nothing is written beside the sources
 export TENSOROP=$program PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
-step "$scripts/python" -m pytest -q -p no:cacheprovider tests/python
+step "$scripts/python" -m pytest -q -n auto -p no:cacheprovider -p tensorop_cli.pytest_plugin tests/python
 step "$scripts/python" -m mypy --strict --cache-dir "$environment/mypy" python tests/python
 # it brings a program of its own from a registry when it runs for the first time
 step "$scripts/pyright" --version >/dev/null || not_run "pyright cannot be had"
