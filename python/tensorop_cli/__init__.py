@@ -1,4 +1,4 @@
-"""The program `tensorop` in Python: golden files and comparisons. Every tensor is read by the program.
+"""The program `tensorop` in Python: golden files, comparisons and test vectors. Every tensor is read by the program.
 
 A tensor is a path, or another operand of the program as text; `bytes` with the content of a file in any format; anything with
 `__array__` or the buffer protocol; or, for several tensors, a dictionary of these by name. Limits are the options of
@@ -25,8 +25,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Callable
 
-__all__ = ["Difference", "Error", "Largest", "Meta", "Mismatch", "Result"]
-__all__ += ["assert_close", "diff", "program", "run"]
+__all__ = ["Case", "Difference", "Error", "Largest", "Meta", "Mismatch", "Result"]
+__all__ += ["assert_close", "cases", "diff", "program", "run"]
 
 
 class Error(Exception):
@@ -238,3 +238,74 @@ def assert_close(actual: Any, golden: Any, **limits: Any) -> None:
     if result.status != 0:
         raise AssertionError(f"not the tensor of {golden}:\n{result.text}" if isinstance(golden, (str, Path)) else result.text)
     sys.stderr.writelines(line + "\n" for line in result.text.splitlines() if line.startswith("wrote "))
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A vector. It has `expected`, or `error` if the inputs must be refused. An input that is left out is None.
+
+    `expected` is a list if `output_count` is not 1, and so is an input that is a sequence.
+    """
+
+    id: str
+    specification: str
+    operator: str
+    version: int
+    attributes: Mapping[str, Any]
+    inputs: tuple[Any, ...]
+    expected: Any
+    output_count: int
+    error: str | None
+    class_: str
+    why: str
+    model: bytes
+
+
+def cases(operator: str | None = None, layout: str = "numpy", **options: Any) -> list[Case]:
+    """The vectors of `tensorop check`, with tensors as NumPy arrays. The layout "onnx" also has the model of each.
+
+    `operator` is a name as in a specification ("GatherND"), or that of a sub-command ("gather-nd"). Other options are
+    those of `tensorop check` that choose tests: `only`, `exclude`, `class_`.
+    """
+    if layout not in ("numpy", "onnx"):
+        raise ValueError(f"expected the layout 'numpy' or 'onnx', got {layout!r}")
+    tests = json.loads(run("check", "--json", *_options(options)).stdout)["tests"]
+    ids = [test["id"] for test in tests if operator in (None, test["operator"], test["id"].split("/")[0])]
+    ids = [id for id in ids if layout == "numpy" or "/onnx-" in id]
+    if not ids:
+        raise ValueError(f"no vectors of {operator!r} in the layout {layout!r}")
+    only = _options({"only": sorted({id.rpartition("/")[0] + "/*" for id in ids})})
+    with tempfile.TemporaryDirectory() as folder:
+        run("check", "--export", Path(folder, "npy"), *only)
+        if layout == "onnx":
+            run("check", "--export", Path(folder, "onnx"), "--layout", "onnx", *only)
+        return [_case(Path(folder, "npy", id), Path(folder, "onnx", id, "model.onnx")) for id in ids]
+
+
+def _case(path: Path, model: Path) -> Case:
+    case = json.loads((path / "case.json").read_text("utf-8"))
+    several = case.get("outputs")
+    return Case(
+        **{name: case[name] for name in ("id", "specification", "operator", "version", "attributes", "why")},
+        inputs=tuple(_loaded(path, tensor) for tensor in case["inputs"]),
+        expected=_loaded(path, {"sequence": several} if several else case.get("output")),
+        output_count=len(several) if several else case.get("output_count", 1),
+        error=case.get("error"),
+        class_=case["class"],
+        model=model.read_bytes() if model.exists() else b"",
+    )
+
+
+def _loaded(folder: Path, tensor: Any) -> Any:
+    """A tensor of a case. Without ml_dtypes, items that NumPy has no dtype for are void."""
+    numpy = importlib.import_module("numpy")
+    if tensor is None or isinstance(tensor, str):
+        return None if tensor is None else numpy.load(folder / tensor)
+    if "sequence" in tensor:
+        return [_loaded(folder, one) for one in tensor["sequence"]]
+    content = bytes.fromhex(tensor["hex"])
+    try:
+        dtype = numpy.dtype(getattr(importlib.import_module("ml_dtypes"), tensor["dtype"]))
+    except (ImportError, AttributeError):
+        dtype = numpy.dtype(f"V{max(1, len(content) // max(1, math.prod(tensor['shape'])))}")
+    return numpy.frombuffer(content, dtype).reshape(tensor["shape"])

@@ -1,4 +1,4 @@
-"""Arrays of NumPy and of ml_dtypes."""
+"""Arrays of NumPy and of ml_dtypes, and the vectors."""
 
 from __future__ import annotations
 
@@ -83,3 +83,45 @@ def test_numpy_is_no_requirement(tmp_path: Path) -> None:
     command = "import array, tensorop_cli; tensorop_cli.assert_close(array.array('d', [1]), '[1.0]')"
     paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     subprocess.run([sys.executable, "-c", command], check=True, env={**os.environ, "PYTHONPATH": paths})
+
+
+def test_cases_are_chosen_by_either_name() -> None:
+    every = tensorop_cli.cases()
+    for name in ("GatherND", "gather-nd"):
+        found = [case.id for case in tensorop_cli.cases(name)]
+        assert found == [case.id for case in every if case.operator == "GatherND"] and len(found) > 100
+    assert {case.operator for case in tensorop_cli.cases("ScatterNDUpdate", class_="reject")} == {"ScatterNDUpdate"}
+    rejected = tensorop_cli.cases("ConcatFromSequence", class_="reject", exclude="*-minus-*")
+    assert rejected and all(case.error and case.expected is None and case.class_ == "reject" for case in rejected)
+    for wrong in ({"operator": "NoSuch"}, {"layout": "pb"}, {"operator": "slice", "layout": "onnx", "only": "*/openvino-*"}):
+        with pytest.raises(ValueError):
+            tensorop_cli.cases(**wrong)
+    with pytest.raises(tensorop_cli.Error, match="no-such"):
+        tensorop_cli.cases(only="no-such/*")
+
+
+def test_a_case_has_what_its_operator_needs() -> None:
+    cases = {case.id: case for case in tensorop_cli.cases("Slice", layout="onnx", only=["slice/onnx-1/*", "slice/onnx-13/*"])}
+    case = cases["slice/onnx-1/axes-absent"]
+    assert (case.specification, case.version, case.attributes) == ("onnx", 1, {"starts": [1, 1], "ends": [3, 3]})
+    np.testing.assert_array_equal(case.inputs[0][1:3, 1:3], case.expected, strict=True)
+    assert case.model and b"Slice" in case.model and case.error is None and case.why.endswith(".")
+    assert any(one is None for case in cases.values() for one in case.inputs)
+    assert cases["slice/onnx-13/type-bfloat16"].expected.dtype == ml_dtypes.bfloat16
+
+
+def test_an_operator_may_have_several_outputs() -> None:
+    cases = tensorop_cli.cases("Split", layout="onnx", only="split/onnx-2/*")
+    assert any(case.error and case.output_count > 1 for case in cases)
+    for case in (case for case in cases if case.class_ == "must" and case.output_count > 1):
+        axis = case.attributes.get("axis", 0)
+        ends = np.cumsum(case.attributes.get("split", [part.shape[axis] for part in case.expected]))[:-1]
+        for part, expected in zip(np.split(case.inputs[0], ends, axis), case.expected, strict=True):
+            tensorop_cli.assert_close(part, expected)
+
+
+def test_plain_loops_pass_the_cases_of_gather() -> None:
+    for case in tensorop_cli.cases("Gather", layout="numpy", class_="must"):
+        if case.specification == "onnx":
+            axis = case.attributes.get("axis", 0)
+            tensorop_cli.assert_close(np.take(case.inputs[0], case.inputs[1], axis), case.expected)
