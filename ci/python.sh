@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of the module of python/, and its types, which mypy and pyright check.
+# The tests of the module of python/ and of the examples in Python, and their types, which mypy and pyright check.
 #
 # usage: ci/python.sh [PROGRAM]
 #

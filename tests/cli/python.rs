@@ -1,11 +1,12 @@
 //! The module `tensorop_cli`, which the wheel holds beside the program. Its tests that need only Python run here;
-//! `ci/python.sh` runs all of them, with pytest and NumPy.
+//! `ci/python.sh` runs all of them, with pytest and NumPy, and the examples that pages show.
 #![cfg(unix)]
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{binary, has, skip};
+use crate::common::{binary, each, has, skip};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -29,4 +30,19 @@ fn the_module_works_with_nothing_but_python() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn pages_show_the_examples_that_are_tested() {
+    let rows = [("docs/golden.md", "test_softmax.py"), ("docs/conformance.md", "test_onnxruntime.py")];
+    each(
+        rows,
+        |(page, file)| format!("{page}: {file}"),
+        |(page, file)| {
+            let read = |path: &str| fs::read_to_string(Path::new(ROOT).join(path)).unwrap();
+            let example = read(&format!("tests/python/examples/{file}"));
+            let is_shown = read(page).contains(&format!("```python\n{example}```\n"));
+            if is_shown { Ok(()) } else { Err("the page has no ```python block that is this example".to_owned()) }
+        },
+    );
 }
