@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tensorop_cli
+from tensorop_cli._operands import operand
 
 
 def saved(array: Any) -> bytes:
@@ -48,6 +49,15 @@ def test_an_array_is_the_golden_one_in_any_layout(array: Any, tmp_path: Path) ->
     tensorop_cli.assert_close(array, golden)
     with pytest.raises(AssertionError, match="^not the tensor of .*golden.npy:\ndifferent: "):
         tensorop_cli.assert_close(np.zeros((7, 7), "c8"), golden)
+
+
+@pytest.mark.parametrize("code", "?bBhHiIlLqQefd")
+@pytest.mark.parametrize("shape", [(), (1,), (0, 2), (2, 3), (2, 1, 70)])
+def test_the_bytes_of_numbers_are_those_of_numpy(code: str, shape: tuple[int, ...]) -> None:
+    array = np.ones(shape, code)
+    for written in (array, array.astype(array.dtype.newbyteorder(">")), np.asfortranarray(array)):
+        content, dtype = operand(written)
+        assert (content, dtype) == (saved(np.array(written, order="C")), None)
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4"])
