@@ -5,7 +5,6 @@
 //! refused before a long computation, and so that nothing later asks the file system again. It takes the tensors of the
 //! output once, with [`Destination::write`].
 
-use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,12 +15,12 @@ use anyhow::{Result, anyhow, bail, ensure};
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
 use super::keeping::keeping_others;
-use super::messages::{counted, of_option, unless_closed};
+use super::messages::{counted, of_argument, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
 use crate::engine::job::Progress;
-use crate::error::{Context, Subject};
+use crate::error::Context;
 use crate::format::interface::TextOptions;
 use crate::format::write::{self, OutputTensor, Plan, Share, ShareReport, Shares};
 use crate::format::{FileOptions, Format, shards};
@@ -69,11 +68,10 @@ impl<'a> Destination<'a> {
     /// # Errors
     /// Those of [`of`](Self::of); a file that holds one tensor, or standard output; an index of shards for each tensor.
     pub(super) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
-        let file_name = options.path().and_then(Path::file_name).and_then(OsStr::to_str);
-        if let (Some(pattern), Some(1)) =
-            (options.path().and_then(Path::to_str), file_name.map(|name| name.matches(NUMBER).count()))
-            && pattern.matches(NUMBER).count() == 1
-        {
+        let in_name =
+            |path: &str| Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().contains(NUMBER));
+        let is_pattern = |path: &&str| path.matches(NUMBER).count() == 1 && in_name(path);
+        if let Some(pattern) = options.path().and_then(Path::to_str).filter(is_pattern) {
             if options.to.is_none() && shards::stem(Path::new(pattern)).is_some() {
                 bail!("{}: an index of shards is for all tensors: name it without {NUMBER}", options.label());
             }
@@ -196,10 +194,7 @@ impl<'a> Destination<'a> {
         let mut file = options.file_options(brought, format)?;
         file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
         file.is_group |= works.iter().any(|work| work.fill.data().is_of_group());
-        let plan = Plan::prepare(works, format, label, &file).map_err(|error| match error.subject() {
-            Subject::Argument(_) => of_option(error),
-            _ => error.into(),
-        })?;
+        let plan = Plan::prepare(works, format, label, &file).map_err(of_argument)?;
         if options.parts.is_given() {
             let meter = Meter::new(run, None);
             return write_parts(&plan, &target, options, run, report, &|more| meter.add(more));

@@ -63,6 +63,11 @@ pub(super) fn told(error: &anyhow::Error) -> String {
     error.chain().map(cause).collect::<Vec<_>>().join(": ")
 }
 
+/// Says a refusal of an argument as one of the option of its name. Any other error names its file or operand itself.
+pub(super) fn of_argument(error: crate::Error) -> anyhow::Error {
+    if matches!(error.subject(), Subject::Argument(_)) { of_option(error) } else { error.into() }
+}
+
 /// Says what the library refuses in an option or in the output, by the name that the user knows it by.
 pub(super) fn of_option(error: crate::Error) -> anyhow::Error {
     let subject = match error.subject() {

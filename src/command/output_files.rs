@@ -8,10 +8,10 @@ use anyhow::{Result, anyhow, ensure};
 
 use super::dry_run::Report;
 use super::io::{Outcome, Run};
-use super::messages::{counted, of_option, unless_closed};
+use super::messages::{counted, of_argument, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
-use crate::error::{Context, ErrorKind, Subject};
+use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
 use crate::format::write::{self, OutputTensor, Plan};
 use crate::format::{FileOptions, Format, files, shards};
@@ -127,11 +127,7 @@ impl NumberedFiles<'_> {
             let works = write::named(vec![work], format).with_context(|| &*label)?;
             works[0].check(format).map_err(|error| error.within(&label))?;
             write::check_replaced(&target, &works, &|_| false)?;
-            let plan = Plan::prepare(works, format, &label, &file).map_err(|error| match error.subject() {
-                Subject::Argument(_) => of_option(error),
-                _ => error.into(),
-            })?;
-            plans.push((plan, target));
+            plans.push((Plan::prepare(works, format, &label, &file).map_err(of_argument)?, target));
         }
         if options.is_dry_run() {
             report_drafts(&plans, format, &mut report)?;
