@@ -108,14 +108,16 @@ impl Arrangement {
         Ok(ArrayD::from_shape_vec(self.shape.clone(), out).expect("an item for each place"))
     }
 
-    /// Arranges the items of a tensor. `item` has the bytes of one item.
+    /// Arranges the items of a tensor. The dtype's [default item](crate::DType::default_item) is put where it does not feed the
+    /// output.
     ///
     /// # Errors
     /// Not enough memory; more bytes than can be counted.
-    pub(super) fn of_tensor(&self, data: &Tensor, item: &[u8]) -> Result<Tensor> {
+    pub(super) fn of_tensor(&self, data: &Tensor) -> Result<Tensor> {
+        let item = data.dtype().default_item();
         let itemsize = data.dtype().itemsize();
         let mut out = memory::zeros(self.shape.iter().product::<usize>().saturating_mul(itemsize))?;
-        self.fill(&View::c_order(data.shape()), item, &mut out, |from, out, place| {
+        self.fill(&View::c_order(data.shape()), &item, &mut out, |from, out, place| {
             copy_bytes(data.bytes(), from, out, place, itemsize);
         });
         Tensor::new(data.dtype().clone(), self.shape.clone(), out)

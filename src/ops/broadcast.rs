@@ -86,7 +86,7 @@ impl Tensor {
     /// # Errors
     /// Those of [`broadcast`](crate::broadcast()); not enough memory.
     pub fn broadcast(&self, shape: &[i64], rule: &BroadcastRule) -> Result<Self> {
-        check(self.shape(), shape, rule)?.of_tensor(self, &self.dtype().default_item())
+        check(self.shape(), shape, rule)?.of_tensor(self)
     }
 }
 

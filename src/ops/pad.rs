@@ -112,7 +112,7 @@ impl Tensor {
     /// # Errors
     /// Those of [`pad`](crate::pad()); not enough memory.
     pub fn pad(&self, before: &[i64], after: &[i64], axes: Option<&[i64]>, mode: PadMode) -> Result<Self> {
-        check(self.shape(), before, after, axes, mode)?.of_tensor(self, &self.dtype().default_item())
+        check(self.shape(), before, after, axes, mode)?.of_tensor(self)
     }
 }
 

@@ -69,7 +69,7 @@ impl Tensor {
     /// # Errors
     /// Those of [`roll`](crate::roll()); not enough memory.
     pub fn roll(&self, shift: &[i64], axes: Option<&[i64]>) -> Result<Self> {
-        check(self.shape(), shift, axes)?.of_tensor(self, &self.dtype().default_item())
+        check(self.shape(), shift, axes)?.of_tensor(self)
     }
 }
 

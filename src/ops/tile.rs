@@ -60,7 +60,7 @@ impl Tensor {
     /// # Errors
     /// Those of [`tile`](crate::tile()); not enough memory.
     pub fn tile(&self, repeats: &[i64]) -> Result<Self> {
-        check(self.shape(), repeats)?.of_tensor(self, &self.dtype().default_item())
+        check(self.shape(), repeats)?.of_tensor(self)
     }
 }
 
