@@ -211,8 +211,11 @@ impl Call {
             }
             Resolved::Transposed(axes) => (vec![format!("axes {axes:?}")], None),
             Resolved::Reshaped(dims) => (vec![format!("shape {dims:?}")], None),
-            // one item fills all that the data does not feed
-            Resolved::Arranged(arranged) => (vec![format!("shape {:?}", arranged.shape())], Some(Vec::new())),
+            Resolved::Arranged(arranged) => {
+                // one item fills the places that a pad adds
+                let item = matches!(self, Self::Pad { .. }).then(Vec::new);
+                (vec![format!("shape {:?}", arranged.shape())], item)
+            }
         };
         Ok(ResolvedCall { details, updates, resolved })
     }
@@ -501,8 +504,6 @@ mod tests {
             let [indices, updates] = [&operands.indices, &operands.updates].map(|it| it.as_ref().map(Source::shape));
             let resolved = call.resolve(&metas, indices, updates).unwrap();
             assert_eq!(resolved.details.join("; "), details, "{call:?}");
-            let is_arranged = matches!(resolved.resolved, Resolved::Arranged(_));
-            let updates = if is_arranged { Some(&[][..]) } else { updates };
             assert_eq!(resolved.updates.as_deref(), updates, "{call:?}");
             // one value for all places has no shape of its own
             let alone = call.resolve(&metas, indices, None).unwrap();
