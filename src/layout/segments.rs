@@ -7,7 +7,9 @@
 use std::ops::Range;
 
 use super::axis::Span;
+use super::shape::coordinates;
 use super::view::View;
+use super::walk::{fill, repeat};
 
 /// A part of an axis of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +188,7 @@ pub fn boxes_read(axes: &[Vec<Piece>]) -> impl Iterator<Item = (Vec<Span>, Vec<R
     let axes: Vec<_> = axes.iter().map(read).collect();
     let counts: Vec<usize> = axes.iter().map(Vec::len).collect();
     (0..counts.iter().product()).map(move |number| {
-        let at = super::shape::coordinates(number, &counts);
+        let at = coordinates(number, &counts);
         axes.iter().zip(at).map(|(pieces, at)| pieces[at].clone()).unzip()
     })
 }
@@ -242,24 +244,6 @@ fn each_read_place(axes: &[Vec<Piece>], dims: &[usize], number: usize, each: &mu
         for place in piece.places.clone() {
             each_read_place(rest, &dims[1..], number * dims[0] + place, each);
         }
-    }
-}
-
-/// Repeats the first `period` values of `out` until it is full.
-fn repeat<T: Copy>(out: &mut [T], period: usize) {
-    let mut done = period;
-    while done < out.len() {
-        let more = done.min(out.len() - done);
-        out.copy_within(..more, done);
-        done += more;
-    }
-}
-
-/// Fills `out` with copies of an item.
-fn fill<T: Copy>(out: &mut [T], item: &[T]) {
-    if let (Some(first), true) = (out.get_mut(..item.len()), !item.is_empty()) {
-        first.copy_from_slice(item);
-        repeat(out, item.len());
     }
 }
 

@@ -175,6 +175,24 @@ fn copy_blocks<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, 
     }
 }
 
+/// Repeats the first `period` values of `out` until it is full.
+pub(crate) fn repeat<T: Copy>(out: &mut [T], period: usize) {
+    let mut done = period;
+    while done < out.len() {
+        let more = done.min(out.len() - done);
+        out.copy_within(..more, done);
+        done += more;
+    }
+}
+
+/// Fills `out` with copies of an item.
+pub(crate) fn fill<T: Copy>(out: &mut [T], item: &[T]) {
+    if let (Some(first), true) = (out.get_mut(..item.len()), !item.is_empty()) {
+        first.copy_from_slice(item);
+        repeat(out, item.len());
+    }
+}
+
 /// Evaluates an expression in which `$N` is a number of bytes that items have, if such items are moved as whole words: those of
 /// up to 8, of 12 and of 16 bytes. For items of any other size another expression is evaluated. As rows of 3 words, items of 3
 /// bytes took three to four times as long as words of 3 bytes do.

@@ -29,7 +29,7 @@ use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::gather::{GapRun, Gaps, GatherRule, gather};
 use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
+use crate::layout::walk::{self, copy_bytes};
 use crate::layout::window::{Windows, boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
@@ -428,7 +428,7 @@ pub fn fill(out: &mut [u8], item: &[u8]) {
     if item.iter().all(|&byte| byte == 0) {
         return out.fill(0);
     }
-    out.chunks_exact_mut(item.len()).for_each(|place| place.copy_from_slice(item));
+    walk::fill(out, item);
 }
 
 /// Returns whether all items have the bits of one item. The first that has not ends the search.
