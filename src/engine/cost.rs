@@ -4,7 +4,6 @@ use super::cut::Cut;
 use super::plan::{HeldCut, Plan, Planner, Takes};
 use super::slabs::readings;
 use crate::layout::gather::{GatherRule, calls};
-use crate::layout::segments::Segments;
 use crate::layout::shape::product;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::storage::source::READ_AT_ONCE;
@@ -192,10 +191,10 @@ impl Planner<'_> {
 /// Returns how an operand is read by boxes of these sides; where it lies in chunks, each of these is read `of_chunks` times.
 pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
     let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
+    let segments = access.places_read();
     let bytes = match (&access.feeds, access.view()) {
-        (Feeds::Segments(axes), Some(view)) if axes.len() == view.shape().len() => {
-            let places = axes.iter().zip(view.shape()).map(|(axis, dim)| axis.places_read().min(dim) as u64);
-            places.fold(itemsize, u64::saturating_mul)
+        (Feeds::Segments(_), Some(_)) => {
+            segments.iter().fold(itemsize, |bytes, &[read, dim]| bytes.saturating_mul(read.min(dim) as u64))
         }
         (_, Some(view)) => view.items() as u64 * itemsize,
         (Feeds::Named { items }, None) => (*items as u64).saturating_mul(itemsize),
@@ -211,15 +210,7 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
     let (label, in_chunks) = (source.label().to_owned(), source.as_chunks().is_some());
     let known = OperandReads { label, reading, in_chunks, piece: None, bytes, times: 1.0 };
     // places that are read for several places of the output
-    let again = match (&access.feeds, access.view()) {
-        (Feeds::Segments(axes), Some(view)) => {
-            let of_axis = |(axis, dim): (&Segments, usize)| (axis.places_read() as f64 / dim.max(1) as f64).max(1.0);
-            // all items that are counted are one axis
-            let dims = if axes.len() == view.shape().len() { view.shape() } else { vec![view.items()] };
-            axes.iter().zip(dims).map(of_axis).product()
-        }
-        _ => 1.0,
-    };
+    let again: f64 = segments.iter().map(|&[read, dim]| (read as f64 / dim.max(1) as f64).max(1.0)).product();
     let (Some(view), OperandReading::Along | OperandReading::Across) = (access.view(), reading) else { return known };
     if let Some(chunks) = source.as_chunks() {
         let chunk = (product(chunks.grid()) as u64).saturating_mul(itemsize);

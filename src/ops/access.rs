@@ -135,6 +135,15 @@ impl<'a> Access<'a> {
         Some(axes.iter().map(|axis| axis.map_or(1, side)).collect())
     }
 
+    /// Returns for each axis whose places [segments](Feeds::Segments) take how many they read for the whole output, and how many
+    /// it has. All items that are counted are one axis. There is no axis where the operand feeds the output otherwise.
+    pub fn places_read(&self) -> Vec<[usize; 2]> {
+        let (Feeds::Segments(axes), Some(view)) = (&self.feeds, self.view()) else { return Vec::new() };
+        let is_counted = matches!(self.pattern, Pattern::Counted { .. });
+        let dims = if is_counted { vec![view.items()] } else { view.shape() };
+        axes.iter().zip(dims).map(|(axis, dim)| [axis.places_read(), dim]).collect()
+    }
+
     /// Returns whether [segments](Feeds::Segments) take most of the operand and read it apart: rows of fewer than `bytes` bytes in
     /// several pieces, or places of the first axis so often that all of the operand is less than what they read.
     pub fn reads_apart(&self, bytes: usize) -> bool {
@@ -144,7 +153,7 @@ impl<'a> Access<'a> {
         if axes.len() != shape.len() {
             return false;
         }
-        let read = axes.iter().zip(&shape).map(|(axis, &dim)| axis.places_read().min(dim));
+        let read = self.places_read().into_iter().map(|[read, dim]| read.min(dim));
         let is_most = read.product::<usize>() > view.items() / 2;
         let is_in_pieces = |(at, axis): (usize, &Segments)| {
             let row = shape[at..].iter().product::<usize>().saturating_mul(self.source.dtype().itemsize());
