@@ -99,7 +99,7 @@
 //! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |
 //! | `report/` | JSON, tables and colour for `diff` and `info` | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
-//! | `layout/` | axes, views of storage, windows, the loop that copies, gathering | `parallel` |
+//! | `layout/` | axes, views of storage, windows, segments of axes, the loop that copies, gathering | `parallel` |
 //! | `parallel.rs` | threads, which start nowhere else | `memory` |
 //! | `memory.rs` | allocations that return an error where there is no memory | `error` |
 //! | `error.rs` | the one type of error | |
@@ -125,6 +125,7 @@
 //! | sink | what takes the windows of an output |
 //! | box | a range of places on each axis of a tensor |
 //! | window | a box of the output that is filled and handed to a sink at a time |
+//! | segment | some places of an axis of an output: places of an axis of the data in either direction, one of them several times, or places that are filled |
 //! | region | what an operator fills at a time: a window, or a run of items that may begin and end within rows |
 //! | unit | a box that is stored as one value under one key, such as a chunk, or a shard of many chunks |
 //! | grain | the smallest box that can be read: a chunk that is unpacked as a whole, or a page of a file |
