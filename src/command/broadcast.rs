@@ -46,7 +46,7 @@ impl Broadcast {
     /// Resolves the shape and writes DATA repeated to it.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let list = |list, option| operation.reader.index_list(list, option, Some(1));
+        let list = |list, option| operation.reader.index_list(list, option);
         let shape = list(&self.shape, "--shape")?;
         let (title, rule) = match &self.axes {
             Some(axes) => ("broadcast (OpenVINO Broadcast-3, explicit)", BroadcastRule::Axes(list(axes, "--axes")?)),

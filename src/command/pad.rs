@@ -71,7 +71,7 @@ impl Pad {
         let (mode, fill) = (self.mode, self.fill.as_deref());
         ensure!(fill.is_none() || mode == PadMode::Constant, "--fill: only --mode constant adds it");
         let operation = Operation::begin(io, &self.data, None, &self.options)?.filled_with(fill);
-        let list = |list, option| operation.reader.index_list(list, option, Some(1));
+        let list = |list, option| operation.reader.index_list(list, option);
         let (before, after) = (list(&self.before, "--before")?, list(&self.after, "--after")?);
         let axes = self.axes.as_ref().map(|axes| list(axes, "--axes")).transpose()?;
         operation.open()?.run("pad (ONNX Pad, OpenVINO Pad-12)", &Call::Pad { before, after, axes, mode })

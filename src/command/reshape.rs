@@ -130,7 +130,7 @@ impl Reshape {
 
     /// Returns the shape that the options name; lists may lie in files.
     fn new_shape(&self, reader: &OperandReader<'_>) -> Result<NewShape> {
-        let list = |list, option| reader.index_list(list, option, Some(1));
+        let list = |list, option| reader.index_list(list, option);
         Ok(match (&self.shape, &self.squeeze, &self.unsqueeze, &self.flatten) {
             (Some(dims), ..) if self.allow_zero => NewShape::DimsWithZero(list(dims, "--shape")?),
             (Some(dims), ..) => NewShape::Dims(list(dims, "--shape")?),

@@ -42,9 +42,9 @@ impl Roll {
     /// Resolves the shifts and writes DATA with its places moved.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let list = |list, option, rank| operation.reader.index_list(list, option, rank);
-        let shift = list(&self.shift, "--shift", None)?;
-        let axes = self.axes.as_ref().map(|axes| list(axes, "--axes", None)).transpose()?;
+        let list = |list, option| operation.reader.number_or_list(list, option);
+        let shift = list(&self.shift, "--shift")?;
+        let axes = self.axes.as_ref().map(|axes| list(axes, "--axes")).transpose()?;
         operation.open()?.run("roll (OpenVINO Roll-7)", &Call::Roll { shift, axes })
     }
 }

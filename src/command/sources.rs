@@ -24,6 +24,7 @@ use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::{Format, Unchangeable};
+use crate::layout::axis::BeyondInt64;
 use crate::ops::fill::Limits;
 use crate::ops::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
@@ -262,7 +263,7 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`axis`](Self::axis).
     pub(super) fn axis_of(&self, list: &IndexList, option: &str) -> Result<i64> {
-        match self.index_list(list, option, None)?[..] {
+        match self.number_or_list(list, option)?[..] {
             [axis] => Ok(axis),
             ref other => bail!("{option}: {} integers, expected one", other.len()),
         }
@@ -276,22 +277,39 @@ impl<'a> OperandReader<'a> {
         if let Some(at) = &options.at {
             return Ok(at.args.clone());
         }
-        let list =
-            |list: &Option<_>, option| list.as_ref().map(|list| self.index_list(list, option, Some(1))).transpose();
-        let start = list(&options.start, "--start")?.unwrap_or_default();
-        let stop = list(&options.stop, "--stop")?.unwrap_or_default();
-        let (step, axes) = (list(&options.step, "--step")?, list(&options.axes, "--axes")?);
+        let list = |list: &Option<_>, option, beyond| {
+            list.as_ref().map(|list| self.integers_of(list, option, 1, beyond)).transpose()
+        };
+        let bounds = |bounds, option| list(bounds, option, BeyondInt64::Clamped);
+        let start = bounds(&options.start, "--start")?.unwrap_or_default();
+        let stop = bounds(&options.stop, "--stop")?.unwrap_or_default();
+        let step = bounds(&options.step, "--step")?;
+        let axes = list(&options.axes, "--axes", BeyondInt64::Refused)?;
         SliceArgs::new(&start, &stop)
             .and_then(|args| step.map_or(Ok(args.clone()), |steps| args.with_steps(&steps)))
             .and_then(|args| axes.map_or(Ok(args.clone()), |axes| args.with_axes(&axes)))
             .map_err(of_option)
     }
 
-    /// Returns the integers of an option: the list itself, or what a file holds, which has `rank` axes if that is given.
+    /// Returns the integers of an option: the list itself, or those of a file of one axis.
     ///
     /// # Errors
-    /// A file that holds anything else.
-    pub(super) fn index_list(&self, list: &IndexList, option: &str, rank: Option<usize>) -> Result<Vec<i64>> {
+    /// A file that holds anything else, or an integer beyond int64.
+    pub(super) fn index_list(&self, list: &IndexList, option: &str) -> Result<Vec<i64>> {
+        self.integers_of(list, option, 1, BeyondInt64::Refused)
+    }
+
+    /// Returns the integers of an option as [`index_list`](Self::index_list) does. A file may also hold one integer without
+    /// an axis.
+    ///
+    /// # Errors
+    /// A file that holds anything else, or an integer beyond int64.
+    pub(super) fn number_or_list(&self, list: &IndexList, option: &str) -> Result<Vec<i64>> {
+        self.integers_of(list, option, 0, BeyondInt64::Refused)
+    }
+
+    /// Returns the integers of an option; a file of them has at least `min_rank` axes and at most one.
+    fn integers_of(&self, list: &IndexList, option: &str, min_rank: usize, beyond: BeyondInt64) -> Result<Vec<i64>> {
         let path = match list {
             IndexList::List(list) => return Ok(list.clone()),
             IndexList::File(path) => path,
@@ -307,10 +325,11 @@ impl<'a> OperandReader<'a> {
             _ => error.into(),
         })?;
         let tensor = Member::chosen(input.into())?.integers(&label)?;
-        if rank.is_some_and(|rank| rank != tensor.shape().len()) {
-            bail!("{}: shape {:?}, expected 1 axis", tensor.label(), tensor.shape());
+        if !(min_rank..=1).contains(&tensor.shape().len()) {
+            let expected = if min_rank == 0 { "one integer or 1 axis" } else { "1 axis" };
+            bail!("{}: shape {:?}, expected {expected}", tensor.label(), tensor.shape());
         }
-        all_integers(&tensor).map_err(|error| match error.subject() {
+        all_integers(&tensor, beyond).map_err(|error| match error.subject() {
             Subject::Indices => anyhow!("{}: {}", tensor.label(), error.message()),
             _ => error.into(),
         })

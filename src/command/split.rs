@@ -64,7 +64,7 @@ impl Split {
         let destination = Destination::of_several(reader.run, output)?;
         let into = match (self.parts, &self.lengths) {
             (Some(parts), _) => SplitInto::Parts(parts),
-            (None, Some(lengths)) => SplitInto::Lengths(reader.index_list(lengths, "--lengths", Some(1))?),
+            (None, Some(lengths)) => SplitInto::Lengths(reader.index_list(lengths, "--lengths")?),
             (None, None) => unreachable!("the grammar requires one of them"),
         };
         let axis = reader.axis(&self.axis)?;

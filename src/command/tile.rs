@@ -37,7 +37,7 @@ impl Tile {
     /// Resolves the numbers of repetitions and writes DATA repeated.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let repeats = operation.reader.index_list(&self.repeats, "--repeats", Some(1))?;
+        let repeats = operation.reader.index_list(&self.repeats, "--repeats")?;
         operation.open()?.run("tile (ONNX Tile, OpenVINO Tile-1)", &Call::Tile { repeats })
     }
 }

@@ -45,7 +45,7 @@ impl Transpose {
     /// Resolves the axes and writes DATA with its axes in their order.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let list = |list| operation.reader.index_list(list, "--axes", Some(1));
+        let list = |list| operation.reader.index_list(list, "--axes");
         let axes = self.axes.as_ref().map(list).transpose()?;
         operation.open()?.run("transpose (ONNX Transpose, OpenVINO Transpose-1)", &Call::Transpose { axes })
     }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result, Subject};
 use crate::format::onnx::model::AttributeValue;
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
+use crate::layout::axis::BeyondInt64;
 use crate::ops::call::Operands;
 use crate::ops::indexed::all_integers;
 use crate::storage::source::Source;
@@ -117,6 +118,17 @@ impl<'c> CaseInputs<'c> {
         Ok(Some(list_of(source, 1)?))
     }
 
+    /// Returns the bounds or steps of slices in the next input; `None` if it is left out. They are clamped at any size.
+    pub(super) fn optional_bounds(&mut self, label: &'static str) -> Made<Option<Vec<i64>>> {
+        let Some(source) = self.optional(label)? else { return Ok(None) };
+        Ok(Some(integers_of(source, 1, BeyondInt64::Clamped)?))
+    }
+
+    /// Returns the bounds or steps of slices in the next input, which the operator must have.
+    pub(super) fn bounds(&mut self, label: &'static str) -> Made<Vec<i64>> {
+        Ok(self.optional_bounds(label)?.ok_or_else(|| missing(label))?)
+    }
+
     /// Returns the numbers of the next input, a list that the operator must have.
     pub(super) fn list(&mut self, label: &'static str) -> Made<Vec<i64>> {
         Ok(self.optional_list(label)?.ok_or_else(|| missing(label))?)
@@ -124,7 +136,7 @@ impl<'c> CaseInputs<'c> {
 
     /// Returns the one number of the next input, a tensor of one item.
     pub(super) fn number(&mut self, label: &'static str) -> Made<i64> {
-        match all_integers(&self.indices(label)?)?[..] {
+        match list_of(self.tensor(label)?, 0)?[..] {
             [one] => Ok(one),
             ref other => {
                 let message = format!("{label} has {} numbers, expected one", other.len());
@@ -213,12 +225,16 @@ pub(super) fn missing(what: &'static str) -> Error {
 
 /// Returns the numbers of an input that has one axis, or none if `least` is 0.
 pub(super) fn list_of(source: Source, least: usize) -> Result<Vec<i64>> {
+    integers_of(source, least, BeyondInt64::Refused)
+}
+
+fn integers_of(source: Source, least: usize, beyond: BeyondInt64) -> Result<Vec<i64>> {
     let source = check_integers(source)?;
     if !(least..=1).contains(&source.shape().len()) {
         let message = format!("{} has shape {:?}, expected one axis", source.label(), source.shape());
         return Err(Error::new(Subject::Argument("inputs"), message));
     }
-    all_integers(&source)
+    all_integers(&source, beyond)
 }
 
 /// Refuses an index tensor that holds no integers, also if it has no items.

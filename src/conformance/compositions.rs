@@ -123,8 +123,8 @@ impl CaseInputs<'_> {
 
     /// Takes what StridedSlice does with the axes of the data one by one.
     fn entries(&mut self) -> Made<Vec<Entry>> {
-        let (begin, end) = (self.list("begin")?, self.list("end")?);
-        let stride = self.optional_list("stride")?.unwrap_or_else(|| vec![1; begin.len()]);
+        let (begin, end) = (self.bounds("begin")?, self.bounds("end")?);
+        let stride = self.optional_bounds("stride")?.unwrap_or_else(|| vec![1; begin.len()]);
         if [end.len(), stride.len()] != [begin.len(); 2] {
             return refuse(format!("{begin:?}, {end:?} and {stride:?}, expected as many numbers"));
         }

@@ -257,15 +257,15 @@ impl CaseInputs<'_> {
 
     /// Takes the slices of OpenVINO's operators.
     fn slices(&mut self) -> Made<SliceArgs> {
-        let args = SliceArgs::new(&self.list("start")?, &self.list("stop")?)?.with_steps(&self.list("step")?)?;
+        let args = SliceArgs::new(&self.bounds("start")?, &self.bounds("stop")?)?.with_steps(&self.bounds("step")?)?;
         with_axes(args, self.optional_list("axes")?)
     }
 
     /// Takes the slices of ONNX's Slice from version 10 on, whose steps may be left out.
     fn slices_by_inputs(&mut self) -> Made<SliceArgs> {
-        let args = SliceArgs::new(&self.list("start")?, &self.list("stop")?)?;
+        let args = SliceArgs::new(&self.bounds("start")?, &self.bounds("stop")?)?;
         let axes = self.optional_list("axes")?;
-        let args = self.optional_list("steps")?.map_or(Ok(args.clone()), |steps| args.with_steps(&steps))?;
+        let args = self.optional_bounds("steps")?.map_or(Ok(args.clone()), |steps| args.with_steps(&steps))?;
         with_axes(args, axes)
     }
 

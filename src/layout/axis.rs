@@ -19,6 +19,15 @@ pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
     axis.filter(|&axis| axis < rank)
 }
 
+/// How a list of integers treats one beyond int64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeyondInt64 {
+    /// The integer is an error.
+    Refused,
+    /// The integer becomes the nearest int64. No axis has that many places, so a start or stop means the same as before.
+    Clamped,
+}
+
 /// Start, stop and step of one axis as the user gave them. A missing start or stop has Python's default: the end of the axis
 /// that makes the range the whole axis in the direction of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::arrays::{check_rank, named_axes, slice_of, standard};
 use crate::error::{Error, Subject, counted};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::{Clamping, Span, StepRange, resolve_axis};
+use crate::layout::axis::{BeyondInt64, Clamping, Span, StepRange, resolve_axis};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::memory;
@@ -271,7 +271,7 @@ impl SliceParser {
 
     /// Reads one slice, or a single place where these are taken.
     fn push(&mut self, item: &str) -> Result<(), String> {
-        let range = match integer(item) {
+        let range = match integer(item, BeyondInt64::Refused) {
             Some(Ok(place)) if self.singles == Singles::Taken => {
                 self.places.push((self.ranges.len(), place));
                 let stop = place.checked_add(1).filter(|stop| *stop != 0);
@@ -288,12 +288,12 @@ impl SliceParser {
 fn range(item: &str) -> Result<StepRange, String> {
     let parts: Vec<&str> = item.split(':').map(str::trim).collect();
     let number = |part: &str| {
-        let value = (!part.is_empty()).then(|| integer(part).ok_or_else(|| format!("'{part}' is not an integer"))?);
-        value.transpose()
+        let value = || integer(part, BeyondInt64::Clamped).ok_or_else(|| format!("'{part}' is not an integer"))?;
+        (!part.is_empty()).then(value).transpose()
     };
     match &parts[..] {
         [""] => Err("a slice is missing between two commas".to_owned()),
-        [one] => match integer(one) {
+        [one] => match integer(one, BeyondInt64::Refused) {
             Some(Ok(-1)) => Err("an integer alone would drop its axis: for -1 use -1:".to_owned()),
             Some(Ok(i64::MAX)) => Err(format!("an integer alone would drop its axis: for {one} use {one}:")),
             Some(Ok(i)) => Err(format!("an integer alone would drop its axis: for {i} use {i}:{}", i + 1)),
@@ -311,9 +311,8 @@ fn range(item: &str) -> Result<StepRange, String> {
     }
 }
 
-/// Reads an integer, `INT_MAX` or `INT_MIN`. Returns `None` if the text is no integer, and an error if it is one beyond
-/// int64.
-pub(crate) fn integer(text: &str) -> Option<Result<i64, String>> {
+/// Reads an integer, `INT_MAX` or `INT_MIN`. Returns `None` if the text is not an integer.
+pub(crate) fn integer(text: &str, beyond: BeyondInt64) -> Option<Result<i64, String>> {
     match text {
         "INT_MAX" => return Some(Ok(i64::MAX)),
         "INT_MIN" => return Some(Ok(i64::MIN)),
@@ -321,7 +320,11 @@ pub(crate) fn integer(text: &str) -> Option<Result<i64, String>> {
     }
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_integer = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    is_integer.then(|| text.parse().map_err(|_| format!("{text} is beyond int64")))
+    is_integer.then(|| match (text.parse(), beyond) {
+        (Ok(number), _) => Ok(number),
+        (Err(_), BeyondInt64::Refused) => Err(format!("{text} is beyond int64")),
+        (Err(_), BeyondInt64::Clamped) => Ok(if text.starts_with('-') { i64::MIN } else { i64::MAX }),
+    })
 }
 
 /// Refuses a list that has not as many entries as there are starts.

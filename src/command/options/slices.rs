@@ -9,6 +9,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueHint};
 
 use crate::error::Error;
+use crate::layout::axis::BeyondInt64;
 use crate::ops::slice::{SliceArgs, integer};
 
 /// A list of integers on the command line: `0,1`, `[0,1]`, or the path of the tensor that holds it.
@@ -23,10 +24,15 @@ pub(crate) enum IndexList {
 impl IndexList {
     /// Returns clap's parser of such an argument.
     pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
-        OsStringValueParser::new().try_map(Self::parse)
+        OsStringValueParser::new().try_map(|text| Self::parse(text, BeyondInt64::Refused))
     }
 
-    fn parse(text: OsString) -> Result<Self, String> {
+    /// Returns clap's parser of a list of integers of any size.
+    fn clamping_parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().try_map(|text| Self::parse(text, BeyondInt64::Clamped))
+    }
+
+    fn parse(text: OsString, beyond: BeyondInt64) -> Result<Self, String> {
         let Some(typed) = text.to_str() else { return Ok(Self::File(text.into())) };
         let trimmed = typed.trim();
         let inner = trimmed.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
@@ -34,7 +40,7 @@ impl IndexList {
         if list.is_empty() {
             return Ok(Self::List(Vec::new()));
         }
-        let numbers: Option<Vec<_>> = list.split(',').map(|item| integer(item.trim())).collect();
+        let numbers: Option<Vec<_>> = list.split(',').map(|item| integer(item.trim(), beyond)).collect();
         match numbers {
             Some(numbers) => numbers.into_iter().collect::<Result<_, _>>().map(Self::List),
             None if trimmed.starts_with('[') => {
@@ -74,17 +80,17 @@ impl<T: FromStr<Err = Error>> FromStr for At<T> {
 pub(crate) struct SliceOptions {
     /// The first place on each axis: 0,1 or [0,1] or a file
     ///
-    /// A list of integers such as 0,1 or [0,-1], or the path of a 1-D integer tensor. INT_MAX and INT_MIN are the
-    /// extremes of int64. An empty value (--start=) is the empty list.
-    #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "stop", value_hint = ValueHint::FilePath)]
+    /// A list of integers such as 0,1 or [0,-1], or the path of a 1-D integer tensor. Integers of any size are clamped to the
+    /// axis; INT_MAX and INT_MIN are the extremes of int64. An empty value (--start=) is the empty list.
+    #[arg(long, value_name = "I", value_parser = IndexList::clamping_parser(), requires = "stop", value_hint = ValueHint::FilePath)]
     pub start: Option<IndexList>,
     /// The place before which to stop on each axis, like --start
     ///
     /// INT_MAX is the end of any axis. With a negative step, INT_MIN includes the first place.
-    #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "I", value_parser = IndexList::clamping_parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub stop: Option<IndexList>,
     /// The step from one place to the next on each axis, like --start [default: 1 for each]
-    #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "I", value_parser = IndexList::clamping_parser(), requires = "start", value_hint = ValueHint::FilePath)]
     pub step: Option<IndexList>,
     /// The axes of --start, --stop and --step, in the same notation [default: 0,1,..]
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), requires = "start", value_hint = ValueHint::FilePath)]
@@ -127,7 +133,10 @@ mod tests {
             ("1,", Ok(IndexList::File("1,".into()))),
         ];
         for (text, expected) in rows {
-            assert_eq!(IndexList::parse(text.into()), expected, "{text}");
+            assert_eq!(IndexList::parse(text.into(), BeyondInt64::Refused), expected, "{text}");
+        }
+        for (text, number) in [("18446744073709551616", i64::MAX), ("[-9223372036854775809]", i64::MIN)] {
+            assert_eq!(IndexList::parse(text.into(), BeyondInt64::Clamped), list(&[number]), "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::resolve::{Index, TupleResolver, with_integers};
 use crate::error::{Error, Result};
 use crate::item::dtype::Kind;
+use crate::layout::axis::BeyondInt64;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
@@ -66,14 +67,17 @@ pub(super) fn collect<C: Send>(
 /// Returns all integers of a tensor, in C order.
 ///
 /// # Errors
-/// One beyond int64; of reading.
-pub fn all_integers(tensor: &Source) -> Result<Vec<i64>> {
+/// An integer beyond int64, if that is refused; reading fails.
+pub fn all_integers(tensor: &Source, beyond: BeyondInt64) -> Result<Vec<i64>> {
     let mut list = Vec::new();
     each_window(tensor, &mut |_, kind, bytes| {
         with_integers!(kind, bytes, |words, read| {
             for &word in words {
                 let number = read(word);
-                list.push(number.to_i64().ok_or_else(|| Error::beyond_int64(&number))?);
+                list.push(match beyond {
+                    BeyondInt64::Refused => number.to_i64().ok_or_else(|| Error::beyond_int64(&number))?,
+                    BeyondInt64::Clamped => number.saturating_i64(),
+                });
             }
             Ok(())
         })
@@ -164,6 +168,6 @@ mod tests {
         let meta = Meta { order: Order::Fortran, ..Meta::new(int64, vec![40, 1000]) };
         let tensor = Source::stored(meta, Arc::new(MemoryBytes::new(numbers)), 0, "INDICES".to_owned()).unwrap();
         let expected: Vec<i64> = (0..40_000).map(|n| n % 1000 * 40 + n / 1000).collect();
-        assert_eq!(all_integers(&tensor).unwrap(), expected);
+        assert_eq!(all_integers(&tensor, BeyondInt64::Refused).unwrap(), expected);
     }
 }
