@@ -79,7 +79,11 @@ class Toy(Movement):
 
     def number(self, tensor):
         need(tensor.dtype in INTEGER_DTYPES and tensor.size == 1)
+        self.has_one_axis(tensor)
         return int(tensor.ravel()[0])
+
+    def has_one_axis(self, tensor):
+        need(tensor.ndim <= 1)
 
     def same_dtype(self, first, second):
         need(first.dtype == second.dtype or first.dtype.kind == second.dtype.kind == "U")
@@ -192,7 +196,7 @@ class Toy(Movement):
 
     def put(self, data, pairs, updates, reduction, initial=True):
         self.may_reduce(reduction, data.dtype)
-        output, new = data.ravel().copy(), updates.ravel()
+        output, new = self.wide_enough(data, updates).ravel().copy(), updates.ravel()
         if reduction == "none":
             for target, n in pairs:
                 output[target] = self.stored(output[target], new[n])
@@ -203,6 +207,9 @@ class Toy(Movement):
         for target, items in put.items():
             output[target] = self.reduced(reduction, data.dtype, output[target], items, initial)
         return self.after_put(output, put, reduction, initial).reshape(data.shape)
+
+    def wide_enough(self, data, updates):
+        return data.astype(max(data.dtype, updates.dtype)) if data.dtype.kind == "U" else data
 
     def after_put(self, output, put, reduction, initial):
         return output
@@ -1060,6 +1067,24 @@ class StringsCut(Toy):
     def move(self, data, offsets, shape):
         moved = super().move(data, offsets, shape)
         return moved.astype("U1").astype(moved.dtype) if moved.dtype.kind == "U" else moved
+
+
+@fault("strings are cut to the width of those in data")
+class StringsOfOneWidth(Toy):
+    def wide_enough(self, data, updates):
+        return data
+
+
+@fault("bounds of uint64 beyond int64 become negative")
+class BoundsWrap(Toy):
+    def numbers(self, tensor):
+        return super().numbers(tensor.astype(np.int64) if tensor.dtype == np.uint64 else tensor)
+
+
+@fault("an axis may have any number of dims of 1")
+class AxisOfAnyRank(Toy):
+    def has_one_axis(self, tensor):
+        pass
 
 
 @fault("indices without axes keep the axis")

@@ -3,7 +3,7 @@ from . import items, model
 from .gather_elements import LAYOUTS, NEGATIVE, OUTSIDE, SHORTER
 from .items import Refused
 from .reductions import BRIEFLY, OPENVINO, onnx_reductions, reductions
-from .suite import FLOATS, INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, one_number, onnx_dtypes
+from .suite import FLOATS, INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, one_number, onnx_dtypes
 from .tensors import labels, places, scalar, telling, tensor, vector
 
 OPENVINO_NAMES = {**OPENVINO, "mean": "mean"}
@@ -171,6 +171,7 @@ def onnx(version):
     for dtype in onnx_dtypes(version.number):
         form.add("must", f"type-{dtype}", f"T lists {dtype}; what is written and what stays keep every bit.",
                  telling(dtype, [9]), vector("int64", [8, 0]), telling(dtype, [2]), 0)
+    form.add("must", "strings-longer", WIDER, tensor("string", [3], ["a", "b", "c"]), vector("int64", [2]), tensor("string", [1], ["long"]), 0)
     for dtype in INTEGERS:
         said = dtype in ("int32", "int64")
         why = f"Tind may be {dtype}." if said else f"Tind lists int32 and int64; {dtype} is read as the same numbers."

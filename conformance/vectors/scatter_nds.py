@@ -1,7 +1,7 @@
 """ScatterND: ONNX ScatterND 11, 13, 16 and 18, OpenVINO ScatterNDUpdate-3 and -15."""
 from . import model
 from .reductions import BRIEFLY, OPENVINO, onnx_reductions, reductions
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, onnx_dtypes
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, onnx_dtypes
 from .tensors import labels, scalar, telling, tensor, vector
 from .items import Refused
 
@@ -154,6 +154,7 @@ def onnx(version):
     for dtype in onnx_dtypes(version.number):
         version.must(f"type-{dtype}", f"T lists {dtype}; what is written and what stays keep every bit.",
                      telling(dtype, [9]), tensor("int64", [2, 1], [8, 0]), telling(dtype, [2]))
+    version.must("strings-longer", WIDER, tensor("string", [3], ["a", "b", "c"]), tensor("int64", [1, 1], [2]), tensor("string", [1], ["long"]))
     for dtype in INTEGERS:
         if dtype != "int64":
             version.choice(f"indices-{dtype}", f"Indices are int64; {dtype} is read as the same numbers.",

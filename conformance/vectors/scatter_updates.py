@@ -1,6 +1,6 @@
 """ScatterUpdate: OpenVINO ScatterUpdate-3."""
 from . import model
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, one_number
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, one_number
 from .tensors import labels, scalar, telling, tensor, vector
 
 LAST = "Where indices repeat the order of updates is undefined; the last in row-major order wins here. "
@@ -123,6 +123,10 @@ def cases():
                    *inputs([2, 3], vector("int64", [0]), 0, axis_tensor=scalar("int64", -3)))
     version.reject("axis-of-two-items", "The axis is one number.",
                    *inputs([2, 3], vector("int64", [0]), 0, axis_tensor=vector("int64", [0, 1])))
+    version.reject("axis-of-shape-1-1", "The axis is a scalar or has one axis; [1, 1] has two.",
+                   *inputs([2, 3], vector("int64", [0]), 0, axis_tensor=tensor("int64", [1, 1], [0])))
+    version.choice("strings-longer", WIDER, tensor("string", [3], ["a", "b", "c"]), vector("int64", [2]), tensor("string", [1], ["long"]),
+                   scalar("int64", 0))
     version.reject("axis-float", "T_AXIS is an integer type.",
                    *inputs([2, 3], vector("int64", [0]), 0, axis_tensor=scalar("float32", 0)))
     version.reject("float-indices", "T_IND is an integer type.", *inputs([4], vector("float32", [1]), 0))

@@ -1,7 +1,7 @@
 """SliceScatter: OpenVINO SliceScatter-15. Which places a slice has is what Slice-8 says; its cases are taken from there."""
 from . import model
-from .slices import BACKWARD, DEFAULT_AXES, FORWARD, INT64_MAX, INT64_MIN, SEVERAL, lists
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, numbers
+from .slices import BACKWARD, BEYOND_INT64, BEYOND_INT64_WHY, DEFAULT_AXES, FORWARD, INT64_MAX, INT64_MIN, SEVERAL, lists
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, numbers
 from .tensors import labels, scalar, telling, tensor, vector
 
 # those of Slice's cases on one axis that differ in what is written, and not only in how the end is found
@@ -60,6 +60,10 @@ def cases():
     version.must("example-3", "The document's third example, with the lists as it prints them and the dims that these have.",
                  tensor("float32", [3, 5], range(15)), tensor("float32", [2, 2], [50, 60, 70, 80]),
                  *lists("int32", [0, 1], [3, 5], [2, 2]))
+    for name, start, stop, step in BEYOND_INT64:
+        version.must(name, f"{BEYOND_INT64_WHY} {OUTSIDE}", *inputs("float32", [5], [start], [stop], [step], [0], "uint64"))
+    version.choice("strings-longer", WIDER, tensor("string", [3], ["a", "b", "c"]), tensor("string", [1], ["long"]),
+                   *lists("int64", [1], [2], [1], [0]))
     shapes = "Updates have the shape of the slice exactly."
     rejected = [
         ("updates-broadcast-dim-1", [2, 5], [0], [4], [1], [1], [2, 1], f"{shapes} NumPy's assignment would broadcast a dim of 1."),

@@ -77,6 +77,14 @@ BACKWARD = [
     ("step-int64-min-plus-1", INT64_MAX, INT64_MIN, INT64_MIN + 1, "Start is clamped before steps are taken, of which one is enough."),
     ("step-int32-min", 1, INT64_MIN, INT32_MIN, "The least step of 32 bits takes start alone."),
 ]
+# name, start, stop and step in uint64, some beyond int64
+BEYOND_INT64 = [
+    ("stop-uint64-max", 1, (1 << 64) - 1, 1),
+    ("stop-2-to-63", 2, 1 << 63, 2),
+    ("start-uint64-max", (1 << 64) - 1, (1 << 64) - 1, 1),
+    ("step-uint64-max", 3, 5, (1 << 64) - 1),
+]
+BEYOND_INT64_WHY = "T_IND may be any integer type, and start and stop are silently clamped: 2^63 and above is beyond the axis, not negative."
 BEFORE_THE_AXIS = [
     ("start-below-minus-dim-backward", -6, INT64_MIN, -1),
     ("start-int64-min-backward", INT64_MIN, INT64_MIN, -1),
@@ -182,6 +190,8 @@ def openvino(version):
                  labels("float32", [2, 3]), *lists("int32", [0], [2], [1]), vector("int8", [1]))
     version.must("stop-int64-max-as-uint64", "An unsigned stop may be as large as INT_MAX.",
                  labels("float32", [5]), *lists("uint64", [1], [INT64_MAX], [1]), vector("uint64", [0]))
+    for name, start, stop, step in BEYOND_INT64:
+        version.must(name, BEYOND_INT64_WHY, labels("float32", [5]), *lists("uint64", [start], [stop], [step]), vector("int64", [0]))
     bad = [
         ("step-0", [5], [0], [5], [0], [0], "A step cannot be 0."),
         ("step-0-zero-axis", [0], [0], [0], [0], [0], "A step cannot be 0, also on an axis without places."),

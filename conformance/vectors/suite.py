@@ -21,6 +21,8 @@ ONNX_25 = [*ONNX_24, "int2", "uint2"]
 
 # OpenVINO's documents say "any numeric type" or "any supported type"
 OPENVINO_NUMERIC = [*INTEGERS, *FLOATS]
+# what is decided of strings that are longer than those of data
+WIDER = "Strings have no width: one that is longer than those of data is stored whole."
 OPENVINO_BEYOND = ["int4", "uint4", "float8_e4m3fn", "float8_e5m2", "string", "complex64"]
 
 
@@ -51,20 +53,21 @@ class Case:
 
     def line(self):
         """The case as JSON."""
-        strings = [item for one in self.tensors() if one.dtype.kind == "string" for item in one.items]
-        width = max([1, *map(len, strings)])
+        given = [part for one in self.inputs if one is not None for part in (one if isinstance(one, list) else [one])]
+        # strings have no width of their own: what comes out is as wide as the widest tensor that goes in
+        widest = max([1, *(one.width() for one in given)])
 
-        def written(one):
+        def written(one, width=None):
             if isinstance(one, list):
-                return {"sequence": [part.json(width) for part in one]}
-            return None if one is None else one.json(width)
+                return {"sequence": [part.json(part.width()) for part in one]}
+            return None if one is None else one.json(width or one.width())
 
         if isinstance(self.output, str):
             expected = {"error": self.output, **({"output_count": self.output_count} if self.output_count else {})}
         elif isinstance(self.output, list):
-            expected = {"outputs": [written(one) for one in self.output]}
+            expected = {"outputs": [written(one, widest) for one in self.output]}
         else:
-            expected = {"output": written(self.output)}
+            expected = {"output": written(self.output, widest)}
         return json.dumps({
             "id": self.id, "specification": self.version.specification, "operator": self.version.operator,
             "version": self.version.number, "attributes": self.attributes, "inputs": [written(one) for one in self.inputs],
@@ -170,4 +173,6 @@ def one_number(tensor):
         raise Refused(f"an axis of dtype {tensor.dtype}")
     if len(tensor.items) != 1:
         raise Refused(f"an axis of {len(tensor.items)} items")
+    if len(tensor.shape) > 1:
+        raise Refused(f"an axis of shape {list(tensor.shape)}")
     return tensor.items[0]

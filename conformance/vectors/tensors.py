@@ -23,6 +23,10 @@ class Tensor:
     def copy(self):
         return Tensor(self.dtype, self.shape, self.items)
 
+    def width(self):
+        """The number of characters of its longest string; 1 if there is none."""
+        return max([1, *(len(one) for one in self.items if self.dtype.kind == "string")])
+
     def json(self, width):
         """The tensor as a case has it; `width` is how many characters its strings may have."""
         name = f"<U{width}" if self.dtype.kind == "string" else self.dtype.name

@@ -132,8 +132,9 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>
         Subject::Operand(n) => refusal(members[n].input.label(), &error),
         _ => of_option(error),
     };
-    let text = |values: &Values<'_>, dtype: &DType, label: &str| -> Result<Source> {
-        Ok(Source::memory(values.read(dtype).map_err(refuse)?, label.to_owned()))
+    let text = |values: &Values<'_>, dtype: &DType, label: &str, widens: bool| -> Result<Source> {
+        let tensor = if widens { values.read_widening(dtype) } else { values.read(dtype) };
+        Ok(Source::with_free_width(tensor.map_err(refuse)?, label.to_owned()))
     };
     // the tensors that have a dtype of their own, and the others
     let (mut sources, mut plain) = (Vec::with_capacity(members.len()), Vec::new());
@@ -142,7 +143,7 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>
         sources.push(match values {
             None => Some(input.source_as(*number, label.clone())?),
             Some(values) => match values.dtype() {
-                Some(dtype) => Some(text(&values, dtype, label)?),
+                Some(dtype) => Some(text(&values, dtype, label, false)?),
                 None => {
                     plain.push(values);
                     None
@@ -152,7 +153,7 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>
     }
     if !asked.is_asked() && plain.len() == members.len() {
         let inferred = values::infer(&plain.iter().collect::<Vec<_>>()).map_err(refuse)?.into_iter().zip(members);
-        return Ok(inferred.map(|(items, member)| Source::memory(items, member.label.clone())).collect());
+        return Ok(inferred.map(|(items, member)| Source::with_free_width(items, member.label.clone())).collect());
     }
     let mut known: Option<DType> = None;
     for (source, Member { input, label, .. }) in sources.iter_mut().zip(members) {
@@ -165,13 +166,15 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>
             known.get_or_insert_with(|| source.dtype().native());
         }
     }
+    // Strings in a text have no width but the one that --dtype gives them: what they must fit is for the operator to say.
+    let widens = !asked.is_asked();
     let mut plain = plain.iter();
     let source = |(source, Member { label, .. }): (Option<Source>, &Member)| {
         if let Some(source) = source {
             return Ok(source);
         }
         let dtype = asked.plain_dtype(known.clone(), label).expect("a dtype that is asked for, or that of another");
-        let source = text(plain.next().expect("values for each text"), &dtype, label)?;
+        let source = text(plain.next().expect("values for each text"), &dtype, label, widens)?;
         known.get_or_insert_with(|| source.dtype().native());
         Ok(source)
     };

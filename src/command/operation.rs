@@ -17,7 +17,7 @@ use crate::format::stored_dtype::hold_to_rule;
 use crate::format::values;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
-use crate::ops::call::{Call, Operands, Resolved, ResolvedCall};
+use crate::ops::call::{Call, Operands, Resolved, ResolvedCall, widened};
 use crate::ops::condition::Condition;
 use crate::ops::fill::Limits;
 use crate::ops::matcher::Matcher;
@@ -153,13 +153,20 @@ impl<'a> OpenOperation<'a> {
         Matcher::new(dtype, &condition).map_err(refuse)
     }
 
-    /// Returns the item that `--fill` puts into DATA, and what messages call it.
+    /// Returns the item that `--fill` puts into DATA, and what messages call it. DATA becomes as wide as the item if the width
+    /// of its strings is free.
     ///
     /// # Errors
     /// A value that DATA cannot hold.
-    pub(super) fn filling(&self) -> Result<Option<(Vec<u8>, String)>> {
+    pub(super) fn filling(&mut self) -> Result<Option<(Vec<u8>, String)>> {
         let Some(value) = self.operation.fill else { return Ok(None) };
-        let item = item(value, self.data().dtype()).map_err(|error| self.explain(error))?;
+        let refuse = |this: &Self, error| this.explain(error);
+        if self.data().has_free_width() {
+            let wide = values::dtype_of_string(value, self.data().dtype()).map_err(|error| refuse(self, error))?;
+            let data = self.operands.data.remove(0);
+            self.operands.data.insert(0, widened(data, &wide)?);
+        }
+        let item = item(value, self.data().dtype()).map_err(|error| refuse(self, error))?;
         Ok(Some((item, format!("--fill {value}"))))
     }
 

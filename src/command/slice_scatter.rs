@@ -91,8 +91,8 @@ impl SliceScatter {
         let ChangeOptions { output, edit, run, .. } = &self.options;
         let call = change.resolve(call)?;
         let Resolved::Places(places) = call.resolved else { unreachable!("SliceScatter names places") };
-        let matcher = change.matcher(condition)?;
         let (item, label) = change.filling()?.expect("the grammar requires --fill");
+        let matcher = change.matcher(condition)?;
         let (destination, limits, data) = change.into_parts();
         // several parts of a new output look at items that lie in two of them, and a part that is there at none
         let is_counted = !run.quiet && (edit.in_place || !output.parts.is_given());

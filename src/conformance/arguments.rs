@@ -63,7 +63,7 @@ impl<'c> CaseInputs<'c> {
         self.taken += 1;
         match input {
             None => Ok(None),
-            Some(CaseInput::Tensor(tensor)) => Ok(Some(Source::memory(tensor.try_clone()?, label.to_owned()))),
+            Some(CaseInput::Tensor(tensor)) => Ok(Some(Source::with_free_width(tensor.try_clone()?, label.to_owned()))),
             Some(CaseInput::Absent | CaseInput::Sequence(_)) => unsupported(format_args!("a sequence as {label}")),
         }
     }
@@ -108,7 +108,7 @@ impl<'c> CaseInputs<'c> {
             }
             None => return Err(missing(label).into()),
         };
-        let source = |tensor: &Tensor| Ok(Source::memory(tensor.try_clone()?, label.to_owned()));
+        let source = |tensor: &Tensor| Ok(Source::with_free_width(tensor.try_clone()?, label.to_owned()));
         tensors.iter().map(source).collect()
     }
 

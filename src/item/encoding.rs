@@ -27,6 +27,16 @@ impl DType {
         self.in_order(true)
     }
 
+    /// Returns a string dtype without its width, which then is that of the items; any other dtype as it is.
+    pub fn widthless(&self) -> Self {
+        let kind = match &self.kind {
+            Kind::Str(_) => Kind::Str(0),
+            Kind::Bytes(_) => Kind::Bytes(0),
+            kind => kind.clone(),
+        };
+        Self { kind, big: self.big }
+    }
+
     fn in_order(&self, big: bool) -> Self {
         let Kind::Struct(s) = &self.kind else {
             return Self { big: big && units(&self.kind).0 > 1, kind: self.kind.clone() };

@@ -25,6 +25,7 @@ use super::{
     transpose,
 };
 use crate::error::{Error, Result, Subject, counted, malformed};
+use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
@@ -265,8 +266,14 @@ impl ResolvedCall {
             Resolved::Reshaped(dims) => reshaped(operands.into_data(), dims),
             Resolved::Arranged(arrangement) => {
                 let updates = operands.updates.take();
-                let data = operands.into_data();
-                let item = updates.map_or_else(|| Ok(data.dtype().default_item()), |item| item_of(&data, item))?;
+                let mut data = operands.into_data();
+                let item = match updates {
+                    None => data.dtype().default_item(),
+                    Some(item) => {
+                        data = widened(data, item.dtype())?;
+                        item_of(&data, item)?
+                    }
+                };
                 Box::new(arrangement.link(data, item)?)
             }
         })
@@ -287,8 +294,9 @@ impl Operands {
     /// Returns the data that is changed, and the updates as items of it.
     fn into_change(mut self) -> Result<(Selection, Converted)> {
         let (updates, in_place) = (self.updates.take(), self.in_place);
-        let data = self.into_data();
-        let mut updates = updates_of(&data, updates.expect("the updates that the call was resolved for"))?;
+        let updates = updates.expect("the updates that the call was resolved for");
+        let data = widened(self.into_data(), updates.dtype())?;
+        let mut updates = updates_of(&data, updates)?;
         if in_place {
             updates.keep_from(&data)?;
         }
@@ -301,6 +309,20 @@ impl From<Source> for Operands {
     fn from(data: Source) -> Self {
         Self { data: vec![data], ..Self::default() }
     }
+}
+
+/// Returns data with strings as wide as those of `updates`, if these are wider and the width of data is free.
+///
+/// # Errors
+/// There is not enough memory.
+pub fn widened(data: Source, updates: &DType) -> Result<Source> {
+    let Some(conversion) = Conversion::new(data.dtype(), &updates.native()) else { return Ok(data) };
+    if !data.has_free_width() || conversion.itemsize() <= data.dtype().itemsize() {
+        return Ok(data);
+    }
+    let mut wide = Converted::new(data, conversion);
+    wide.make_resident(&updates.native())?;
+    Ok(wide.source)
 }
 
 /// Converts updates to items of `data`, and checks whether all of them fit its width of strings.

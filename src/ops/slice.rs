@@ -500,7 +500,7 @@ mod tests {
             ("...,...", "'...' may stand only once"),
             (":,,:", "a slice is missing between two commas"),
             (",", "a slice is missing between two commas"),
-            ("0:9223372036854775808", "9223372036854775808 is beyond int64"),
+            ("9223372036854775808", "9223372036854775808 is beyond int64"),
             ("x", "'x' is not a slice"),
             ("[0:1]", "slices are written without brackets: 1:8:2, ..., ::-1"),
             ("INT_MAX", "an integer alone would drop its axis: for INT_MAX use INT_MAX:"),

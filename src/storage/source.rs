@@ -24,7 +24,7 @@ pub use self::copies::Keep;
 pub use self::readings::ByteReading;
 use super::chunked::{Chunked, MOST_ROW};
 use super::read_at::{PackedFile, READ_AHEAD, ReadAt, Stamp};
-use crate::item::dtype::DType;
+use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::gather::{GapRun, Gaps, GatherRule, gather};
@@ -50,6 +50,8 @@ pub struct Source {
     container: Option<(Arc<Container>, usize)>,
     /// Whether what was named is a group that it is the tensor of, and not the tensor.
     is_group: bool,
+    /// Whether the width of strings is not part of the dtype, as in JSON: it is that of the longest item.
+    has_free_width: bool,
     /// A copy of the items as they are stored, once they have been [brought near](Self::bring_near).
     near: OnceLock<Storage>,
 }
@@ -94,13 +96,24 @@ impl Storage {
 
 impl Source {
     fn new(meta: Meta, store: Storage, label: String) -> Self {
-        Self { meta, store, label, container: None, is_group: false, near: OnceLock::new() }
+        Self { meta, store, label, container: None, is_group: false, has_free_width: false, near: OnceLock::new() }
     }
 
     /// Takes a tensor in memory, whose items are in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
         Self::new(meta, Storage::Memory(Arc::new(Buffer::from(bytes))), label)
+    }
+
+    /// Takes a tensor in memory whose format does not store the width of strings, so that an operator may make them wider.
+    pub fn with_free_width(tensor: Tensor, label: String) -> Self {
+        let has_free_width = matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_));
+        Self { has_free_width, ..Self::memory(tensor, label) }
+    }
+
+    /// Returns whether an operator may make the strings wider.
+    pub fn has_free_width(&self) -> bool {
+        self.has_free_width
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.

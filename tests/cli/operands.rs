@@ -1,6 +1,6 @@
 //! What can be an operand, an index list, a dtype: paths, standard input, inline JSON, and how JSON is typed.
 
-use crate::common::{Folder, Refusal, each, header, npy, npy_with_header, prints, refusals, tensor, words};
+use crate::common::{Folder, Refusal, each, header, npy, npy_with_header, npz, prints, refusals, tensor, words};
 
 fn line(dtype: &str, shape: &str, data: &str) -> String {
     format!(r#"{{"dtype": "{dtype}", "shape": [{shape}], "data": {data}}}"#)
@@ -504,5 +504,57 @@ fn a_build_without_a_network_says_so() {
                 false => Err(format!("{run:?}")),
             }
         },
+    );
+}
+
+/// Strings of JSON, CSV and ONNX tensors have no width, so that the output is as wide as the widest item; in `.npy` the width
+/// is part of the dtype.
+#[test]
+fn strings_without_a_width_become_wider() {
+    let folder = Folder::new();
+    let json = r#"{"dtype": "<U1", "shape": [2], "data": ["a", "b"]}"#;
+    folder.put("d.json", json).put("big.json", json.replace("<U1", ">U1")).put("d.csv", "a\nb\n");
+    folder.put("s.json", json.replace("<U1", "|S1")).put("d.npy", npy("<U1", &[2], b"a\0\0\0b\0\0\0"));
+    folder.put("wide.npy", npy(">U3", &[1], b"\0\0\0x\0\0\0y\0\0\0z"));
+    folder.put("d.npz", npz(&[("x", npy("<U1", &[2], b"a\0\0\0b\0\0\0"))]));
+    folder.run(["convert", "d.json", "-o", "d.pb"]).printed().expect("a tensor of strings");
+    let wide = r#"{"dtype": "<U3", "shape": [2], "data": ["xyz", "b"]}"#;
+    let rows = ["d.json", "big.json", "d.csv", "d.pb", r#"["a","b"]"#].into_iter().flat_map(|data| {
+        [
+            format!("slice-scatter {data} [\"xyz\"] --at :1"),
+            format!("slice-scatter {data} wide.npy --at :1"),
+            format!("slice-scatter {data} --fill xyz --at :1"),
+            format!("slice-scatter {data} --fill xyz --where ==a -q"),
+            format!("scatter-update {data} [0] [\"xyz\"] --axis 0"),
+            format!("scatter-nd {data} [[0]] [\"xyz\"]"),
+            format!("scatter-elements {data} [0] [\"xyz\"]"),
+        ]
+    });
+    let rows: Vec<_> = rows.map(|line| (line, wide)).collect();
+    let rows: Vec<_> = rows.iter().map(|(line, expected)| (line.as_str(), *expected)).collect();
+    prints(&folder, &rows);
+    prints(
+        &folder,
+        &[
+            (
+                "pad d.json --before 1 --after 0 --fill xyz",
+                r#"{"dtype": "<U3", "shape": [3], "data": ["xyz", "a", "b"]}"#,
+            ),
+            ("concat d.npy [\"xyz\"]", r#"{"dtype": "<U3", "shape": [3], "data": ["a", "b", "xyz"]}"#),
+            ("slice-scatter s.json [\"xyz\"] --at :1", r#"{"dtype": "|S3", "shape": [2], "data": ["xyz", "b"]}"#),
+            // no wider than it was where nothing is longer
+            ("slice-scatter d.json [\"x\"] --at :1", r#"{"dtype": "<U1", "shape": [2], "data": ["x", "b"]}"#),
+            ("slice-scatter wide.npy [\"x\"] --at :1", r#"{"dtype": "<U3", "shape": [1], "data": ["x"]}"#),
+        ],
+    );
+    refusals(
+        &folder,
+        &[
+            ("slice-scatter d.npy [\"xyz\"] --at :1", &["UPDATES [\"xyz\"]: the item at [0] is longer than <U1"]),
+            ("slice-scatter d.npy [\"xyz\"] --at :1 --in-place", &["UPDATES [\"xyz\"]", "longer than <U1"]),
+            ("slice-scatter d.npy --fill xyz --at :1", &["--fill: xyz is longer than <U1"]),
+            ("slice-scatter d.npz:x [\"xyz\"] --at :1", &["UPDATES [\"xyz\"]", "longer than <U1"]),
+            ("slice-scatter d.json [\"xyz\"] --at :1 --dtype <U1", &["UPDATES [\"xyz\"]", "longer than <U1"]),
+        ],
     );
 }

@@ -161,6 +161,7 @@ fn refused() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
     folder.put("none.npy", tensor::<i32>(&[0, 3], &[]).npy()).put("i-2.npy", tensor::<i64>(&[1, 2], &[0, 1]).npy());
+    folder.put("s.npy", npy("<U2", &[1], &[0; 8]));
     let rows: [(&str, &[&str]); 31] = [
         ("pad d.npy", &["required", "--before", "--after"]),
         ("pad d.npy --before 1,1", &["required", "--after"]),
@@ -187,7 +188,7 @@ fn refused() {
         ("pad d.npy --before 1,1 --after 1,1 --fill 99999999999", &["--fill: 99999999999 is out of range for int32"]),
         ("pad d.npy --before 1,1 --after 1,1 --fill x", &["--fill: found x, expected a number"]),
         ("pad [true] --before 1 --after 1 --fill 1", &["--fill: 1 is a number, expected true or false"]),
-        ("pad [\"ab\"] --before 1 --after 1 --fill abc", &["--fill: abc is longer than <U2"]),
+        ("pad s.npy --before 1 --after 1 --fill abc", &["--fill: abc is longer than <U2"]),
         ("pad d.npy --before x --after 1,1", &["--before x: neither a list of integers"]),
         ("pad d.npy --before 9223372036854775808,0 --after 1,1", &["--before", "beyond int64"]),
         ("pad d.npy --before f.npy --after 1,1", &["--before", "f.npy", "float32", "integers"]),

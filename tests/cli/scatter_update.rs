@@ -101,7 +101,8 @@ fn refused() {
     folder.put("i-huge.npy", npy("<u8", &[2], &[[0; 8], [255; 8]].concat()));
     folder.put("i-2.npy", tensor::<i64>(&[2, 2], &[0, 1, 1, 2]).npy_fortran());
     folder.put("two.npy", tensor::<i64>(&[2], &[0, 1]).npy()).put("half.npy", tensor::<f32>(&[1], &[0.]).npy());
-    let rows: [(&str, &[&str]); 28] = [
+    folder.put("axis2.npy", tensor::<i64>(&[1, 1], &[0]).npy());
+    let rows: [(&str, &[&str]); 29] = [
         ("scatter-update d.npy [0,-1] --fill 1 --axis 0", &["INDICES", "-1 at [1]", "[0, 1]", "write 1 for"]),
         ("scatter-update d.npy [0,2] --fill 1 --axis 0", &["INDICES", "2", "[1]", "[0, 1]"]),
         ("scatter-update d.npy [[0,1],[1,3]] --fill 1 --axis 1", &["INDICES", "3", "[1, 1]", "[0, 2]"]),
@@ -123,6 +124,10 @@ fn refused() {
         ("scatter-update d.npy [0] [[1,2,3]] --axis 2", &["--axis", "2", "[-2, 1]"]),
         ("scatter-update d.npy [0] [[1,2,3]] --axis -3", &["--axis", "-3", "[-2, 1]"]),
         ("scatter-update d.npy [0] [[1,2,3]] --axis 0,1", &["--axis", "2 integers", "one"]),
+        (
+            "scatter-update d.npy [0] [[1,2,3]] --axis axis2.npy",
+            &["--axis axis2.npy: shape [1, 1], expected one integer"],
+        ),
         ("scatter-update d.npy [0] [[1,2,3]] --axis two.npy", &["--axis", "2", "one"]),
         ("scatter-update d.npy [0] [[1,2,3]] --axis half.npy", &["--axis", "half.npy", "float32", "integers"]),
         ("scatter-update d.npy [0] [[1,2,3]] --axis=", &["--axis", "0", "one"]),

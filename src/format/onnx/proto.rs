@@ -93,7 +93,7 @@ impl Proto {
                 let mut copy = memory::of(items.len())?;
                 copy.extend_from_slice(items);
                 let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
-                Ok(Source::memory(tensor.context("other bytes than the dims need")?, label))
+                Ok(Source::with_free_width(tensor.context("other bytes than the dims need")?, label))
             }
             ProtoItems::Raw(at) => packed::source(self.meta.clone(), file, *at, label),
             ProtoItems::External(elsewhere) => {

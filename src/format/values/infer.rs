@@ -77,5 +77,7 @@ impl Values<'_> {
 /// See [`Values::read`] and [`infer`]; the errors name no operand.
 pub(in crate::format) fn source(values: Result<Values<'_>>, label: String) -> Result<Source> {
     let tensor = values.and_then(|values| values.dtype().map_or_else(|| values.infer(), |dtype| values.read(dtype)));
-    tensor.map(|tensor| Source::memory(tensor, label)).map_err(|error| error.of_kind(ErrorKind::Malformed).about_file())
+    tensor
+        .map(|tensor| Source::with_free_width(tensor, label))
+        .map_err(|error| error.of_kind(ErrorKind::Malformed).about_file())
 }

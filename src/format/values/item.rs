@@ -131,6 +131,17 @@ pub(super) fn put_string(points: impl Iterator<Item = u32>, dtype: &DType, item:
     Ok(())
 }
 
+/// Returns the string dtype of the kind of `like` that is just wide enough for the item of a shell argument.
+///
+/// # Errors
+/// A character that items of bytes cannot hold; a text that is too long.
+pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
+    let any_width = like.widthless();
+    let bytes = parse_item(text, &any_width)?.len();
+    let width = if matches!(like.kind(), Kind::Bytes(_)) { bytes } else { bytes / size_of::<u32>() };
+    Ok(widen(&any_width, Some(width)))
+}
+
 /// Parses the item of a shell argument: a JSON scalar, or without quotes `NaN`, `Infinity` and `-Infinity`, strings and
 /// dates, or a complex number without an imaginary part. A string dtype of width 0 gets the width of the text.
 ///

@@ -15,10 +15,10 @@ pub use self::infer::infer;
 pub(super) use self::infer::source;
 #[cfg(feature = "onnx")]
 pub(super) use self::item::most_padded;
-pub use self::item::parse_item;
 #[cfg(feature = "zarr")]
 pub(super) use self::item::part_of;
 pub(super) use self::item::{cannot_hold, check_text};
+pub use self::item::{dtype_of_string, parse_item};
 pub(super) use self::read::Unparsed;
 pub use self::read::Values;
 pub(super) use self::strings::{short, shorten, string};

@@ -63,6 +63,19 @@ impl<'a> Values<'a> {
     /// The dtype cannot hold an item, whose position is given; lists are not rectangular; the data does not fit the
     /// shape given with it; such a text cannot hold the dtype.
     pub fn read(&self, dtype: &DType) -> Result<Tensor> {
+        self.read_as(dtype, false)
+    }
+
+    /// Reads the values as [`read`](Self::read) does, but strings that are longer than those of the dtype make its width that
+    /// of the longest.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    pub fn read_widening(&self, dtype: &DType) -> Result<Tensor> {
+        self.read_as(dtype, true)
+    }
+
+    fn read_as(&self, dtype: &DType, widens: bool) -> Result<Tensor> {
         let (format, holds) = match &self.items {
             Unparsed::Lists(_) => ("JSON", lists::holds(dtype)),
             Unparsed::Cells(cells) => (cells.dialect.name, cells::holds(dtype)),
@@ -78,7 +91,13 @@ impl<'a> Values<'a> {
             })?;
             let longest = strings.iter().map(|text| self.width(text)).max();
             let no_width = self.no_width && self.dtype.as_ref() == Some(dtype) && longest.unwrap_or(0) == 0;
-            let dtype = if no_width { dtype.clone() } else { widen(dtype, longest) };
+            let dtype = match dtype.kind() {
+                Kind::Str(width) | Kind::Bytes(width) if widens && longest > Some(*width) => {
+                    widen(&dtype.widthless(), longest)
+                }
+                _ if no_width => dtype.clone(),
+                _ => widen(dtype, longest),
+            };
             let bytes = self.pad(&strings, &dtype, &nested)?;
             return self.tensor(dtype, bytes, nested.dims);
         }
