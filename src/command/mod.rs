@@ -27,6 +27,7 @@ mod messages;
 mod meter;
 mod operation;
 mod options;
+mod other_words;
 mod output_files;
 mod pad;
 mod renames;

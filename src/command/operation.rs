@@ -149,8 +149,15 @@ impl<'a> OpenOperation<'a> {
         }
         let dtype = self.data().dtype();
         let refuse = |error: Error| anyhow!("--where: {}", error.message());
-        let condition = condition.try_map(|value| item(value, dtype)).map_err(refuse)?;
-        Matcher::new(dtype, &condition).map_err(refuse)
+        let on_items = condition.try_map(|value| item(value, dtype)).map_err(refuse)?;
+        let matcher = Matcher::new(dtype, &on_items).map_err(refuse)?;
+        let is_nan = |item: &Vec<u8>| {
+            Matcher::new(dtype, &Condition::Nan).is_ok_and(|nan| nan.replace(&mut item.clone(), item) > 0)
+        };
+        if on_items.value().is_some_and(is_nan) {
+            bail!("--where {condition}: no number compares with a NaN: use --where nan");
+        }
+        Ok(matcher)
     }
 
     /// Returns the item that `--fill` puts into DATA, and what messages call it. DATA becomes as wide as the item if the width

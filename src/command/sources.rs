@@ -13,7 +13,7 @@ use super::asked::{Asked, Reinterpret};
 use super::io::{Io, Run};
 use super::keeping::{ANY_MEMBER, put_back};
 use super::member::{Member, typed};
-use super::messages::{of_option, refusal};
+use super::messages::{of_option, refusal, told};
 use super::meter::Meter;
 use super::options::{IndexList, InputOptions, Operand, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
@@ -128,7 +128,7 @@ impl<'a> OperandReader<'a> {
                 let _shown = Meter::of_requests(self.run);
                 options.open(located)?
             }
-            _ => collection::open(&options, located, filter)?,
+            _ => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
         };
         Ok(input.into())
     }
@@ -333,6 +333,16 @@ impl<'a> OperandReader<'a> {
             Subject::Indices => anyhow!("{}: {}", tensor.label(), error.message()),
             _ => error.into(),
         })
+    }
+}
+
+/// Adds to the reason why there is no such file how a list of numbers is given, if one was typed.
+fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
+    let is_number = |item: &str| item.trim().parse::<f64>().is_ok();
+    let is_list = |text: &&str| text.contains(',') && text.split(',').all(is_number);
+    match located.typed().to_str().filter(|_| located.is_absent()).filter(is_list) {
+        Some(list) => anyhow!("{}; a list is given as '[{list}]'", told(&error)),
+        None => error,
     }
 }
 

@@ -9,6 +9,8 @@ use std::path::Path;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::{grammar, other_words};
+
 /// The characters of the first line after which the rest is left out: a value that was typed may be of any length.
 const LONGEST: usize = 400;
 
@@ -45,8 +47,13 @@ pub(super) fn short(mut error: clap::Error) -> String {
         // names that only look alike would lead away from it
         tips = vec![instead];
     }
+    let here = here(&error, usage);
+    if let Some(here) = &here {
+        // names that only look alike would lead away from it
+        tips = vec![here];
+    }
     if is_list_behind_squeeze(&error, usage) {
-        tips.push("the axes of --squeeze follow a '=', as in --squeeze=0");
+        tips.push("(the axes of --squeeze follow a '=', as in --squeeze=0)");
     }
     if is_whole_slice(&error, usage) {
         tips.push("to look at a tensor, use `tensorop show FILE`");
@@ -97,6 +104,30 @@ const INSTEAD: &[(&str, &str)] = &[
 fn use_instead(typed: &str) -> Option<&'static str> {
     let name = typed.to_lowercase().replace('_', "-");
     INSTEAD.iter().find(|(names, _)| names.split(' ').any(|known| known == name)).map(|(_, instead)| *instead)
+}
+
+/// Returns what to type for an option, a value or a list that has another name, or another place, in other tools.
+fn here(error: &clap::Error, usage: Option<&str>) -> Option<String> {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let name = usage?.strip_prefix("Usage: tensorop ")?.split(' ').next()?;
+            let Some(option) = argument.strip_prefix("--") else {
+                return other_words::option_of_list(name, argument).map(|typed| format!("use {typed}"));
+            };
+            let grammar = grammar();
+            let options: Vec<_> = grammar.find_subcommand(name)?.get_arguments().collect();
+            let has = |name: &str| options.iter().any(|option| option.get_long() == Some(name));
+            let option = option.split('=').next().unwrap_or_default();
+            other_words::option_for(option, has).map(|option| format!("use --{option}"))
+        }
+        ErrorKind::InvalidValue => {
+            let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else { return None };
+            let option = argument.strip_prefix("--")?.split([' ', '=']).next()?;
+            other_words::value_for(option, value).map(|value| format!("use --{option} {value}"))
+        }
+        _ => None,
+    }
 }
 
 /// Returns whether a tensor is to be sliced and no slice is given: whoever asks for that wants to see it.

@@ -51,6 +51,19 @@ const SIGNS: [(&str, MakeCondition); 6] = [
 ];
 
 impl<V> Condition<V> {
+    /// Returns the value that items are compared with.
+    pub fn value(&self) -> Option<&V> {
+        match self {
+            Self::Nan | Self::Inf | Self::Finite => None,
+            Self::Equal(value)
+            | Self::NotEqual(value)
+            | Self::Less(value)
+            | Self::AtMost(value)
+            | Self::Greater(value)
+            | Self::AtLeast(value) => Some(value),
+        }
+    }
+
     /// Returns the same condition with its value as `change` makes it, if it has one.
     ///
     /// # Errors

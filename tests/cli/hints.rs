@@ -180,11 +180,52 @@ fn names_of_other_tools() {
     each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
 }
 
+/// Options and values that have other names in NumPy, PyTorch and ONNX, and lists that are typed as operands.
+#[test]
+fn words_of_other_tools() {
+    let folder = folder();
+    let rows: &[(&str, &[&str])] = &[
+        ("scatter-nd a.npy [[0]] a.npy --reduction sum", &["invalid value 'sum'", "; use --reduction add\n"]),
+        ("scatter-nd a.npy [[0]] a.npy --reduction prod", &["; use --reduction mul\n"]),
+        ("scatter-elements a.npy [[0]] a.npy --reduction average", &["; use --reduction mean\n"]),
+        ("scatter-nd a.npy [[0]] a.npy --reduction amax", &["; use --reduction max\n"]),
+        ("pad a.npy --before 1,1 --after 1,1 --mode replicate", &["; use --mode edge\n"]),
+        ("gather a.npy [0] --dim 1", &["unexpected argument '--dim'", "; use --axis\n"]),
+        ("concat a.npy a.npy --axes 1", &["'--axes'", "; use --axis\n"]),
+        ("transpose a.npy --perm 1,0", &["'--perm'", "; use --axes\n"]),
+        ("transpose a.npy --dim=1,0", &["'--dim'", "; use --axes\n"]),
+        ("tile a.npy --reps 2,1", &["'--reps'", "; use --repeats\n"]),
+        ("split a.npy --sections 3 -o x-*.npy", &["'--sections'", "; use --parts\n"]),
+        ("split a.npy --split_sizes 1,1 -o x-*.npy", &["'--split_sizes'", "; use --lengths\n"]),
+        ("pad a.npy --width 1,1", &["'--width'", "; use --before\n"]),
+        ("pad a.npy --before 1,1 --after 1,1 --value 3", &["'--value'", "; use --fill\n"]),
+        ("convert a.npy --astype float16 -o b.npy", &["'--astype'", "; use --cast\n"]),
+        ("diff a.npy d.npy --tol 1e-3", &["'--tol'", "; use --atol\n"]),
+        ("transpose a.npy 1,0", &["unexpected argument '1,0'", "; use --axes 1,0\n"]),
+        ("transpose a.npy (1,0)", &["; use --axes 1,0\n"]),
+        ("reshape a.npy 3,-1", &["; use --shape 3,-1 (the axes of --squeeze follow a '='"]),
+        ("split a.npy 3 -o x-*.npy", &["; use --parts 3\n"]),
+        ("slice a.npy 0:1,::2", &["; use --at 0:1,::2\n"]),
+        ("gather a.npy 0,1", &["INDICES 0,1: ", "; a list is given as '[0,1]'"]),
+        ("scatter-update a.npy [0] 1.5,2,3 --axis 0", &["UPDATES 1.5,2,3: ", "; a list is given as '[1.5,2,3]'"]),
+        ("slice-scatter a.npy --fill 0 --where ==nan", &["--where ==nan: ", ": use --where nan"]),
+        ("slice-scatter a.npy --fill 0 --where <NaN", &["--where <NaN: ", ": use --where nan"]),
+    ];
+    // the tip is the end of the first line
+    let check = |(args, fragments): &&(&str, &[&str])| {
+        let said = folder.refuses(words(args), &fragments.iter().map(|one| one.trim_end()).collect::<Vec<_>>())?;
+        let first = said.lines().next().unwrap_or_default();
+        let ends = fragments.iter().filter_map(|one| one.strip_suffix('\n')).all(|end| first.ends_with(end));
+        if ends { Ok(()) } else { Err(format!("says more: {said}")) }
+    };
+    each(rows, |(args, _)| format!("`{args}`"), check);
+}
+
 /// No option that is not there is answered with "use `-- -t`": nobody means an operand of that name.
 #[test]
 fn unknown_options() {
     let folder = folder();
-    for args in ["slice a.npy -t", "slice a.npy --at : --quite", "diff a.npy d.npy --tolerance 1", "info a.npy -x"] {
+    for args in ["slice a.npy -t", "slice a.npy --at : --quite", "diff a.npy d.npy --tolerence 1", "info a.npy -x"] {
         let said = folder.refuses(words(args), &["unexpected argument"]).expect(args);
         assert!(!said.contains("-- "), "{args}: {said}");
     }

@@ -551,10 +551,13 @@ fn strings_without_a_width_become_wider() {
         &folder,
         &[
             ("slice-scatter d.npy [\"xyz\"] --at :1", &["UPDATES [\"xyz\"]: the item at [0] is longer than <U1"]),
-            ("slice-scatter d.npy [\"xyz\"] --at :1 --in-place", &["UPDATES [\"xyz\"]", "longer than <U1"]),
             ("slice-scatter d.npy --fill xyz --at :1", &["--fill: xyz is longer than <U1"]),
             ("slice-scatter d.npz:x [\"xyz\"] --at :1", &["UPDATES [\"xyz\"]", "longer than <U1"]),
             ("slice-scatter d.json [\"xyz\"] --at :1 --dtype <U1", &["UPDATES [\"xyz\"]", "longer than <U1"]),
         ],
     );
+    let before = folder.get("d.npy");
+    let run = folder.run(["slice-scatter", "d.npy", "[\"xyz\"]", "--at", ":1", "--in-place"]);
+    assert_eq!((run.status, run.stderr.contains("longer than <U1")), (Some(2), true), "{}", run.stderr);
+    assert!(folder.get("d.npy") == before);
 }
