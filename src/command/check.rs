@@ -1,25 +1,29 @@
 //! The sub-command `check`, which runs tests of operators, here or by what another runtime has written.
 
-use std::collections::BTreeMap;
-use std::io::{BufWriter, Seek, Write};
+use std::collections::HashSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
-use tempfile::{SpooledTempFile, spooled_tempfile};
 
+use super::check_known::KnownFailures;
+use super::check_report::{CheckReport, Judged, KnownTest};
 use super::io::{Io, Outcome, complain};
-use super::messages::{counted, unless_closed};
-use super::options::{OptionWord, parse_glob, parse_number, parse_path, parse_tolerance, parse_words, word};
-use crate::conformance::case::Class;
+use super::messages::counted;
+use super::options::{
+    ByName, JunitOptions, OptionWord, globs, last_of, parse_glob, parse_number, parse_path, parse_steps,
+    parse_tolerances, parse_words, word, write_junit,
+};
+use crate::conformance::case::{Class, Tolerances};
 use crate::conformance::export::{CaseLayout, export};
 use crate::conformance::find::{Loaded, Task, Tests, check_id};
-use crate::conformance::judge::{Outputs, TestVerdict, VERDICTS, judge};
-use crate::diff::{Difference, Options};
-use crate::error::{Context, malformed};
+use crate::conformance::judge::{Outputs, TestVerdict, VerdictKind, judge};
+use crate::conformance::results::unclaimed;
+use crate::diff::Options;
+use crate::error::malformed;
 use crate::format::glob::Glob;
-use crate::report::json::{self, Escapes};
-use crate::report::{Colour, Style, printable};
+use crate::report::printable;
 
 /// Run tests of operators (built in, ONNX's or your own), or check the outputs of another runtime
 ///
@@ -28,9 +32,12 @@ use crate::report::{Colour, Style, printable};
 /// for a data set and #ID for an entry. Without PATH the built-in tests run, which checks an installation.
 ///
 /// A test passes if dtype, shape and items are equal to the expected ones, as diff decides it with the same tolerances, or if
-/// the operator refuses inputs that it must refuse. Tests of operators that the program does not have are unsupported, and
-/// tests that cannot be read are broken. The status is 0 if no test failed or is broken and at least --min-tests passed, and
-/// otherwise 1.
+/// the operator refuses inputs that it must refuse. Tests of operators that the program does not have are unsupported. Tests
+/// that cannot be read are broken, and so are those whose id occurs twice, or whose operator, version or attributes are
+/// specified neither by ONNX nor by OpenVINO.
+///
+/// The status is 0 if no test failed (except those of --expect) or is broken, at least --min-tests passed, and at most
+/// --max-unsupported are unsupported. Otherwise it is 1.
 #[derive(Args)]
 #[command(override_usage = "tensorop check [OPTIONS] [PATH]...", after_long_help = EXAMPLES)]
 #[command(group(ArgGroup::new("instead").args(["save", "actual", "export"])))]
@@ -53,45 +60,75 @@ pub(super) struct Check {
     /// In a reject the operator must refuse its inputs. ONNX's own tests are must.
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = parse_words(classes()))]
     pub class: Vec<Class>,
-    /// The largest absolute error that passes
-    #[arg(long, value_name = "A", value_parser = parse_tolerance, value_hint = ValueHint::Other, help_heading = PASSES)]
-    pub atol: Option<f64>,
-    /// The largest error relative to the expected item that passes; with --atol their sum
-    #[arg(long, value_name = "R", value_parser = parse_tolerance, value_hint = ValueHint::Other, help_heading = PASSES)]
-    pub rtol: Option<f64>,
-    /// The most steps between representable values that pass
-    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, value_hint = ValueHint::Other, help_heading = PASSES)]
-    pub ulp: Option<u64>,
+    /// Take only tests of this operator, such as ScatterND
+    ///
+    /// The name is that of the specification; case, - and _ make no difference. Can be given several times. A name that no
+    /// test has is an error.
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub operator: Vec<String>,
+    /// The largest absolute error that passes; with GLOB=A only for tests with matching ids
+    ///
+    /// Can be given several times: the last one that matches the id of a test decides. It takes the place of the "atol" that
+    /// the case.json or about.json of a test gives. The same is true for --rtol and --ulp.
+    #[arg(long, value_name = "A", value_parser = parse_tolerances, value_hint = ValueHint::Other, help_heading = PASSES)]
+    pub atol: Vec<ByName<f64>>,
+    /// The largest error relative to the expected item that passes; with --atol their sum; or GLOB=R
+    #[arg(long, value_name = "R", value_parser = parse_tolerances, value_hint = ValueHint::Other, help_heading = PASSES)]
+    pub rtol: Vec<ByName<f64>>,
+    /// The most steps between representable values that pass; or GLOB=N
+    #[arg(long, value_name = "N", value_parser = parse_steps, value_hint = ValueHint::Other, help_heading = PASSES)]
+    pub ulp: Vec<ByName<u64>>,
     /// The fewest tests that must pass
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, default_value_t = 1, help_heading = PASSES)]
     pub min_tests: usize,
+    /// The most tests that may be unsupported [default: any number]
+    #[arg(long, value_name = "N", value_parser = parse_number::<usize>, value_hint = ValueHint::Other, help_heading = PASSES)]
+    pub max_unsupported: Option<usize>,
+    /// The tests that are known to fail: a file of ids, one on each line
+    ///
+    /// They may fail without a status of 1, and the report only counts them. If one of them passes, the report names it and
+    /// the status is 1. An id that no test has is broken, so the status is 1, too. Blank lines, and # at the beginning of a line
+    /// or after a blank with the rest of its line, are left out.
+    #[arg(long, value_name = "FILE", value_parser = parse_path(), value_hint = ValueHint::FilePath, help_heading = PASSES)]
+    pub expect: Option<PathBuf>,
     /// Run nothing: check the outputs of another runtime in DIR/ID/output.npy
     ///
-    /// output_N.npy, output.pb and output_N.pb are read, too. A test that must be refused must have no output, and every other
-    /// test must have one. Tests of operators that the program does not have are checked, too.
+    /// output_N.npy, output.pb and output_N.pb are read, too. If the runtime has refused a test, the file DIR/ID/refused has its
+    /// message. If it has crashed, there is a file DIR/ID/crashed. A test that must be refused passes only with a file refused and
+    /// no output, and every other test needs its outputs and neither of these files. A test without any file has no result and
+    /// fails. Tests of operators that the program does not have are checked, too. A line on standard error names results in DIR
+    /// that belong to no test; they do not change the status.
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub actual: Option<PathBuf>,
-    /// Write the outputs to DIR/ID/output.npy
+    /// Write the outputs to DIR/ID/output.npy, or the message of a refusal to DIR/ID/refused
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
     /// Write the built-in tests to DIR, for runtimes in any language
-    #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath, conflicts_with_all = ["paths", "min_tests", "list", "json", "atol", "rtol", "ulp"])]
+    #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath, conflicts_with_all = ["paths", "min_tests", "max_unsupported", "expect", "list", "verdict", "json", "junit", "atol", "rtol", "ulp"])]
     pub export: Option<PathBuf>,
     /// The layout of the tests of --export
     #[arg(long, value_name = "LAYOUT", value_parser = parse_words(layouts()), default_value = "npy", requires = "export")]
     pub layout: CaseLayout,
     /// Print the ids of the tests, one on each line, and run nothing
-    #[arg(long, conflicts_with_all = ["json", "instead"])]
+    #[arg(long, conflicts_with_all = ["json", "junit", "verdict", "expect", "max_unsupported", "instead"])]
     pub list: bool,
+    /// List the tests with these verdicts: passed, failed, unsupported, broken [default: failed, broken; with --json all]
+    ///
+    /// The counts, the table, the status and --junit are always of all tests.
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = parse_words(verdicts()), help_heading = REPORT)]
+    pub verdict: Vec<VerdictKind>,
     /// Print one JSON object with all tests
-    #[arg(long)]
+    #[arg(long, help_heading = REPORT)]
     pub json: bool,
+    #[command(flatten)]
+    pub junit: JunitOptions,
     /// Print only the counts
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "verdict", help_heading = REPORT)]
     pub quiet: bool,
 }
 
 const PASSES: &str = "Pass criteria";
+const REPORT: &str = "Report";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,11 +136,19 @@ Examples:
   tensorop check node-tests --only 'test_scatternd*'          # ONNX's backend tests
   tensorop check --export vectors --layout onnx               # for a runtime that reads models
   tensorop check vectors --actual outputs --class must,reject --min-tests 400
+  tensorop check vectors --actual outputs --expect known.txt --junit report.xml
   tensorop check cases.json --json | jq '.tests[] | select(.verdict != \"passed\")'
 
 A case of a JSON file is {\"id\", \"specification\": \"openvino\" or \"onnx\", \"operator\", \"version\", \"attributes\", \"inputs\", and \"output\" or \
-\"error\", \"class\", \"why\"}; a tensor in it is the name of a file, a tensor as JSON, or {\"dtype\", \"shape\", \"hex\"} with the bytes of \
-its items. With --json each of the tests has id, verdict, operator, version, class, reason and diff, the object of tensorop diff --json.";
+\"error\", \"class\", \"why\", \"atol\", \"rtol\", \"ulp\"}; a tensor in it is the name of a file, a tensor as JSON, or {\"dtype\", \"shape\", \"hex\"} with the bytes of \
+its items.
+
+The table of the report has a line for each operator with tests that passed or failed. A test differs if its result is not the \
+expected one, has no result if the runtime crashed or wrote nothing, and is refused if it must have an output.
+
+With --json the keys are passed, failed, unsupported, broken (the counts); tests, each with id, verdict, operator, version, class, \
+failure (differs, no result, refused or null), reason, known (whether --expect lists it) and diff, the object of tensorop diff --json; \
+and operators, each with operator, passed, differs, no_result and refused.";
 
 fn classes() -> Vec<OptionWord<Class>> {
     let help = |class| match class {
@@ -114,44 +159,22 @@ fn classes() -> Vec<OptionWord<Class>> {
     Class::ALL.into_iter().map(|class| word(class.name(), help(class), class)).collect()
 }
 
+fn verdicts() -> Vec<OptionWord<VerdictKind>> {
+    let help = |kind| match kind {
+        VerdictKind::Passed => "The result is the expected one",
+        VerdictKind::Failed => "The result is another one, or is missing",
+        VerdictKind::Unsupported => "The program does not have the operator, or something else that the test needs",
+        VerdictKind::Broken => "The test cannot be read",
+    };
+    VerdictKind::ALL.into_iter().map(|kind| word(kind.name(), help(kind), kind)).collect()
+}
+
 fn layouts() -> Vec<OptionWord<CaseLayout>> {
     vec![
         word("npy", "case.json and .npy files", CaseLayout::Npy),
         word("onnx", "model.onnx and test_data_set_0, only for ONNX's operators", CaseLayout::Onnx),
     ]
 }
-
-/// A test that was judged.
-struct Judged<'a> {
-    id: &'a str,
-    /// What is known of the test, if it could be read.
-    about: Option<KnownTest>,
-    verdict: TestVerdict,
-}
-
-/// What is known of a test that could be read.
-struct KnownTest {
-    operator: String,
-    version: u64,
-    class: Class,
-}
-
-/// What has been found of all tests so far, and how it is told. The verdict is the status, whatever becomes of the reader:
-/// once standard output is closed, nothing more is printed, and the tests go on.
-struct CheckReport<'a> {
-    out: BufWriter<Box<dyn Write + 'a>>,
-    is_closed: bool,
-    style: Style,
-    is_quiet: bool,
-    counts: [usize; VERDICTS.len()],
-    /// How many tests were unsupported for the same reason.
-    unsupported: BTreeMap<String, usize>,
-    /// The objects of all tests, if JSON is wanted.
-    json: Option<SpooledTempFile>,
-}
-
-/// The bytes of JSON that are kept in memory before they go to a temporary file.
-const MEMORY: usize = 1 << 22;
 
 impl Check {
     /// Judges all tests and prints the report, or writes the program's own.
@@ -167,17 +190,12 @@ impl Check {
             }
             (None, folder) => Outputs::Made(folder.as_deref()),
         };
-        let options = Options { atol: self.atol, rtol: self.rtol, ulp: self.ulp, ..Options::default() };
-        let mut report = CheckReport {
-            out: BufWriter::new(Box::new(io.stdout.clone())),
-            is_closed: false,
-            style: io.style(),
-            is_quiet: self.quiet,
-            counts: [0; VERDICTS.len()],
-            unsupported: BTreeMap::new(),
-            json: self.json.then(|| spooled_tempfile(MEMORY)),
-        };
-        let found = self.each(io, &mut |id, loaded| {
+        let known = self.expect.as_deref().map(KnownFailures::read).transpose()?;
+        let junit = self.junit.begin()?;
+        let (target, junit) = junit.map_or((None, None), |(target, report)| (Some(target), Some(report)));
+        let mut report = CheckReport::new(io, self.quiet, self.json, &self.verdict, known.as_ref(), junit);
+        let mut seen = HashSet::new();
+        let found = self.each(io, &mut seen, &mut |id, loaded| {
             if self.list {
                 return report.print(&format!("{}\n", printable(id)));
             }
@@ -185,6 +203,7 @@ impl Check {
                 Ok(loaded) => {
                     let about =
                         KnownTest { operator: loaded.operator.clone(), version: loaded.version, class: loaded.class };
+                    let options = self.options(id, loaded.tolerances);
                     (Some(about), judge(id, loaded, outputs, &options)?)
                 }
                 Err(error) => (None, TestVerdict::Broken(error.to_string())),
@@ -196,31 +215,71 @@ impl Check {
             return Ok(found);
         }
         // where no path could be read there is nothing to report
-        if found != Outcome::Done && report.counts.iter().all(|&count| count == 0) {
+        if found != Outcome::Done && report.is_empty() {
             return Ok(found);
         }
-        report.finish()?;
-        let [passed, failed, _, broken] = report.counts;
-        let is_good = failed + broken == 0;
-        if is_good && passed < self.min_tests && found == Outcome::Done {
-            let passed = counted(passed, "test", "tests");
-            let _ = writeln!(io.stderr.clone(), "{passed} passed, expected at least {}", self.min_tests);
+        if found == Outcome::Done {
+            for (id, reason) in known.iter().flat_map(|known| known.without_tests(&seen)) {
+                report.add(&Judged { id, about: None, verdict: TestVerdict::Broken(reason) })?;
+            }
+            if let Some(folder) = &self.actual {
+                warn_of(io, folder, &unclaimed(folder, &seen));
+            }
+        }
+        let junit = report.finish()?;
+        if let (Some(target), Some(junit)) = (target, junit) {
+            write_junit(&target, junit, "tensorop check")?;
         }
         Ok(match found {
-            Outcome::Done if is_good && passed >= self.min_tests => Outcome::Done,
+            Outcome::Done if self.is_good(io, &report) => Outcome::Done,
             Outcome::Done => Outcome::Different,
             other => other,
         })
     }
 
-    /// Hands the tests that are wanted to `take`. A path that cannot be read is told, and stops none of the others.
+    /// Returns whether the results are good enough for a status of 0. Says so if only the number of tests is not.
+    fn is_good(&self, io: &Io, report: &CheckReport<'_>) -> bool {
+        if report.has_failed() {
+            return false;
+        }
+        let (passed, unsupported) = (report.count(VerdictKind::Passed), report.count(VerdictKind::Unsupported));
+        let mut is_good = true;
+        if passed < self.min_tests {
+            is_good = false;
+            let passed = counted(passed, "test", "tests");
+            let _ = writeln!(io.stderr.clone(), "{passed} passed, expected at least {}", self.min_tests);
+        }
+        if let Some(max) = self.max_unsupported.filter(|&max| unsupported > max) {
+            is_good = false;
+            let unsupported = counted(unsupported, "test is", "tests are");
+            let _ = writeln!(io.stderr.clone(), "{unsupported} unsupported, expected at most {max}");
+        }
+        is_good
+    }
+
+    /// Returns what passes of the outputs of a test, which has its own tolerances.
+    fn options(&self, id: &str, own: Tolerances) -> Options {
+        Options {
+            atol: last_of(&self.atol, id).or(own.atol),
+            rtol: last_of(&self.rtol, id).or(own.rtol),
+            ulp: last_of(&self.ulp, id).or(own.ulp),
+            ..Options::default()
+        }
+    }
+
+    /// Hands the tests that are wanted to `take`, and puts the ids of all tests into `seen`. A path that cannot be read is told,
+    /// and stops none of the others. A test whose id has occurred before is broken.
     ///
     /// # Errors
-    /// A pattern that matches no test; those of `take`.
-    fn each(&self, io: &Io, take: &mut TakeLoaded<'_>) -> Result<Outcome> {
+    /// A pattern that matches no test, or an operator that none has; those of `take`.
+    fn each(&self, io: &Io, seen: &mut HashSet<String>, take: &mut TakeLoaded<'_>) -> Result<Outcome> {
         let mut unmatched: Vec<_> = (self.only.iter().map(|glob| ("--only", glob)))
             .chain(self.exclude.iter().map(|glob| ("--exclude", glob)))
+            .chain(globs("--atol", &self.atol))
+            .chain(globs("--rtol", &self.rtol))
+            .chain(globs("--ulp", &self.ulp))
             .collect();
+        let mut unknown: Vec<_> = self.operator.iter().collect();
         let mut outcome = Outcome::Done;
         let tests = match self.paths.is_empty() {
             true => vec![Tests::own()],
@@ -235,28 +294,41 @@ impl Check {
                 }
             };
             tests.each(&mut |id, read| {
+                let is_second = !seen.insert(id.to_owned());
                 unmatched.retain(|(_, glob)| !glob.matches(id));
                 let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(id));
                 if !self.only.is_empty() && !matches(&self.only) || matches(&self.exclude) {
                     return Ok(());
                 }
-                // a test is read to be listed only where its class is asked for
-                if self.list && self.class.is_empty() {
+                // a test is read to be listed only where its class or its operator is asked for
+                if self.list && self.class.is_empty() && self.operator.is_empty() {
                     return take(id, check_id(id).and_then(|()| Err(malformed!("not read"))));
                 }
-                let loaded = check_id(id).and_then(|()| read());
-                match &loaded {
-                    Ok(loaded) if !self.class.is_empty() && !self.class.contains(&loaded.class) => Ok(()),
-                    _ => take(id, loaded),
+                if is_second {
+                    return take(id, Err(malformed!("another test has the same id")));
                 }
+                let loaded = check_id(id).and_then(|()| read());
+                if let Ok(loaded) = &loaded {
+                    unknown.retain(|name| !is_same_operator(name, &loaded.operator));
+                    let is_asked = |name: &String| is_same_operator(name, &loaded.operator);
+                    if !self.class.is_empty() && !self.class.contains(&loaded.class)
+                        || !self.operator.is_empty() && !self.operator.iter().any(is_asked)
+                    {
+                        return Ok(());
+                    }
+                }
+                take(id, loaded)
             })?;
         }
-        match unmatched.first() {
-            Some((option, glob)) if outcome == Outcome::Done => {
-                bail!("{option} {}: matches the id of no test", glob.text())
+        if outcome == Outcome::Done {
+            if let Some((option, glob)) = unmatched.first() {
+                bail!("{option} {}: matches the id of no test", glob.text());
             }
-            _ => Ok(outcome),
+            if let Some(name) = unknown.first() {
+                bail!("--operator {name}: no test has this operator");
+            }
         }
+        Ok(outcome)
     }
 
     /// Writes the program's own vectors to a folder, which must have nothing in it: ids of another version would stay.
@@ -272,7 +344,7 @@ impl Check {
             Err(error) => return Err(crate::Error::from(error).within(place()).into()),
         }
         let (mut written, mut left) = (0_usize, 0_usize);
-        self.each(io, &mut |id, loaded| {
+        self.each(io, &mut HashSet::new(), &mut |id, loaded| {
             let Task::Run(case) = loaded?.task else { unreachable!("the program's own vectors are no models") };
             match export(&case, &folder.join(id), self.layout)? {
                 true => written += 1,
@@ -295,98 +367,27 @@ impl Check {
 /// Takes a test by its id, as it was read.
 type TakeLoaded<'a> = dyn FnMut(&str, crate::error::Result<Loaded>) -> crate::error::Result<()> + 'a;
 
-impl CheckReport<'_> {
-    /// Adds a test.
-    fn add(&mut self, judged: &Judged<'_>) -> crate::error::Result<()> {
-        let Judged { id, about, verdict } = judged;
-        let name = VERDICTS[verdict.number()];
-        let is_first = self.counts.iter().all(|&count| count == 0);
-        self.counts[verdict.number()] += 1;
-        if let Some(json) = &mut self.json {
-            let object = object(id, about.as_ref(), verdict);
-            write!(json, "{}{object}", if is_first { "" } else { ", " }).context("the report")?;
-            return Ok(());
-        }
-        match verdict {
-            TestVerdict::Passed => Ok(()),
-            TestVerdict::Unsupported(what) => {
-                *self.unsupported.entry(what.clone()).or_default() += 1;
-                Ok(())
-            }
-            TestVerdict::Failed { .. } | TestVerdict::Broken(_) if self.is_quiet => Ok(()),
-            TestVerdict::Failed { reason, .. } | TestVerdict::Broken(reason) => {
-                let word = self.style.paint(Colour::Red, name);
-                self.print(&format!("{word}  {}: {}\n", printable(id), printable(reason)))
-            }
-        }
-    }
-
-    /// Prints what is left to say when all tests have been judged.
-    fn finish(&mut self) -> crate::error::Result<()> {
-        let counts = VERDICTS.iter().zip(self.counts);
-        if let Some(mut json) = self.json.take() {
-            let counts: Vec<_> = counts.map(|(name, count)| format!("\"{name}\": {count}")).collect();
-            self.print(&format!("{{{}, \"tests\": [", counts.join(", ")))?;
-            json.rewind().context("the report")?;
-            if !self.is_closed {
-                let copied = std::io::copy(&mut json, &mut self.out).map(drop);
-                self.unless_closed(copied)?;
-            }
-            self.print("]}\n")?;
-            return self.flush();
-        }
-        if !self.is_quiet {
-            for (what, count) in std::mem::take(&mut self.unsupported) {
-                self.print(&format!("unsupported  {}: {count}\n", printable(&what)))?;
-            }
-        }
-        let counts: Vec<_> = counts.map(|(name, count)| format!("{count} {name}")).collect();
-        self.print(&format!("{}\n", counts.join(", ")))?;
-        self.flush()
-    }
-
-    /// Prints a text as far as somebody reads it.
-    fn print(&mut self, text: &str) -> crate::error::Result<()> {
-        if self.is_closed {
-            return Ok(());
-        }
-        let printed = self.out.write_all(text.as_bytes());
-        self.unless_closed(printed)
-    }
-
-    fn flush(&mut self) -> crate::error::Result<()> {
-        if self.is_closed {
-            return Ok(());
-        }
-        let flushed = self.out.flush();
-        self.unless_closed(flushed)
-    }
-
-    fn unless_closed(&mut self, printed: std::io::Result<()>) -> crate::error::Result<()> {
-        self.is_closed |= printed.is_err();
-        unless_closed(printed).context("standard output")
-    }
+/// Returns whether two names are those of one operator, written in different ways: `scatter-nd` and `ScatterND`.
+fn is_same_operator(a: &str, b: &str) -> bool {
+    let letters = |text: &str| text.replace(['-', '_'], "").to_lowercase();
+    letters(a) == letters(b)
 }
 
-/// Returns the JSON object of a test.
-fn object(id: &str, about: Option<&KnownTest>, verdict: &TestVerdict) -> String {
-    let text = |text: &str| json::string(text, Escapes::Short);
-    let difference = match verdict {
-        TestVerdict::Failed { difference, .. } => difference.as_deref(),
-        TestVerdict::Passed | TestVerdict::Unsupported(_) | TestVerdict::Broken(_) => None,
-    };
-    let of_difference = |found: &Difference| {
-        let mut out = Vec::new();
-        found.write_json(&mut out).expect("memory takes what is written");
-        String::from_utf8(out).expect("JSON is text").trim_end().to_owned()
-    };
-    json::object([
-        ("id", text(id)),
-        ("verdict", text(VERDICTS[verdict.number()])),
-        ("operator", json::or_null(about, |about| text(&about.operator))),
-        ("version", json::or_null(about, |about| about.version.to_string())),
-        ("class", json::or_null(about, |about| text(about.class.name()))),
-        ("reason", json::or_null(verdict.reason(), text)),
-        ("diff", json::or_null(difference, of_difference)),
-    ])
+/// Names results of another runtime that belong to no test.
+fn warn_of(io: &Io, folder: &Path, unclaimed: &[String]) {
+    const MAX_NAMED: usize = 5;
+    if unclaimed.is_empty() {
+        return;
+    }
+    let named: Vec<_> =
+        unclaimed.iter().take(MAX_NAMED).map(|id| printable(if id.is_empty() { "." } else { id })).collect();
+    let more = if unclaimed.len() > named.len() { ", …" } else { "" };
+    let results = counted(unclaimed.len(), "result belongs", "results belong");
+    let folder = folder.display().to_string();
+    let _ = writeln!(
+        io.stderr.clone(),
+        "--actual {}: {results} to no test: {}{more}",
+        printable(&folder),
+        named.join(", ")
+    );
 }

@@ -5,6 +5,8 @@ mod arguments;
 mod asked;
 mod broadcast;
 mod check;
+mod check_known;
+mod check_report;
 mod completions;
 mod concat;
 mod convert;

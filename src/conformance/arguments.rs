@@ -43,7 +43,7 @@ impl<'c> CaseInputs<'c> {
             CaseInput::Absent => None,
             CaseInput::Tensor(_) | CaseInput::Sequence(_) => Some(input),
         });
-        let (attributes, output_count) = (case.attributes.clone(), case.output_count);
+        let (attributes, output_count) = (case.attributes.clone(), case.operator_outputs);
         Self { attributes, inputs: inputs.collect(), taken: 0, output_count }
     }
 

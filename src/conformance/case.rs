@@ -73,10 +73,42 @@ pub(crate) enum CaseInput {
     Sequence(Vec<Tensor>),
 }
 
+/// What an output of a case is.
+#[derive(Debug)]
+pub(crate) enum CaseOutput {
+    /// The output of the operator that has this number.
+    Operator(usize),
+    /// A tensor that the operator does not make: the graph of a model may hand on one of its inputs or a constant.
+    Given(Tensor),
+}
+
+/// The errors that pass in a test, in the terms of [`diff::Options`](crate::diff::Options).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tolerances {
+    pub atol: Option<f64>,
+    pub rtol: Option<f64>,
+    pub ulp: Option<u64>,
+}
+
+impl Tolerances {
+    /// Returns tolerances that a test has given.
+    ///
+    /// # Errors
+    /// A number below 0. JSON has none that is not finite.
+    pub(super) fn new(atol: Option<f64>, rtol: Option<f64>, ulp: Option<u64>) -> Result<Self> {
+        for (name, value) in [("atol", atol), ("rtol", rtol)] {
+            if let Some(value) = value.filter(|value| *value < 0.0) {
+                bail!("{name} is {value}, expected a number, 0 or more");
+            }
+        }
+        Ok(Self { atol, rtol, ulp })
+    }
+}
+
 /// What must come of a case.
 #[derive(Debug)]
 pub(crate) enum Expected {
-    /// A tensor for each output of the operator.
+    /// A tensor for each output of the case.
     Outputs(Vec<Tensor>),
     /// The operator refuses its inputs. The text says what is wrong with them.
     Refusal(String),
@@ -98,9 +130,13 @@ pub(crate) struct Case {
     /// The inputs in the order of the specification.
     pub inputs: Vec<CaseInput>,
     /// How many outputs the operator has.
-    pub output_count: usize,
+    pub operator_outputs: usize,
+    /// The outputs in their order: those of the operator, but for a model whose graph has others.
+    pub outputs: Vec<CaseOutput>,
     /// What must come out.
     pub expected: Expected,
+    /// The errors that pass.
+    pub tolerances: Tolerances,
     /// What the verdict means.
     pub class: Class,
     /// The sentence of the specification that the case rests on, or what was decided where it is silent.
@@ -132,6 +168,12 @@ pub(crate) struct CaseText<'a> {
     pub class: Class,
     #[serde(default)]
     why: String,
+    #[serde(default)]
+    atol: Option<f64>,
+    #[serde(default)]
+    rtol: Option<f64>,
+    #[serde(default)]
+    ulp: Option<u64>,
 }
 
 fn one() -> usize {
@@ -171,7 +213,8 @@ impl<'a> CaseText<'a> {
     /// Reads the tensors of the case; names of files are those in `folder`.
     ///
     /// # Errors
-    /// A tensor cannot be read; there is neither an output nor an error, or both; a class that does not go with it.
+    /// A tensor cannot be read; there is neither an output nor an error, or both; a class that does not go with it; a
+    /// tolerance below 0.
     pub(crate) fn load(self, folder: &Path) -> Result<Case> {
         let input = |(n, text): (usize, &Option<&RawValue>)| match text {
             None => Ok(CaseInput::Absent),
@@ -198,6 +241,7 @@ impl<'a> CaseText<'a> {
             (self.class == Class::Reject) <= matches!(expected, Expected::Refusal(_)),
             "the class is reject, and there is an output"
         );
+        let tolerances = Tolerances::new(self.atol, self.rtol, self.ulp)?;
         let value = |value| match value {
             serde_json::Value::Bool(is) => AttributeValue::Int(is.into()),
             serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
@@ -219,8 +263,10 @@ impl<'a> CaseText<'a> {
             version: self.version,
             attributes: self.attributes.into_iter().map(|(name, json)| (name, value(json))).collect(),
             inputs,
-            output_count,
+            operator_outputs: output_count,
+            outputs: (0..output_count).map(CaseOutput::Operator).collect(),
             expected,
+            tolerances,
             class: self.class,
             why: self.why,
         })

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::case::{Attributes, Case, CaseInput, Expected, Specification, hex};
+use super::case::{Attributes, Case, CaseInput, Expected, Specification, Tolerances, hex};
 use super::find::ABOUT;
 use crate::error::{Context, Result};
 use crate::format::Format;
@@ -89,7 +89,7 @@ fn npy(case: &Case) -> Result<Vec<NamedFile>> {
         },
         Expected::Refusal(wrong) => {
             expected.push(("error", json::string(wrong, Escapes::Short)));
-            expected.extend((case.output_count != 1).then(|| ("output_count", case.output_count.to_string())));
+            expected.extend((case.outputs.len() != 1).then(|| ("output_count", case.outputs.len().to_string())));
         }
     }
     let text = |text: &str| json::string(text, Escapes::Short);
@@ -103,8 +103,17 @@ fn npy(case: &Case) -> Result<Vec<NamedFile>> {
     ];
     members.extend(expected);
     members.extend([("class", text(case.class.name())), ("why", text(&case.why))]);
+    members.extend(tolerances(&case.tolerances));
     files.push(("case.json".to_owned(), format!("{}\n", json::object(members)).into_bytes()));
     Ok(files)
+}
+
+/// Returns the tolerances that are given, as members of a JSON object.
+fn tolerances(given: &Tolerances) -> impl Iterator<Item = (&'static str, String)> {
+    let Tolerances { atol, rtol, ulp } = *given;
+    let [atol, rtol] = [atol, rtol].map(|value| value.map(json::float));
+    let all = [("atol", atol), ("rtol", rtol), ("ulp", ulp.map(|steps| steps.to_string()))];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 /// Returns attributes as a JSON object.
@@ -154,7 +163,7 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
             outputs.iter().map(|output| value_type(output, false)).collect()
         }
         (Expected::Refusal(_), Some(data)) => {
-            vec![ValueType { shape: None, is_sequence: false, ..data.clone() }; case.output_count]
+            vec![ValueType { shape: None, is_sequence: false, ..data.clone() }; case.outputs.len()]
         }
         (Expected::Refusal(_), None) => return Ok(None),
     };
@@ -171,6 +180,7 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
     if let Expected::Refusal(wrong) = &case.expected {
         about.push(("error", text(wrong)));
     }
+    about.extend(tolerances(&case.tolerances));
     files.push((ABOUT.to_owned(), format!("{}\n", json::object(about)).into_bytes()));
     files.push(("model.onnx".to_owned(), model));
     Ok(Some(files))

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::case::{Case, CaseInput, CaseText, Class, Expected, Specification};
+use super::case::{Case, CaseInput, CaseOutput, CaseText, Class, Expected, Specification, Tolerances};
 use super::operators::version_of;
-use super::vectors;
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use super::{specified, vectors};
+use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
 use crate::format::files::{read, read_bytes};
-use crate::format::onnx::model::{Model, NodeInput, sequence_tensors};
+use crate::format::onnx::model::{GraphOutput, Model, NodeInput, sequence_tensors};
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 
@@ -38,6 +38,8 @@ pub(crate) struct Loaded {
     pub version: u64,
     /// What the verdict means.
     pub class: Class,
+    /// The errors that pass.
+    pub tolerances: Tolerances,
     /// What is to be done.
     pub task: Task,
 }
@@ -217,9 +219,10 @@ fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Re
 
 /// Returns a case as a test.
 fn loaded(case: Case) -> Result<Loaded> {
-    let (operator, class) = (case.operator.clone(), case.class);
+    let (operator, class, tolerances) = (case.operator.clone(), case.class, case.tolerances);
+    specified::check(case.specification, &operator, case.version, case.attributes.keys())?;
     let version = version_of(case.specification, &operator, case.version).unwrap_or(case.version);
-    Ok(Loaded { operator, version, class, task: Task::Run(case) })
+    Ok(Loaded { operator, version, class, tolerances, task: Task::Run(case) })
 }
 
 /// Hands the data sets of an ONNX backend test to `take`.
@@ -246,6 +249,9 @@ struct About {
     error: Option<String>,
     #[serde(default)]
     why: String,
+    atol: Option<f64>,
+    rtol: Option<f64>,
+    ulp: Option<u64>,
 }
 
 /// Reads a data set of the test in a folder.
@@ -257,14 +263,20 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
         Err(_) => About::default(),
     };
     let class = about.class.unwrap_or(if about.error.is_some() { Class::Reject } else { Class::Must });
-    let Model { operator, opset, attributes, inputs, gives_tensors, outputs, nodes } = model;
+    let tolerances = Tolerances::new(about.atol, about.rtol, about.ulp).context(ABOUT)?;
+    let Model { operator, opset, attributes, inputs, gives_tensors, outputs, node_outputs, nodes } = model;
+    specified::check(Specification::Onnx, &operator, opset, attributes.keys()).context("model.onnx")?;
+    let given = outputs.iter().filter_map(|output| match output {
+        GraphOutput::Node(_) => None,
+        GraphOutput::Given(value) => Some(value),
+    });
     let known = version_of(Specification::Onnx, &operator, opset);
     let version = known.unwrap_or(opset);
     let unsupported = match () {
         () if nodes > 1 => Some("a model of several nodes".to_owned()),
         () if known.is_none() => Some(format!("ONNX {operator}-{opset}")),
         () if !gives_tensors => Some(format!("{operator} with an output that is no tensor")),
-        () => inputs.iter().find_map(|input| match input {
+        () => inputs.iter().chain(given).find_map(|input| match input {
             NodeInput::Other(attribute) => Some(format!("a Constant node with {attribute}")),
             NodeInput::Absent | NodeInput::Graph { .. } | NodeInput::Proto(_) | NodeInput::Ints { .. } => None,
         }),
@@ -272,14 +284,23 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
     if let Some(unsupported) = unsupported {
         let outputs = (0..).map(|n| set.join(format!("output_{n}.pb"))).take_while(|path| path.exists());
         let stored = if gives_tensors { outputs.map(Stored).collect() } else { Vec::new() };
-        return Ok(Loaded { operator, version, class, task: Task::Only { unsupported, stored } });
+        return Ok(Loaded { operator, version, class, tolerances, task: Task::Only { unsupported, stored } });
     }
     let inputs = inputs.into_iter().map(|input| self::input(input, set, &operator)).collect::<Result<_>>()?;
+    let output = |(n, output)| match output {
+        GraphOutput::Node(number) => Ok(CaseOutput::Operator(number)),
+        GraphOutput::Given(value) => given_tensor(value, set).with_context(|| format!("output {n}")),
+    };
+    let outputs = outputs.into_iter().enumerate().map(output).collect::<Result<Vec<_>>>()?;
     let expected = match about.error {
         Some(wrong) => Expected::Refusal(wrong),
         None => {
             let read = |n| read(set.join(format!("output_{n}.pb")));
-            Expected::Outputs((0..outputs).map(read).collect::<Result<_>>()?)
+            let extra = format!("output_{}.pb", outputs.len());
+            if set.join(&extra).exists() {
+                bail!("{extra}: the graph has {}", counted(outputs.len(), "output", "outputs"));
+            }
+            Expected::Outputs((0..outputs.len()).map(read).collect::<Result<_>>()?)
         }
     };
     let case = Case {
@@ -289,12 +310,22 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
         version: opset,
         attributes,
         inputs,
-        output_count: outputs,
+        operator_outputs: node_outputs,
+        outputs,
         expected,
+        tolerances,
         class,
         why: about.why,
     };
-    Ok(Loaded { operator, version, class, task: Task::Run(case) })
+    Ok(Loaded { operator, version, class, tolerances, task: Task::Run(case) })
+}
+
+/// Reads an output of the graph that its node does not make.
+fn given_tensor(value: NodeInput<'_>, set: &Path) -> Result<CaseOutput> {
+    match input(value, set, "")? {
+        CaseInput::Tensor(tensor) => Ok(CaseOutput::Given(tensor)),
+        CaseInput::Absent | CaseInput::Sequence(_) => bail!("is not a tensor"),
+    }
 }
 
 /// Reads an input of a node.

@@ -6,9 +6,10 @@ use super::arguments::NoOutput;
 use super::case::{Case, Expected};
 use super::find::{Loaded, Stored, Task};
 use super::operators::outputs;
+use super::results::{self, CRASHED, REFUSED, message, output_names, results_in};
 use crate::diff::{self, Difference, Options, Reason};
-use crate::error::{Context, Error, Result};
-use crate::format::files::{read, write};
+use crate::error::{Error, Result, counted};
+use crate::format::files::read;
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 
@@ -18,24 +19,70 @@ pub(crate) enum TestVerdict {
     /// What came out is what must.
     Passed,
     /// Something else came out. The difference is known where a tensor came and a tensor was expected.
-    Failed { reason: String, difference: Option<Box<Difference>> },
+    Failed { failure: Failure, reason: String, difference: Option<Box<Difference>> },
     /// The program does not have what the test is about.
     Unsupported(String),
     /// The test cannot be read.
     Broken(String),
 }
 
-/// The names of the verdicts, in the order of the counts.
-pub(crate) const VERDICTS: [&str; 4] = ["passed", "failed", "unsupported", "broken"];
+/// How a test fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// There is a result, and it is not the expected one.
+    Differs,
+    /// There is no result: the runtime has crashed, or has written nothing.
+    NoResult,
+    /// The operator has refused inputs for which it must have an output.
+    Refused,
+}
+
+impl Failure {
+    /// All of them, in the order of reports.
+    pub(crate) const ALL: [Self; 3] = [Self::Differs, Self::NoResult, Self::Refused];
+
+    /// Returns the name in reports.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Differs => "differs",
+            Self::NoResult => "no result",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// A verdict without what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VerdictKind {
+    Passed,
+    Failed,
+    Unsupported,
+    Broken,
+}
+
+impl VerdictKind {
+    /// All of them, in the order of reports.
+    pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Failed, Self::Unsupported, Self::Broken];
+
+    /// Returns the name in reports and on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Unsupported => "unsupported",
+            Self::Broken => "broken",
+        }
+    }
+}
 
 impl TestVerdict {
-    /// Returns its place among [`VERDICTS`].
-    pub(crate) fn number(&self) -> usize {
+    /// Returns the verdict alone.
+    pub(crate) fn kind(&self) -> VerdictKind {
         match self {
-            Self::Passed => 0,
-            Self::Failed { .. } => 1,
-            Self::Unsupported(_) => 2,
-            Self::Broken(_) => 3,
+            Self::Passed => VerdictKind::Passed,
+            Self::Failed { .. } => VerdictKind::Failed,
+            Self::Unsupported(_) => VerdictKind::Unsupported,
+            Self::Broken(_) => VerdictKind::Broken,
         }
     }
 
@@ -47,8 +94,8 @@ impl TestVerdict {
         }
     }
 
-    fn failed(reason: impl Into<String>) -> Self {
-        Self::Failed { reason: reason.into(), difference: None }
+    fn failed(failure: Failure, reason: impl Into<String>) -> Self {
+        Self::Failed { failure, reason: reason.into(), difference: None }
     }
 }
 
@@ -75,7 +122,10 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
             }
             Expected::Refusal(wrong) => judge_refusal(&folder.join(id), wrong),
         }),
-        (Task::Only { unsupported, .. }, Outputs::Made(_)) => Ok(TestVerdict::Unsupported(unsupported)),
+        (Task::Only { unsupported, .. }, Outputs::Made(folder)) => {
+            folder.map_or(Ok(()), |folder| results::save(&folder.join(id), None))?;
+            Ok(TestVerdict::Unsupported(unsupported))
+        }
         (Task::Only { unsupported, stored }, Outputs::Written(_)) if stored.is_empty() => {
             Ok(TestVerdict::Unsupported(unsupported))
         }
@@ -88,36 +138,28 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
     }
 }
 
-/// Runs a case.
+/// Runs a case, and writes its results to the folder of its id in `save`.
 fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<TestVerdict> {
-    let count = case.output_count;
-    let saved = |n| Some(save?.join(id).join(names(n, count).next().expect("an output has a name")));
-    let actual = match outputs(case) {
-        Ok(actual) => actual,
-        Err(NoOutput::Unsupported(what)) => return Ok(TestVerdict::Unsupported(what)),
-        Err(NoOutput::Refused(error)) => {
-            // those of an earlier run would be taken for this one's
-            for path in (0..count).filter_map(saved).filter(|path| path.exists()) {
-                std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
-            }
-            return Ok(match &case.expected {
-                Expected::Refusal(_) => TestVerdict::Passed,
-                Expected::Outputs(_) => TestVerdict::failed(format!("refused: {error}")),
-            });
-        }
-    };
-    for (n, output) in actual.iter().enumerate() {
-        let Some(path) = saved(n) else { break };
-        let folder = path.parent().expect("it lies in the folder of the test");
-        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        write(&path, output)?;
+    let made = outputs(case);
+    if let Some(folder) = save {
+        let results = match &made {
+            Ok(actual) => Some(Ok(&actual[..])),
+            Err(NoOutput::Refused(error)) => Some(Err(error.to_string())),
+            Err(NoOutput::Unsupported(_)) => None,
+        };
+        results::save(&folder.join(id), results)?;
     }
-    Ok(match &case.expected {
-        Expected::Outputs(expected) => {
-            let verdicts = expected.iter().zip(&actual).map(|(expected, actual)| compare(expected, actual, options));
-            first_that_failed(verdicts, count)
+    Ok(match (made, &case.expected) {
+        (Err(NoOutput::Unsupported(what)), _) => TestVerdict::Unsupported(what),
+        (Err(NoOutput::Refused(_)), Expected::Refusal(_)) => TestVerdict::Passed,
+        (Err(NoOutput::Refused(error)), Expected::Outputs(_)) => {
+            TestVerdict::failed(Failure::Refused, format!("refused: {error}"))
         }
-        Expected::Refusal(wrong) => accepted(&actual, wrong),
+        (Ok(actual), Expected::Outputs(expected)) => {
+            let verdicts = expected.iter().zip(&actual).map(|(expected, actual)| compare(expected, actual, options));
+            first_that_failed(verdicts, actual.len())
+        }
+        (Ok(actual), Expected::Refusal(wrong)) => accepted(&actual, wrong),
     })
 }
 
@@ -125,8 +167,8 @@ fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<
 fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) -> TestVerdict {
     match verdicts.enumerate().find(|(_, verdict)| !matches!(verdict, TestVerdict::Passed)) {
         None => TestVerdict::Passed,
-        Some((n, TestVerdict::Failed { reason, difference })) if count > 1 => {
-            TestVerdict::Failed { reason: format!("output {n}: {reason}"), difference }
+        Some((n, TestVerdict::Failed { failure, reason, difference })) if count > 1 => {
+            TestVerdict::Failed { failure, reason: format!("output {n}: {reason}"), difference }
         }
         Some((_, verdict)) => verdict,
     }
@@ -135,7 +177,7 @@ fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) 
 /// Returns the verdict on outputs that should not be there.
 fn accepted(actual: &[Tensor], wrong: &str) -> TestVerdict {
     let shown: Vec<_> = actual.iter().map(|one| format!("{} {:?}", one.dtype().name(), one.shape())).collect();
-    TestVerdict::failed(format!("gave {}, expected an error: {wrong}", shown.join(", ")))
+    TestVerdict::failed(Failure::Differs, format!("gave {}, expected an error: {wrong}", shown.join(", ")))
 }
 
 /// Returns the verdict on an output.
@@ -146,7 +188,7 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict
     }
     let found = match diff::compare(expected, actual, options) {
         Ok(found) => found,
-        Err(error) => return TestVerdict::failed(error.to_string()),
+        Err(error) => return TestVerdict::failed(Failure::Differs, error.to_string()),
     };
     let reason = match found.reason() {
         None => return TestVerdict::Passed,
@@ -162,32 +204,58 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict
             format!("{mismatches} of {items} {verb}{first}")
         }
     };
-    TestVerdict::Failed { reason, difference: Some(Box::new(found)) }
+    TestVerdict::Failed { failure: Failure::Differs, reason, difference: Some(Box::new(found)) }
 }
 
-/// Returns the names under which a runtime may write output number `n` of a test that has `count` outputs; the first is the
-/// one that is used here.
-fn names(n: usize, count: usize) -> impl Iterator<Item = String> {
-    let alone = ["output.npy", "output.pb"].into_iter().filter(move |_| count == 1).map(str::to_owned);
-    alone.chain([format!("output_{n}.npy"), format!("output_{n}.pb")])
-}
-
-/// Judges what a runtime has written for a test to a folder.
+/// Judges what a runtime has written for a test that has outputs.
 fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options) -> TestVerdict {
+    let names = match written_outputs(folder) {
+        Ok(Ok(names)) => names,
+        Ok(Err(message)) => return TestVerdict::failed(Failure::Refused, message),
+        Err(verdict) => return verdict,
+    };
+    let count = expected.len();
+    let is_expected = |name: &String| (0..count).any(|n| output_names(n, count).any(|known| known == *name));
+    if let Some(extra) = names.iter().find(|name| !is_expected(name)) {
+        let reason = format!("wrote {extra}, expected {}", counted(count, "output", "outputs"));
+        return TestVerdict::failed(Failure::Differs, reason);
+    }
     let verdict = |(n, wanted): (usize, &Result<&Tensor>)| {
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(error) => return TestVerdict::Broken(error.to_string()),
         };
-        let Some(path) = names(n, expected.len()).map(|name| folder.join(name)).find(|path| path.exists()) else {
-            return TestVerdict::failed("no output was written");
+        let Some(name) = output_names(n, count).find(|name| names.contains(name)) else {
+            return TestVerdict::failed(Failure::NoResult, "no result");
         };
-        match read(&path).and_then(|actual| as_named(actual, wanted)) {
+        match read(folder.join(name)).and_then(|actual| as_named(actual, wanted)) {
             Ok(actual) => compare(wanted, &actual, options),
-            Err(error) => TestVerdict::failed(error.to_string()),
+            Err(error) => TestVerdict::failed(Failure::Differs, error.to_string()),
         }
     };
-    first_that_failed(expected.iter().enumerate().map(verdict), expected.len())
+    first_that_failed(expected.iter().enumerate().map(verdict), count)
+}
+
+/// Returns the names of the outputs that a runtime has written for a test, or the message with which it has refused the test.
+///
+/// # Errors
+/// The verdict, where there is neither or both.
+fn written_outputs(folder: &Path) -> Result<Result<Vec<String>, String>, TestVerdict> {
+    let names = results_in(folder).map_err(|error| {
+        TestVerdict::failed(Failure::NoResult, error.within(folder.display().to_string()).to_string())
+    })?;
+    let has = |marker: &str| names.iter().any(|name| name == marker);
+    let outputs: Vec<_> = names.iter().filter(|name| ![REFUSED, CRASHED].contains(&name.as_str())).cloned().collect();
+    match (has(CRASHED), has(REFUSED), outputs.first()) {
+        (true, ..) => Err(TestVerdict::failed(Failure::NoResult, message(folder, CRASHED))),
+        (false, true, Some(output)) => {
+            let reason = format!("wrote {output} and {REFUSED}, expected one of them");
+            Err(TestVerdict::failed(Failure::Differs, reason))
+        }
+        (false, true, None) => Ok(Err(message(folder, REFUSED))),
+        (false, false, None) => Err(TestVerdict::failed(Failure::NoResult, "no result")),
+        (false, false, Some(_)) => Ok(Ok(outputs)),
+    }
 }
 
 /// Returns a tensor that was written without the name of its dtype, which NumPy's files do not have for most types of
@@ -199,11 +267,15 @@ fn as_named(actual: Tensor, expected: &Tensor) -> Result<Tensor, Error> {
 
 /// Judges what a runtime has written for a test that it must refuse.
 fn judge_refusal(folder: &Path, wrong: &str) -> TestVerdict {
-    let Some(path) = names(0, 1).map(|name| folder.join(name)).find(|path| path.exists()) else {
-        return TestVerdict::Passed;
+    let names = match written_outputs(folder) {
+        Ok(Ok(names)) => names,
+        Ok(Err(_)) => return TestVerdict::Passed,
+        Err(verdict) => return verdict,
     };
-    match read(&path) {
-        Ok(actual) => accepted(&[actual], wrong),
-        Err(_) => TestVerdict::failed(format!("wrote {}, expected an error: {wrong}", path.display())),
+    match names.iter().map(|name| read(folder.join(name))).collect::<Result<Vec<_>>>() {
+        Ok(actual) => accepted(&actual, wrong),
+        Err(_) => {
+            TestVerdict::failed(Failure::Differs, format!("wrote {}, expected an error: {wrong}", names.join(", ")))
+        }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::arguments::{CaseInputs, Made, list_of, missing, refuse, unsupported};
 use super::blocks::{BlockOrder, depth_to_space, space_to_depth};
-use super::case::{Case, Specification};
+use super::case::{Case, CaseOutput, Specification};
 use super::compositions::{CaseCall, own_shape, run};
 use super::movement::parts;
 use crate::error::{Error, Result, Subject, counted};
@@ -198,16 +198,26 @@ pub(super) fn version_of(specification: Specification, name: &str, version: u64)
     find(specification, name, version).map(|(_, version)| version)
 }
 
-/// Returns the outputs of a case's operator.
+/// Returns the outputs of a case.
 pub(crate) fn outputs(case: &Case) -> Made<Vec<Tensor>> {
+    let made = operator_outputs(case)?;
+    let output = |output: &CaseOutput| match output {
+        CaseOutput::Operator(number) => Ok(made[*number].try_clone()?),
+        CaseOutput::Given(tensor) => Ok(tensor.try_clone()?),
+    };
+    case.outputs.iter().map(output).collect()
+}
+
+/// Returns the outputs of a case's operator.
+fn operator_outputs(case: &Case) -> Made<Vec<Tensor>> {
     let Some((row, version)) = find(case.specification, &case.operator, case.version) else {
         return unsupported(format_args!("{} {}-{}", case.specification.name(), case.operator, case.version));
     };
     let mut arguments = CaseInputs::of(case);
-    let check_count = |count: usize| match count == case.output_count {
+    let check_count = |count: usize| match count == case.operator_outputs {
         true => Ok(()),
         false => {
-            let outputs = counted(case.output_count, "output", "outputs");
+            let outputs = counted(case.operator_outputs, "output", "outputs");
             unsupported(format_args!("{} with {outputs}", case.operator))
         }
     };

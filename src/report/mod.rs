@@ -1,10 +1,11 @@
-//! What the reports of [`diff`](mod@crate::diff) and [`info`](crate::info) are written with: tables, JSON, colours.
+//! What the reports of [`diff`](mod@crate::diff) and [`info`](crate::info) are written with: tables, JSON, JUnit XML, colours.
 //!
 //! The library writes a report, and the program decides on its [`Style`]: whether it has colours, and how its users type
 //! the options that the report mentions.
 
 mod colour;
 pub(crate) mod json;
+pub(crate) mod junit;
 mod table;
 
 use std::borrow::Cow;

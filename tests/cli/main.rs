@@ -17,6 +17,7 @@ mod gather;
 mod gather_elements;
 mod gather_nd;
 mod info;
+mod judge;
 mod man;
 #[cfg(feature = "zarr")]
 mod metadata;

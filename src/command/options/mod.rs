@@ -4,6 +4,7 @@
 //! located while it is parsed; nothing else here looks at a file before the sub-command runs. What all options with a value have in common is set once, by the grammar: a value may begin with `-`.
 
 pub(super) mod cast;
+mod junit;
 pub(super) mod members;
 mod operands;
 mod operator;
@@ -13,6 +14,7 @@ mod passing;
 mod slices;
 mod values;
 
+pub(super) use self::junit::{JunitOptions, write_junit};
 pub(super) use self::members::MemberOptions;
 pub(super) use self::operands::{ACTUAL, DATA, EXPECTED, FILE, IN, INDICES};
 pub(super) use self::operands::{AddressOptions, InputOptions, Operand};
@@ -22,9 +24,8 @@ pub(super) use self::operator::{
 };
 pub(super) use self::operator::{UpdatesOptions, parse_threads, reductions};
 pub(super) use self::output::{Names, OutputOptions, PageOptions};
-pub(super) use self::passing::PassOptions;
+pub(super) use self::passing::{PassOptions, globs, last_of, parse_steps, parse_tolerances};
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{
-    DTypeParser, OptionWord, dtype_help, parse_glob, parse_number, parse_path, parse_size, parse_tolerance,
-    parse_words, word,
+    ByName, DTypeParser, OptionWord, dtype_help, parse_glob, parse_number, parse_path, parse_size, parse_words, word,
 };

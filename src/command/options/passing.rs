@@ -80,11 +80,19 @@ pub(crate) struct LimitOptions {
     pub max_mean_abs: Vec<ByName<f64>>,
 }
 
-fn parse_tolerances(text: &str) -> Result<ByName<f64>, String> {
+/// Parses the largest error that passes, of all tensors or of those with matching names.
+///
+/// # Errors
+/// Those of [`parse_tolerance`].
+pub(crate) fn parse_tolerances(text: &str) -> Result<ByName<f64>, String> {
     ByName::parse(text, parse_tolerance)
 }
 
-fn parse_steps(text: &str) -> Result<ByName<u64>, String> {
+/// Parses the most steps that pass, of all tensors or of those with matching names.
+///
+/// # Errors
+/// Those of [`parse_number`].
+pub(crate) fn parse_steps(text: &str) -> Result<ByName<u64>, String> {
     ByName::parse(text, parse_number)
 }
 
@@ -104,13 +112,16 @@ fn parse_cosine(text: &str) -> Result<ByName<f64>, String> {
 }
 
 /// Returns the last of the values that is for a tensor of that name.
-fn last_of<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
+pub(crate) fn last_of<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
     let matches = |one: &&ByName<T>| one.glob.as_ref().is_none_or(|glob| glob.matches(name));
     all.iter().rev().find(matches).map(|one| one.value)
 }
 
-/// Returns the patterns of an option.
-fn globs<'a, T>(option: &'static str, all: &'a [ByName<T>]) -> impl Iterator<Item = (&'static str, &'a Glob)> {
+/// Returns the patterns of an option, with its name.
+pub(crate) fn globs<'a, T>(
+    option: &'static str,
+    all: &'a [ByName<T>],
+) -> impl Iterator<Item = (&'static str, &'a Glob)> {
     all.iter().filter_map(move |one| Some((option, one.glob.as_ref()?)))
 }
 

@@ -11,7 +11,7 @@ use prost::encoding::WireType;
 
 use super::model_fields::{AttributeKind, OF_TENSORS, field};
 use super::wire::{Fields, Varints, WireField};
-use crate::error::{Error, Result, ensure, malformed};
+use crate::error::{Result, ensure, malformed};
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,8 +28,8 @@ pub enum AttributeValue {
     Other,
 }
 
-/// The most inputs of a node.
-const MOST_INPUTS: usize = 1 << 16;
+/// The most inputs of a node, and the most outputs of a graph.
+const MOST_NAMES: usize = 1 << 16;
 
 /// What a node gets as an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +56,15 @@ pub enum NodeInput<'a> {
     Other(&'a str),
 }
 
+/// What an output of the graph is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GraphOutput<'a> {
+    /// The output of the node that has this number.
+    Node(usize),
+    /// A value that the node does not make: an input of the graph, an initialiser, or a Constant.
+    Given(NodeInput<'a>),
+}
+
 /// A model as a test has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<'a> {
@@ -69,8 +78,10 @@ pub struct Model<'a> {
     pub inputs: Vec<NodeInput<'a>>,
     /// Whether all outputs of the graph are tensors.
     pub gives_tensors: bool,
-    /// How many outputs the node has.
-    pub outputs: usize,
+    /// The outputs of the graph in their order; nothing if there are several nodes.
+    pub outputs: Vec<GraphOutput<'a>>,
+    /// How many outputs the node has. Not all of them need be outputs of the graph.
+    pub node_outputs: usize,
     /// How many nodes there are beside Constant ones.
     pub nodes: usize,
 }
@@ -79,8 +90,8 @@ impl<'a> Model<'a> {
     /// Reads a model.
     ///
     /// # Errors
-    /// The bytes are no ModelProto; there is no graph or no node; the opset of the node's domain is not imported; an input
-    /// of the node is made by nothing in the model.
+    /// The bytes are no ModelProto; there is no graph, no node or no output of the graph; the opset of the node's domain is
+    /// not imported; an input of the node, or an output of the graph, is made by nothing in the model.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut graph = None;
         let mut opsets = Vec::new();
@@ -103,11 +114,11 @@ impl<'a> Model<'a> {
             }
         }
         let node = node.or(only_constant).ok_or_else(|| malformed!("the graph has no node"))?;
-        let (mut names, mut outputs, mut attributes) = (Vec::new(), 0, BTreeMap::new());
+        let (mut names, mut made, mut attributes) = (Vec::new(), Vec::new(), BTreeMap::new());
         for field in fields(node, "a node")? {
             match field {
                 (field::node::INPUT, Value::Bytes(name)) => names.push(text(name)?),
-                (field::node::OUTPUT, _) => outputs += 1,
+                (field::node::OUTPUT, Value::Bytes(name)) => made.push(text(name)?),
                 (field::node::ATTRIBUTE, Value::Bytes(value)) => {
                     let (name, value) = attribute(value)?;
                     attributes.insert(name, value);
@@ -127,19 +138,40 @@ impl<'a> Model<'a> {
         }
         let opset = opset.ok_or_else(|| malformed!("the opset of the operator {operator} is not imported"))?;
         let operator = if is_own(domain) { operator.to_owned() } else { format!("{domain}::{operator}") };
-        // what other nodes make is not looked for
-        let inputs = if nodes > 1 { Vec::new() } else { inputs(graph, &names)? };
-        let gives_tensors = fields(graph, "the graph")?.try_fold(true, |all, field| match field {
-            (field::graph::OUTPUT, Value::Bytes(value)) => Ok::<_, Error>(all && is_tensor(value)?),
-            _ => Ok(all),
-        })?;
-        Ok(Self { opset, operator, attributes, inputs, gives_tensors, outputs, nodes })
+        let (mut gives_tensors, mut output_names) = (true, Vec::new());
+        for field in fields(graph, "the graph")? {
+            if let (field::graph::OUTPUT, Value::Bytes(value)) = field {
+                gives_tensors &= is_tensor(value)?;
+                output_names.push(text_of(value, field::value::NAME, "an output")?);
+            }
+        }
+        ensure!(!output_names.is_empty(), "the graph has no outputs");
+        // the values that several nodes hand to one another are not looked for
+        let (inputs, outputs) = match nodes {
+            0 | 1 => (values(graph, &names, "the input", "of the node")?, outputs(graph, &output_names, &made)?),
+            _ => (Vec::new(), Vec::new()),
+        };
+        Ok(Self { opset, operator, attributes, inputs, gives_tensors, outputs, node_outputs: made.len(), nodes })
     }
 }
 
-/// Finds what the graph has under the names of a node's inputs, in one walk: a hostile model has many of both.
-fn inputs<'a>(graph: &'a [u8], names: &[&str]) -> Result<Vec<NodeInput<'a>>> {
-    ensure!(names.len() <= MOST_INPUTS, "{} inputs of a node, expected at most {MOST_INPUTS}", names.len());
+/// Returns the outputs of a graph, by their names and those of the node's outputs.
+fn outputs<'a>(graph: &'a [u8], names: &[&str], made: &[&str]) -> Result<Vec<GraphOutput<'a>>> {
+    let numbers: HashMap<&str, usize> = made.iter().enumerate().map(|(n, &name)| (name, n)).collect();
+    ensure!(!names.contains(&""), "an output of the graph has no name");
+    let given: Vec<_> = names.iter().copied().filter(|name| !numbers.contains_key(name)).collect();
+    let mut given = values(graph, &given, "the output", "of the graph")?.into_iter();
+    let output = |name: &&str| match numbers.get(name) {
+        Some(&number) => GraphOutput::Node(number),
+        None => GraphOutput::Given(given.next().expect("a value for each name")),
+    };
+    Ok(names.iter().map(output).collect())
+}
+
+/// Finds the values that a graph has under some names, in one walk: a hostile model has many of both. Messages call a name
+/// `what` `of`.
+fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<Vec<NodeInput<'a>>> {
+    ensure!(names.len() <= MOST_NAMES, "{} names {of}, expected at most {MOST_NAMES}", names.len());
     let mut found: HashMap<&str, Option<NodeInput<'a>>> = names.iter().map(|&name| (name, None)).collect();
     found.insert("", Some(NodeInput::Absent));
     let mut number = 0;
@@ -170,7 +202,7 @@ fn inputs<'a>(graph: &'a [u8], names: &[&str]) -> Result<Vec<NodeInput<'a>>> {
     }
     let made = |&name: &&str| {
         let input = found[name].clone();
-        input.ok_or_else(|| malformed!("the input {name:?} of the node is made by nothing in the model"))
+        input.ok_or_else(|| malformed!("{what} {name:?} {of} is made by nothing in the model"))
     };
     names.iter().map(made).collect()
 }

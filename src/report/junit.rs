@@ -1,0 +1,139 @@
+//! Reports as JUnit XML, which the services that run tests show.
+//!
+//! A report is a `testsuite` with a `testcase` for each test, which has one element `failure`, `error` or `skipped` unless
+//! the test passed. There are dialects of the format. The elements and attributes here are those that all of them have. No
+//! test is timed: each time is 0, since some readers need one.
+
+use std::fmt::Write as _;
+use std::io::{self, Seek, Write};
+
+use tempfile::{SpooledTempFile, spooled_tempfile};
+
+/// The bytes of test cases that are kept in memory before they go to a temporary file.
+const MEMORY: usize = 1 << 22;
+
+/// The result of a test in a report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum JunitResult<'a> {
+    /// The test passed.
+    Passed,
+    /// The test failed. `kind` is a word for the way in which it did.
+    Failure { kind: &'a str, message: &'a str },
+    /// The test could not be read.
+    Error { message: &'a str },
+    /// The test was not run, or its result does not count.
+    Skipped { message: &'a str },
+}
+
+/// A report that tests are added to. Its head has the counts of all tests, so it is written at the end.
+#[derive(Debug)]
+pub(crate) struct JunitReport {
+    cases: SpooledTempFile,
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl JunitReport {
+    /// Returns a report on no tests.
+    pub(crate) fn new() -> Self {
+        Self { cases: spooled_tempfile(MEMORY), tests: 0, failures: 0, errors: 0, skipped: 0 }
+    }
+
+    /// Adds a test. Readers group tests by their class, such as `check.Slice`, at the dots.
+    ///
+    /// # Errors
+    /// A temporary file cannot be written.
+    pub(crate) fn add(&mut self, class: &str, name: &str, result: JunitResult<'_>) -> io::Result<()> {
+        let case = format!(r#"    <testcase classname="{}" name="{}" time="0""#, escaped(class), escaped(name));
+        self.tests += 1;
+        // some readers show the attribute, and others the text
+        let element = match result {
+            JunitResult::Passed => return writeln!(self.cases, "{case}/>"),
+            JunitResult::Failure { kind, message } => {
+                self.failures += 1;
+                let (kind, message) = (escaped(kind), escaped(message));
+                format!(r#"<failure type="{kind}" message="{message}">{message}</failure>"#)
+            }
+            JunitResult::Error { message } => {
+                self.errors += 1;
+                let message = escaped(message);
+                format!(r#"<error type="error" message="{message}">{message}</error>"#)
+            }
+            JunitResult::Skipped { message } => {
+                self.skipped += 1;
+                format!(r#"<skipped message="{}"/>"#, escaped(message))
+            }
+        };
+        writeln!(self.cases, "{case}>{element}</testcase>")
+    }
+
+    /// Writes the report. `suite` is the name of its test suite.
+    ///
+    /// # Errors
+    /// `out` fails, or a temporary file cannot be read.
+    pub(crate) fn write(mut self, suite: &str, out: &mut dyn Write) -> io::Result<()> {
+        let Self { tests, failures, errors, skipped, .. } = self;
+        let counts = format!(
+            r#"name="{}" tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}" time="0""#,
+            escaped(suite)
+        );
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite {counts}>")?;
+        self.cases.rewind()?;
+        io::copy(&mut self.cases, out)?;
+        writeln!(out, "  </testsuite>\n</testsuites>")
+    }
+}
+
+/// Returns a text as the value of an attribute or the text of an element. XML 1.0 has no way to write most control
+/// characters: they become escapes as in Rust, `\u{1b}`.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => write!(out, "&#{};", u32::from(c)).expect("a string takes all text"),
+            '\u{fffe}' | '\u{ffff}' => out.extend(c.escape_unicode()),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_result() {
+        let mut report = JunitReport::new();
+        report.add("check.Slice", "slice/a", JunitResult::Passed).unwrap();
+        let failure = JunitResult::Failure { kind: "no result", message: "1 < 2 & \"x\"" };
+        report.add("check.Slice", "slice/<b>", failure).unwrap();
+        report.add("check", "c", JunitResult::Error { message: "cut\noff" }).unwrap();
+        report.add("check", "d", JunitResult::Skipped { message: "unsupported: Relu" }).unwrap();
+        let mut out = Vec::new();
+        report.write("tensorop check", &mut out).unwrap();
+        let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="tensorop check" tests="4" failures="1" errors="1" skipped="1" time="0">
+  <testsuite name="tensorop check" tests="4" failures="1" errors="1" skipped="1" time="0">
+    <testcase classname="check.Slice" name="slice/a" time="0"/>
+    <testcase classname="check.Slice" name="slice/&lt;b&gt;" time="0"><failure type="no result" message="1 &lt; 2 &amp; &quot;x&quot;">1 &lt; 2 &amp; &quot;x&quot;</failure></testcase>
+    <testcase classname="check" name="c" time="0"><error type="error" message="cut&#10;off">cut&#10;off</error></testcase>
+    <testcase classname="check" name="d" time="0"><skipped message="unsupported: Relu"/></testcase>
+  </testsuite>
+</testsuites>
+"#;
+        assert_eq!(String::from_utf8(out).unwrap(), wanted);
+    }
+
+    #[test]
+    fn characters_that_xml_does_not_have() {
+        assert_eq!(escaped("a\u{1b}[31m\0\u{7f}\u{9b}\u{ffff}é\t"), r"a\u{1b}[31m\u{0}\u{7f}\u{9b}\u{ffff}é&#9;");
+    }
+}
