@@ -191,8 +191,7 @@ impl Check {
             (None, folder) => Outputs::Made(folder.as_deref()),
         };
         let known = self.expect.as_deref().map(KnownFailures::read).transpose()?;
-        let junit = self.junit.begin()?;
-        let (target, junit) = junit.map_or((None, None), |(target, report)| (Some(target), Some(report)));
+        let (target, junit) = self.junit.begin()?.unzip();
         let mut report = CheckReport::new(io, self.quiet, self.json, &self.verdict, known.as_ref(), junit);
         let mut seen = HashSet::new();
         let found = self.each(io, &mut seen, &mut |id, loaded| {
@@ -226,10 +225,7 @@ impl Check {
                 warn_of(io, folder, &unclaimed(folder, &seen));
             }
         }
-        let junit = report.finish()?;
-        if let (Some(target), Some(junit)) = (target, junit) {
-            write_junit(&target, junit, "tensorop check")?;
-        }
+        write_junit(target, report.finish()?, "tensorop check")?;
         Ok(match found {
             Outcome::Done if self.is_good(io, &report) => Outcome::Done,
             Outcome::Done => Outcome::Different,

@@ -14,18 +14,18 @@ use super::diff_plans::{explain_many, explain_two};
 use super::found_side::{find, is_absent};
 use super::io::{Io, Outcome, Run, complain};
 use super::member::Member;
-use super::messages::{about_items, counted, told, unless_closed};
+use super::messages::{about_items, told, unless_closed};
 use super::meter::Meter;
 use super::options::{
-    ACTUAL, EXPECTED, InputOptions, MemberOptions, Operand, OptionWord, PassOptions, ThreadOptions, check_stdin,
-    data_help, parse_number, parse_words, word,
+    ACTUAL, EXPECTED, InputOptions, JunitOptions, MemberOptions, Operand, OptionWord, PassOptions, ThreadOptions,
+    check_stdin, data_help, parse_number, parse_words, word, write_junit,
 };
 use super::renames::Renames;
 use super::show::{png_target, write_png};
 use super::sides::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use super::sources::OperandReader;
 use crate::diff::maps::{self, Density};
-use crate::diff::models::{Models, ReportForm, SortKey, TensorVerdict};
+use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, Options, Reason};
 use crate::format::collection::TensorPlace;
 use crate::format::located::{Located, Place};
@@ -105,7 +105,7 @@ pub(super) struct Diff {
     /// They accept only items of the same dtype and shape. Tensors that only ACTUAL has are added (in a folder as files of
     /// ACTUAL's format), and a missing EXPECTED is made. Tensors that only EXPECTED has are named and kept.
     /// TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
-    #[arg(long, help_heading = REPORT)]
+    #[arg(long, conflicts_with = "junit", help_heading = REPORT)]
     pub accept: bool,
     /// Print one line: the verdict, the largest error, rmse, cosine and the limits that failed (with --json still the object)
     ///
@@ -118,13 +118,15 @@ pub(super) struct Diff {
     /// Print one JSON object
     #[arg(long, help_heading = REPORT)]
     pub json: bool,
+    #[command(flatten)]
+    pub junit: JunitOptions,
     /// Print the plan for reading the tensors and its cost, and compare nothing
     ///
     /// Each pair has a plan, unless dtypes or shapes differ. It gives, for each side, the direction of reading (along or across
     /// the windows), the size of the pieces and the number of times that each is read; the windows; the number of reads
     /// (from a server: requests) and of threads; and the memory. --json prints an array with an object for each pair. The
     /// status is 0.
-    #[arg(long, conflicts_with_all = ["accept", "map", "heatmap", "worst", "sort", "limit", "summary", "verbose"], help_heading = REPORT)]
+    #[arg(long, conflicts_with_all = ["accept", "map", "heatmap", "worst", "sort", "limit", "summary", "verbose", "junit"], help_heading = REPORT)]
     pub explain: bool,
     #[command(flatten)]
     pub members: MemberOptions,
@@ -135,6 +137,9 @@ pub(super) struct Diff {
 }
 
 const REPORT: &str = "Report";
+
+/// The name of the report as JUnit XML.
+const JUNIT_SUITE: &str = "tensorop diff";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -199,23 +204,6 @@ const MAP_COLUMNS: usize = 74;
 fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io.stdout.clone());
     unless_closed(write(&mut out).and_then(|()| out.flush())).context("standard output")
-}
-
-/// Writes how the tensors that only one side has may belong together.
-fn write_renames(out: &mut dyn Write, renames: &Renames) -> io::Result<()> {
-    if renames.unread > 0 {
-        let unread = counted(renames.unread, "missing or extra tensor was", "missing and extra tensors were");
-        writeln!(out, "  {unread} not read to find those that are renamed: too many bytes, or behind addresses")?;
-    }
-    match &renames.rule {
-        None => Ok(()),
-        Some(rule) => writeln!(out, "  --rename '{}' joins missing and extra tensors", rule.text()),
-    }
-}
-
-/// Returns how a comparison ends.
-fn outcome(is_equal: bool) -> Outcome {
-    if is_equal { Outcome::Done } else { Outcome::Different }
 }
 
 impl Diff {
@@ -338,6 +326,7 @@ impl Diff {
         if drawn.as_ref().is_some_and(|target| matches!(target, Target::Stdout(_))) {
             bail!("--heatmap: standard output has the report: name a file");
         }
+        let (junit, mut report) = self.junit.begin()?.unzip();
         let meter = Meter::new(run, Some(expected.bytes().saturating_add(actual.bytes())));
         let progress = |bytes| meter.add(bytes);
         let difference = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress)?;
@@ -365,6 +354,11 @@ impl Diff {
                 })
             }
         })?;
+        if let Some(report) = &mut report {
+            let name = if name.is_empty() { operand.located.output().0.display().to_string() } else { name };
+            add_to_junit(report, &name, &NamedResult::Both(Box::new(difference.clone())))?;
+        }
+        write_junit(junit, report, JUNIT_SUITE)?;
         if self.map && !matches!(difference.reason(), Some(Reason::Dtype | Reason::Shape)) {
             let cells = [MAP_LINES, MAP_COLUMNS];
             let map = maps::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
@@ -386,7 +380,7 @@ impl Diff {
             Some(target) => {
                 self.draw(run, [expected, actual], &options, &target)?;
                 if changes.is_none() {
-                    return Ok(outcome(difference.equal()));
+                    return Ok(Outcome::of_verdict(difference.equal()));
                 }
                 // the picture has taken the sources
                 let [_, actual] = open_two(found, &asked)?;
@@ -395,7 +389,7 @@ impl Diff {
         };
         match changes {
             Some(changes) => self.accept_one(run, changes, actual),
-            None => Ok(outcome(difference.equal())),
+            None => Ok(Outcome::of_verdict(difference.equal())),
         }
     }
 
@@ -445,7 +439,8 @@ impl Diff {
             return explain_many(run, pairs, &asked, &|name| self.options(name), self.json);
         }
         let meter = Meter::new(run, Some(pairs.bytes()));
-        let mut models = Models::new(self.form(io), io.style());
+        let (junit, report) = self.junit.begin()?.unzip();
+        let mut models = Models::new(self.form(io), io.style()).with_junit(report);
         let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());
         let how = Comparing {
             pairs,
@@ -475,10 +470,11 @@ impl Diff {
                 return Ok(());
             }
             self.write_left_alone(out, &left_alone)?;
-            write_renames(out, &renames)
+            renames.write(out)
         })?;
+        write_junit(junit, models.take_junit()?, JUNIT_SUITE)?;
         let outcome = match models.unreadable() {
-            None => outcome(models.equal()),
+            None => Outcome::of_verdict(models.equal()),
             // a verdict on some of the tensors is none on the models
             Some(first) => {
                 let (count, of) =

@@ -48,6 +48,13 @@ pub(super) enum Outcome {
     Incomplete = 2,
 }
 
+impl Outcome {
+    /// Returns how a comparison ends.
+    pub(super) fn of_verdict(is_equal: bool) -> Self {
+        if is_equal { Self::Done } else { Self::Different }
+    }
+}
+
 /// Prints an error as a line on standard error. Returns the outcome of a command that goes on after it.
 pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
     let _ = writeln!(stderr.clone(), "{}", error_line(error));

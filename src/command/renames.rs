@@ -1,8 +1,10 @@
 //! What became of tensors that only one of two models has: a prefix that all names differ by, and tensors of the same bytes.
 
 use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
 
 use super::asked::Asked;
+use super::messages::counted;
 use super::sides::NamedPairs;
 use crate::diff::Outline;
 use crate::format::collection::TensorPlace;
@@ -62,6 +64,21 @@ impl Renames {
     /// Returns the name in ACTUAL of a tensor that only EXPECTED has, or the other way round for `side` 1.
     pub(super) fn partner(&self, side: usize, name: &str) -> Option<&str> {
         [&self.to, &self.from][side].get(name).map(String::as_str)
+    }
+
+    /// Writes how the tensors that only one side has may belong together.
+    ///
+    /// # Errors
+    /// `out` fails.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.unread > 0 {
+            let unread = counted(self.unread, "missing or extra tensor was", "missing and extra tensors were");
+            writeln!(out, "  {unread} not read to find those that are renamed: too many bytes, or behind addresses")?;
+        }
+        match &self.rule {
+            None => Ok(()),
+            Some(rule) => writeln!(out, "  --rename '{}' joins missing and extra tensors", rule.text()),
+        }
     }
 
     /// Finds tensors of the same bytes among those of one dtype and shape, the smallest first.

@@ -17,6 +17,7 @@ use super::report::{json_members, json_names};
 pub use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
+use crate::report::junit::{JunitReport, JunitResult};
 use crate::report::{Colour, Style, printable};
 
 /// Bytes of JSON that are kept in memory.
@@ -62,7 +63,12 @@ pub struct Models {
     tensor_metadata: BTreeMap<Vec<String>, (usize, String)>,
     /// The rule for names that makes partners of the tensors that only one side has, for JSON.
     rename: Option<String>,
+    /// A report as JUnit XML, if one is wanted beside the other.
+    junit: Option<JunitReport>,
 }
+
+/// The class of the tests in a report as JUnit XML.
+const JUNIT_CLASS: &str = "diff";
 
 impl Models {
     /// Returns a report on no tensors so far.
@@ -80,7 +86,28 @@ impl Models {
             metadata_counts: false,
             tensor_metadata: BTreeMap::new(),
             rename: None,
+            junit: None,
         }
+    }
+
+    /// Returns the report with another one as JUnit XML, which has a test for each tensor.
+    pub(crate) fn with_junit(self, junit: Option<JunitReport>) -> Self {
+        Self { junit, ..self }
+    }
+
+    /// Returns the report as JUnit XML, if there is one, when all tensors have been added.
+    ///
+    /// # Errors
+    /// A temporary file cannot be written.
+    pub(crate) fn take_junit(&mut self) -> Result<Option<JunitReport>> {
+        let Some(mut junit) = self.junit.take() else { return Ok(None) };
+        if self.differs_by_files() {
+            let names: Vec<_> = self.file_metadata.iter().cloned().collect();
+            let message = metadata_text(&names).unwrap_or_default();
+            let result = JunitResult::Failure { kind: "metadata", message: &message };
+            junit.add(JUNIT_CLASS, "metadata of the files", result).context("the report")?;
+        }
+        Ok(Some(junit))
     }
 
     /// Takes the rule for names of the expected side, `OLD=NEW`, that makes partners of the tensors that only one side has.
@@ -134,6 +161,9 @@ impl Models {
             && self.form != ReportForm::Json
         {
             self.tensor_metadata.entry(found.metadata.clone()).or_insert_with(|| (0, name.to_owned())).0 += 1;
+        }
+        if let Some(junit) = &mut self.junit {
+            add_to_junit(junit, name, found)?;
         }
         match self.form {
             ReportForm::Json => {
@@ -231,6 +261,28 @@ impl Models {
         let (left_alone, metadata) = (json_names(&self.left_alone), json_names(&self.file_metadata));
         writeln!(out, "], \"left_alone\": {left_alone}{rename}, \"metadata\": {metadata}}}")
     }
+}
+
+/// Adds a tensor to a report as JUnit XML.
+///
+/// # Errors
+/// A temporary file cannot be written.
+pub(crate) fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedResult) -> Result<()> {
+    let verdict = found.verdict();
+    let text;
+    let result = match found {
+        _ if verdict.passes() => JunitResult::Passed,
+        NamedResult::Unreadable(why) => JunitResult::Error { message: why },
+        NamedResult::Both(found) => {
+            text = found.summary(Style::plain().with_option_prefix("--"));
+            JunitResult::Failure { kind: verdict.name(), message: &text }
+        }
+        NamedResult::Missing(LoneTensor { outline, .. }) | NamedResult::Extra(LoneTensor { outline, .. }) => {
+            text = format!("{}: {} {:?}", verdict.name(), outline.dtype, outline.shape);
+            JunitResult::Failure { kind: verdict.name(), message: &text }
+        }
+    };
+    junit.add(JUNIT_CLASS, name, result).context("the report")
 }
 
 /// Returns the JSON object of a tensor.

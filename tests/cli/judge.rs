@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::check::{case, int64, model, model_of_outputs, put_test, slice};
-use crate::common::{Field, Folder, each, protobuf, tensor, words};
+use crate::common::{Field, Folder, each, header, npy_with_header, npz, protobuf, tensor, words};
 use Field::{Bytes, Number};
 
 /// Runs `check` with those arguments in the folder, and compares the status, and some lines of what it prints to both streams.
@@ -501,4 +501,60 @@ fn junit_xml() {
     }
     let run = folder.run(words("check cases.json none --junit report.xml"));
     assert!(run.status == Some(2) && folder.get("report.xml").starts_with(b"<?xml"), "{run:?}");
+}
+
+/// The same report of `diff`: a test for each tensor.
+#[test]
+fn junit_xml_of_diff() {
+    let folder = Folder::new();
+    let of = |items: &[f32]| tensor::<f32>(&[items.len()], items).npy();
+    let (one, two, near) = (of(&[1.0]), of(&[2.0]), of(&[1.001]));
+    let unreadable = npy_with_header(&header("|O", false, &[1]), b"x");
+    let same = [("same", one.clone()), ("near", one.clone()), ("a<b", one.clone()), ("gone", one.clone())];
+    folder.put("e.npz", npz(&[&same[..], &[("objects", unreadable)]].concat()));
+    let actual = [("same", one.clone()), ("near", near), ("a<b", two), ("new", one.clone()), ("objects", one.clone())];
+    folder.put("a.npz", npz(&actual)).put("one.npy", &one).put("two.npy", of(&[2.0]));
+    let run = folder.run(words("diff e.npz a.npz --rtol 0.01 --junit report.xml -q"));
+    assert_eq!(run.status, Some(2), "{run:?}");
+    let report = || String::from_utf8(folder.get("report.xml")).unwrap();
+    let lines = [
+        r#"<testsuites name="tensorop diff" tests="6" failures="3" errors="1" skipped="0" time="0">"#,
+        r#"    <testcase classname="diff" name="same" time="0"/>"#,
+        r#"    <testcase classname="diff" name="near" time="0"/>"#,
+        r#"    <testcase classname="diff" name="a&lt;b" time="0"><failure type="different" message="different: "#,
+        r#"    <testcase classname="diff" name="gone" time="0"><failure type="missing" message="missing: float32 [1]">"#,
+        r#"    <testcase classname="diff" name="new" time="0"><failure type="extra" message="extra: float32 [1]">"#,
+        r#"    <testcase classname="diff" name="objects" time="0"><error type="error" message="EXPECTED e.npz:objects: "#,
+    ];
+    let text = report();
+    assert_eq!(lines.iter().find(|line| !text.lines().any(|found| found.starts_with(**line))), None, "{text}");
+    let rows: &[(&str, i32, &str)] = &[
+        ("diff one.npy one.npy", 0, r#"<testcase classname="diff" name="one.npy" time="0"/>"#),
+        (
+            "diff one.npy two.npy --json",
+            1,
+            r#"<testcase classname="diff" name="one.npy" time="0"><failure type="different" message="different: 1 of 1 item (100 %) of float32 [1]; "#,
+        ),
+        ("diff e.npz:same a.npz", 0, r#"<testcase classname="diff" name="same" time="0"/>"#),
+        ("diff e.npz a.npz --only same --json", 0, r#"tests="1" failures="0" errors="0""#),
+    ];
+    each(
+        rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, status, part)| {
+            let run = folder.run(words(&format!("{args} --junit report.xml")));
+            let is_right = run.status == Some(*status) && report().contains(part);
+            if is_right { Ok(()) } else { Err(format!("{run:?}: {}", report())) }
+        },
+    );
+    let wanted = report();
+    for (args, fragment) in [
+        ("--accept", "cannot be used with"),
+        ("--explain", "cannot be used with"),
+        ("--junit none/report.xml", "cannot be used multiple times"),
+    ] {
+        folder.refuses(words(&format!("diff e.npz a.npz --junit report.xml {args}")), &[fragment]).unwrap();
+    }
+    folder.refuses(words("diff e.npz a.npz --junit none/report.xml"), &["--junit none/report.xml: "]).unwrap();
+    assert_eq!(report(), wanted);
 }

@@ -40,11 +40,12 @@ impl JunitOptions {
     }
 }
 
-/// Writes a report to its file. `suite` is the name of its test suite.
+/// Writes a report to its file, if there is one. `suite` is the name of its test suite.
 ///
 /// # Errors
 /// Of writing.
-pub(crate) fn write_junit(target: &Target, report: JunitReport, suite: &str) -> Result<()> {
+pub(crate) fn write_junit(target: Option<Target>, report: Option<JunitReport>, suite: &str) -> Result<()> {
+    let (Some(target), Some(report)) = (target, report) else { return Ok(()) };
     let mut out = target.create()?;
     let mut buffered = BufWriter::new(&mut out);
     let written = report.write(suite, &mut buffered).and_then(|()| buffered.flush());
