@@ -3,12 +3,14 @@
 
 usage: reference_adapter.py TESTS OUTPUTS
 
-TESTS is what `tensorop check --export TESTS --layout onnx` has written, or any folder of ONNX backend tests. What the
-evaluator makes of a data set goes to OUTPUTS/ID/output_0.pb; where it refuses, there is none. Each test runs in a process
-of its own, so that one that does not end, or ends the process, stops none of the others. Needs onnx.
+TESTS is what `tensorop check --export TESTS --layout onnx` has written, or any folder of ONNX backend tests. The outputs of a
+data set go to OUTPUTS/ID/output_0.pb and so on. If the evaluator refuses it, OUTPUTS/ID/refused has the message; if it crashes
+or does not end within 10 seconds, OUTPUTS/ID/crashed says so. A test has no file if the evaluator does not have its operator.
+Each test runs in a process of its own. Needs onnx.
 """
 import os
 import pathlib
+import signal
 import sys
 
 import onnx
@@ -24,29 +26,36 @@ def load(path, info):
 
 
 def run(test, data, output):
-    """Runs one data set of a test, and writes what comes out."""
-    session = ReferenceEvaluator(str(test / "model.onnx"))
+    """Runs one data set of a test, and writes the results."""
     infos = onnx.load(test / "model.onnx").graph.input
     inputs = {info.name: load(data / f"input_{n}.pb", info) for n, info in enumerate(infos)}
-    made = session.run(None, inputs)
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        made = ReferenceEvaluator(str(test / "model.onnx")).run(None, inputs)
+    except (NotImplementedError, ModuleNotFoundError):
+        return
+    except Exception as error:
+        (output / "refused").write_text(str(error))
+        return
     for n, array in enumerate(made):
         (output / f"output_{n}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
 
 
 def main():
     tests, outputs = map(pathlib.Path, sys.argv[1:])
-    for model in sorted(tests.rglob("model.onnx")):
-        for data in sorted(model.parent.glob("test_data_set_*")):
-            output = outputs / model.parent.relative_to(tests) / data.name.removeprefix("test_data_set_")
-            child = os.fork()
-            if child == 0:
-                try:
-                    run(model.parent, data, output)
-                except Exception:
-                    pass
+    for data in sorted(tests.rglob("test_data_set_*")):
+        output = outputs / data.parent.relative_to(tests) / data.name.removeprefix("test_data_set_")
+        output.mkdir(parents=True, exist_ok=True)
+        for old in output.iterdir():
+            old.unlink()
+        if (child := os.fork()) == 0:
+            signal.alarm(10)
+            try:
+                run(data.parent, data, output)
+            finally:
                 os._exit(0)
-            os.waitpid(child, 0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status != 0:
+            (output / "crashed").write_text(signal.Signals(-status).name if status < 0 else f"status {status}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 //! Runs tests in tract, for `tensorop check TESTS --actual OUTPUTS`. Usage: `tract-adapter TESTS OUTPUTS`
 //!
-//! TESTS is a folder of ONNX backend tests, such as `tensorop check --export TESTS --layout onnx` writes. What comes of
-//! one, in a process of its own and within five seconds, is OUTPUTS/ID/output_0.pb; where tract refuses, there is none.
+//! TESTS is a folder of ONNX backend tests, such as `tensorop check --export TESTS --layout onnx` writes. Each runs in a process
+//! of its own. Its outputs are OUTPUTS/ID/output_0.pb and so on. If tract refuses it, OUTPUTS/ID/refused has the message; if
+//! tract panics, crashes or does not end within five seconds, OUTPUTS/ID/crashed has what was printed.
 use prost::Message;
 use std::{env, fs, path::Path, path::PathBuf, process, thread, time::Duration};
 use tract_onnx::pb::{TensorProto, tensor_proto::DataType};
@@ -50,8 +51,14 @@ fn main() -> TractResult<()> {
     while let Some(folder) = folders.pop() {
         if let Some(k) = number(&folder) {
             let output = outputs.join(folder.strip_prefix(tests)?.with_file_name(k));
-            let mut test = process::Command::new(env::current_exe()?);
-            test.args([folder, output]).stderr(process::Stdio::null()).status()?;
+            let _ = fs::remove_dir_all(&output);
+            fs::create_dir_all(&output)?;
+            let done = process::Command::new(env::current_exe()?).args([&folder, &output]).output()?;
+            match done.status.code() {
+                Some(0) => {}
+                Some(1) => fs::write(output.join("refused"), done.stderr)?,
+                Some(_) | None => fs::write(output.join("crashed"), done.stderr)?,
+            }
         } else if folder.is_dir() || &folder == tests {
             folders.extend(fs::read_dir(folder)?.flatten().map(|entry| entry.path()));
         }
