@@ -253,7 +253,7 @@ impl Check {
         is_good
     }
 
-    /// Returns what passes of the outputs of a test, which has its own tolerances.
+    /// Returns the options for comparing the outputs of a test. The command line goes before the test's own tolerances.
     fn options(&self, id: &str, own: Tolerances) -> Options {
         Options {
             atol: last_of(&self.atol, id).or(own.atol),
@@ -263,8 +263,8 @@ impl Check {
         }
     }
 
-    /// Hands the tests that are wanted to `take`, and puts the ids of all tests into `seen`. A path that cannot be read is told,
-    /// and stops none of the others. A test whose id has occurred before is broken.
+    /// Calls `take` for each selected test, and adds the ids of all tests to `seen`. A path that cannot be read is reported, and
+    /// the others are still read. A test with an id that has occurred before is broken.
     ///
     /// # Errors
     /// A pattern that matches no test, or an operator that none has; those of `take`.
@@ -296,7 +296,7 @@ impl Check {
                 if !self.only.is_empty() && !matches(&self.only) || matches(&self.exclude) {
                     return Ok(());
                 }
-                // a test is read to be listed only where its class or its operator is asked for
+                // --list needs to read tests only to select them by class or operator
                 if self.list && self.class.is_empty() && self.operator.is_empty() {
                     return take(id, check_id(id).and_then(|()| Err(malformed!("not read"))));
                 }

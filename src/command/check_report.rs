@@ -20,12 +20,12 @@ use crate::report::{Colour, Column, Heading, Style, Table, printable};
 /// A test that was judged.
 pub(super) struct Judged<'a> {
     pub id: &'a str,
-    /// What is known of the test, if it could be read.
+    /// The operator, version and class, if the test could be read.
     pub about: Option<KnownTest>,
     pub verdict: TestVerdict,
 }
 
-/// What is known of a test that could be read.
+/// The operator, version and class of a test that could be read.
 pub(super) struct KnownTest {
     pub operator: String,
     pub version: u64,
@@ -46,14 +46,14 @@ impl OperatorCounts {
     }
 }
 
-/// What has been found of all tests so far, and how it is told. The verdict is the status, whatever becomes of the reader:
-/// once standard output is closed, nothing more is printed, and the tests go on.
+/// The report on all tests so far. The exit status must be right even if nobody reads the report: once standard output is
+/// closed, nothing more is printed, and the tests go on.
 pub(super) struct CheckReport<'a> {
     out: BufWriter<Box<dyn Write + 'a>>,
     is_closed: bool,
     style: Style,
     is_quiet: bool,
-    /// The verdicts whose tests are listed; if there are none, the usual ones are.
+    /// The verdicts of the tests that are listed. If empty, failed and broken tests are, and with JSON all.
     listed: &'a [VerdictKind],
     known: Option<&'a KnownFailures>,
     counts: [usize; VerdictKind::ALL.len()],
@@ -118,7 +118,7 @@ impl<'a> CheckReport<'a> {
     /// Adds a test.
     ///
     /// # Errors
-    /// Of printing, but for a reader that has gone.
+    /// Printing fails for another reason than a closed pipe.
     pub(super) fn add(&mut self, judged: &Judged<'_>) -> Result<()> {
         let Judged { id, about, verdict } = judged;
         let (kind, known) = (verdict.kind(), self.known.filter(|known| known.has(id)));
@@ -214,7 +214,7 @@ impl<'a> CheckReport<'a> {
         junit.add(&class, judged.id, result).context("the report")
     }
 
-    /// Prints what is left to say when all tests have been judged. Returns the report as JUnit XML, if there is one.
+    /// Prints the rest of the report after the last test. Returns the report as JUnit XML, if there is one.
     ///
     /// # Errors
     /// Those of [`add`](Self::add).
@@ -274,10 +274,10 @@ impl<'a> CheckReport<'a> {
         self.print(&String::from_utf8_lossy(&text))
     }
 
-    /// Prints a text as far as somebody reads it.
+    /// Prints a text, unless standard output has been closed.
     ///
     /// # Errors
-    /// Any but that nobody does.
+    /// Printing fails for another reason than a closed pipe.
     pub(super) fn print(&mut self, text: &str) -> Result<()> {
         if self.is_closed {
             return Ok(());
@@ -286,7 +286,7 @@ impl<'a> CheckReport<'a> {
         self.unless_closed(printed)
     }
 
-    /// Hands on what has been printed.
+    /// Flushes standard output.
     ///
     /// # Errors
     /// Those of [`print`](Self::print).
@@ -321,7 +321,7 @@ fn object(id: &str, about: Option<&KnownTest>, verdict: &TestVerdict, is_known: 
     };
     let of_difference = |found: &Difference| {
         let mut out = Vec::new();
-        found.write_json(&mut out).expect("memory takes what is written");
+        found.write_json(&mut out).expect("memory takes all bytes");
         String::from_utf8(out).expect("JSON is text").trim_end().to_owned()
     };
     json::object([

@@ -73,7 +73,7 @@ pub(crate) enum CaseInput {
     Sequence(Vec<Tensor>),
 }
 
-/// What an output of a case is.
+/// An output of a case.
 #[derive(Debug)]
 pub(crate) enum CaseOutput {
     /// The output of the operator that has this number.
@@ -131,7 +131,7 @@ pub(crate) struct Case {
     pub inputs: Vec<CaseInput>,
     /// How many outputs the operator has.
     pub operator_outputs: usize,
-    /// The outputs in their order: those of the operator, but for a model whose graph has others.
+    /// The outputs in their order. They are the operator's own, except in a model: there they are the outputs of the graph.
     pub outputs: Vec<CaseOutput>,
     /// What must come out.
     pub expected: Expected,

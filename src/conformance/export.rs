@@ -108,7 +108,7 @@ fn npy(case: &Case) -> Result<Vec<NamedFile>> {
     Ok(files)
 }
 
-/// Returns the tolerances that are given, as members of a JSON object.
+/// Returns tolerances as members of a JSON object.
 fn tolerances(given: &Tolerances) -> impl Iterator<Item = (&'static str, String)> {
     let Tolerances { atol, rtol, ulp } = *given;
     let [atol, rtol] = [atol, rtol].map(|value| value.map(json::float));

@@ -19,7 +19,7 @@ pub(super) const CRASHED: &str = "crashed";
 /// The most folders within folders. Links are not followed, so only a hostile tree has more.
 const MAX_NESTED: usize = 64;
 
-/// The most bytes of a message that are read, and the most characters that are shown.
+/// Limits of a message: the bytes that are read, and the characters that are shown.
 const MAX_MESSAGE_BYTES: u64 = 1 << 16;
 const MAX_MESSAGE_CHARS: usize = 300;
 
@@ -30,7 +30,7 @@ pub(super) fn output_names(n: usize, count: usize) -> impl Iterator<Item = Strin
     alone.chain([format!("output_{n}.npy"), format!("output_{n}.pb")])
 }
 
-/// Returns whether a file of that name is a result of a test.
+/// Returns whether a file name is that of a result.
 fn is_result(name: &str) -> bool {
     let is_output = |name: &str| {
         let stem = name.strip_suffix(".npy").or(name.strip_suffix(".pb"))?;
@@ -77,8 +77,8 @@ pub(super) fn message(folder: &Path, name: &str) -> String {
     }
 }
 
-/// Writes the results of a test to its folder, in the place of all that are there: its outputs, or the message with which it
-/// was refused. Without either, the folder has no results.
+/// Replaces the results in the folder of a test by its outputs, or by the message of a refusal. With `None`, the results are
+/// only removed.
 ///
 /// # Errors
 /// Of writing.
@@ -102,8 +102,8 @@ pub(super) fn save(folder: &Path, made: Option<Result<&[Tensor], String>>) -> Re
     }
 }
 
-/// Returns the paths in `folder` that have results and are not the id of a test, in the order of their names. What cannot be
-/// read is passed over: a test whose results lie there has failed.
+/// Returns the folders with results whose path in `folder` is not the id of a test, sorted. Folders that cannot be read are
+/// skipped: if they belong to a test, the test has failed.
 pub(crate) fn unclaimed(folder: &Path, ids: &HashSet<String>) -> Vec<String> {
     let mut found = Vec::new();
     search(folder, String::new(), 0, &mut |id| {

@@ -13,7 +13,7 @@ use crate::error::{Result, bail, ensure};
 /// they are not known. Lines `opset` have the newest opset of each domain. `tests/oracle/operators_golden.py` makes the file.
 static OPERATORS: &str = include_str!("operators.txt");
 
-/// What a specification says of an operator.
+/// An operator in a specification.
 struct Specified {
     /// In ascending order.
     versions: Vec<u64>,

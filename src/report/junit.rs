@@ -1,8 +1,8 @@
 //! Reports as JUnit XML, which the services that run tests show.
 //!
 //! A report is a `testsuite` with a `testcase` for each test, which has one element `failure`, `error` or `skipped` unless
-//! the test passed. There are dialects of the format. The elements and attributes here are those that all of them have. No
-//! test is timed: each time is 0, since some readers need one.
+//! the test passed. There are dialects of the format; the elements and attributes here are common to all. Tests are
+//! not timed, and each time is 0, because some readers need one.
 
 use std::fmt::Write as _;
 use std::io::{self, Seek, Write};
@@ -17,7 +17,7 @@ const MEMORY: usize = 1 << 22;
 pub(crate) enum JunitResult<'a> {
     /// The test passed.
     Passed,
-    /// The test failed. `kind` is a word for the way in which it did.
+    /// The test failed. `kind` is a word for the kind of failure.
     Failure { kind: &'a str, message: &'a str },
     /// The test could not be read.
     Error { message: &'a str },

@@ -35,6 +35,9 @@ fn thirds(outputs: [&str; 3]) -> Vec<u8> {
     protobuf(&fields)
 }
 
+/// A shape and its items.
+type Items<'a> = (&'a [usize], &'a [i64]);
+
 #[test]
 fn outputs_of_the_graph() {
     let folder = Folder::new();
@@ -42,15 +45,14 @@ fn outputs_of_the_graph() {
     let constant = [int64(&[1], &[7]), name("c")].concat();
     let value = protobuf(&[(1, Bytes(b"value_int")), (3, Number(9)), (20, Number(2))]);
     let nine = protobuf(&[(2, Bytes(b"nine")), (4, Bytes(b"Constant")), (5, Bytes(&value))]);
-    let put = |test: &str, node: [&str; 3], outputs: &[&str], items: &[(&[usize], &[i64])]| {
+    let put = |test: &str, node: [&str; 3], outputs: &[&str], items: &[Items<'_>]| {
         let model = model_of_outputs(13, &[nine.clone(), thirds(node)], 1, outputs, &[(5, constant.clone())]);
         put_test(&folder, test, model);
         for (n, (shape, items)) in items.iter().enumerate() {
             folder.put(format!("{test}/test_data_set_0/output_{n}.pb"), int64(shape, items));
         }
     };
-    let (a, b, c): ((&[usize], &[i64]), (&[usize], &[i64]), (&[usize], &[i64])) =
-        ((&[1], &[10]), (&[1], &[20]), (&[1], &[30]));
+    let [a, b, c]: [Items<'_>; 3] = [(&[1], &[10]), (&[1], &[20]), (&[1], &[30])];
     let all = ["a", "b", "y"];
     put("t/in-order", all, &all, &[a, b, c]);
     put("t/reordered", all, &["y", "a", "b"], &[c, a, b]);
@@ -187,6 +189,28 @@ fn markers_of_other_runtimes() {
     folder.put("out/cases#plain/refused", "a ".repeat(100_000));
     let run = folder.run(words("check cases.json --actual out"));
     assert!(run.stdout.len() < 1000, "{run:?}");
+}
+
+/// Neither specification has strings of a width, so outputs may have any.
+#[test]
+fn strings_of_any_width() {
+    let folder = Folder::new();
+    let strings = r#"{"dtype": "<U3", "data": ["a", "bcd", "e"]}"#;
+    let of = |id: &str, output: &str| {
+        case(id, &format!(r#""output": {{"data": {output}, "dtype": "str"}}"#))
+            .replace("[1, 2, 3]", strings)
+            .replace("[2]", "[1]")
+    };
+    folder.put("cases.json", format!("[{}, {}]", of("same", r#"["a"]"#), of("other", r#"["b"]"#)));
+    let lines = ["failed  cases#other: 1 of 1 item differs, first at [0]: expected \"b\", got \"a\"", "not #same"];
+    checks(&folder, &[("cases.json --save out", 1, &lines)]);
+    // NumPy's files have a width
+    folder.put("wide.json", r#"{"dtype": "<U9", "data": ["a"]}"#);
+    assert_eq!(folder.run(words("convert wide.json -o out/cases#same/output.npy")).status, Some(0));
+    checks(&folder, &[("cases.json --actual out", 1, &lines)]);
+    folder.put("bytes.json", r#"{"dtype": "S1", "data": ["a"]}"#);
+    assert_eq!(folder.run(words("convert bytes.json -o out/cases#same/output.npy")).status, Some(0));
+    checks(&folder, &[("cases.json --actual out", 1, &["failed  cases#same: dtype |S1, expected <U1"])]);
 }
 
 #[test]

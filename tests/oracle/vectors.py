@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Runs the conformance vectors in other runtimes, and lists where they differ.
 
-usage: vectors.py [--runtime NAME]... [--tensorop PROGRAM] [--tract PROGRAM] [--write] [--only GLOB]
+usage: vectors.py [--runtime NAME]... [--tensorop PROGRAM] [--tract PROGRAM] [--results DIR] [--write] [--only GLOB]
 
 Runtimes: onnx's reference evaluator (`reference`), ONNX Runtime (`onnxruntime`), OpenVINO's CPU plugin (`openvino`, its own
 operators, and ONNX's through its frontend) and, where they are given, tract by its adapter (`cargo build` in
 conformance/adapters/tract makes target/debug/tract-adapter) and tensorop itself, which has to pass everything that it knows.
 Each runs in a process of its own that is started again when a case ends it by a signal or takes more than 10 seconds. A case
 that a runtime has no kernel for (a type, a version) is counted and is no deviation. With --write the list takes its place in
-conformance/DEVIATIONS.md. Exit status 0 unless tensorop fails a case. Needs numpy, ml_dtypes, onnx, onnxruntime, openvino.
+conformance/DEVIATIONS.md. With --results the results are written to DIR/RUNTIME as the adapters do, and `tensorop check --actual`
+has to come to the verdict of this script on each of them. Exit status 0 unless tensorop fails a case or judges otherwise. Needs numpy, ml_dtypes, onnx, onnxruntime, openvino.
 """
 import argparse
 import collections
@@ -19,6 +20,7 @@ import multiprocessing
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -331,13 +333,36 @@ def of_one(result, expected):
 
 # -------------------------------------------------------------------------------------------------------------- the report
 
-def judge(runtime, cases):
+def save(folder, word, result):
+    """Writes the result of a case as the adapters do. A case that is not run has none."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    if word == "output":
+        for n, array in enumerate(result):
+            np.save(folder / (f"output_{n}.npy" if len(result) > 1 else "output.npy"), array)
+    elif word != "no kernel":
+        (folder / ("refused" if word == "refused" else "crashed")).write_text(str(result or word))
+
+
+def other_verdicts(program, results, verdicts):
+    """The cases on which `tensorop check` comes to another verdict than this script, which has `verdicts` by their ids."""
+    command = [program, "check", *sorted((ROOT / "conformance").glob("*.json")), "--json", "--actual", results]
+    tests = json.loads(subprocess.run(command, capture_output=True).stdout)["tests"]
+    judged = {test["id"].split("#")[1]: test["reason"] or "passes" for test in tests}
+    return [f"{id}: {judged[id]}" for id, passes in verdicts.items() if (judged[id] == "passes") != passes]
+
+
+def judge(runtime, cases, results, program):
     """The counts of what a runtime does, and its deviations by operator and version."""
+    verdicts = {}
     worker, counts, found = Worker(runtime), collections.Counter(), collections.defaultdict(list)
     for n, case in enumerate(cases):
         if case["specification"] not in TAKES[runtime]:
             continue
         word, result = worker.run(case)
+        if results:
+            save(results / f"{case['id'].split('/')[0]}#{case['id']}", word, result)
+            verdicts[case["id"]] = word != "no kernel" and deviation(case, word, result) is None
         if word == "no kernel":
             counts["no kernel"] += 1
             continue
@@ -347,7 +372,10 @@ def judge(runtime, cases):
             found[f"{'ONNX' if case['specification'] == 'onnx' else 'OpenVINO'} {case['operator']}-{case['version']}"].append((case, differs))
         if sys.stderr.isatty():
             print(f"\r{runtime} {n + 1}/{len(cases)}", end="", file=sys.stderr)
-    return counts, found
+    others = other_verdicts(program, results, verdicts) if results else []
+    for other in others:
+        print(f"tensorop: another verdict on {runtime}: {other}")
+    return counts, found, not others
 
 
 def report(runtime, counts, found, out):
@@ -388,6 +416,7 @@ def main():
     parser.add_argument("--runtime", action="append", choices=sorted(RUNTIMES))
     parser.add_argument("--tensorop", metavar="PROGRAM")
     parser.add_argument("--tract", metavar="PROGRAM", help="its adapter, as it was built")
+    parser.add_argument("--results", metavar="DIR", type=pathlib.Path, help="where results go for tensorop to judge")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="*", metavar="GLOB", help="ids of cases")
     args = parser.parse_args()
@@ -396,14 +425,18 @@ def main():
         os.environ["TRACT_ADAPTER"] = str(pathlib.Path(args.tract).resolve())
     if "tract" in (args.runtime or []) and not args.tract:
         parser.error("--runtime tract needs --tract PROGRAM")
+    if args.results and not args.tensorop:
+        parser.error("--results needs --tensorop PROGRAM")
     good = check_tensorop(args.tensorop, args.only) if args.tensorop else True
     cases = [case for path in sorted((ROOT / "conformance").glob("*.json")) for case in json.loads(path.read_text())
              if fnmatch.fnmatch(case["id"], args.only)]
-    runtimes = args.runtime or ([] if args.tensorop and not args.write else [name for name in RUNTIMES if name != "tract" or args.tract])
+    runtimes = args.runtime or ([] if args.tensorop and not args.write and not args.results else [name for name in RUNTIMES if name != "tract" or args.tract])
     reports = {}
     for runtime in runtimes:
         out = io.StringIO()
-        report(runtime, *judge(runtime, cases), out)
+        counts, found, agrees = judge(runtime, cases, args.results and args.results / runtime, args.tensorop)
+        good &= agrees
+        report(runtime, counts, found, out)
         reports[TITLES[runtime]] = out.getvalue()
         if not args.write:
             print(out.getvalue(), end="")

@@ -34,7 +34,7 @@ impl JunitOptions {
         if matches!(target, Target::Stdout(_)) {
             bail!("--junit: standard output has the report: name a file");
         }
-        // a run takes long, so what cannot be written is an error before it
+        // a run may take long, so an error of the file comes before it
         target.probe()?;
         Ok(Some((target, JunitReport::new())))
     }

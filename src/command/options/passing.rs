@@ -80,7 +80,7 @@ pub(crate) struct LimitOptions {
     pub max_mean_abs: Vec<ByName<f64>>,
 }
 
-/// Parses the largest error that passes, of all tensors or of those with matching names.
+/// Parses `VALUE` or `GLOB=VALUE`, the largest error that passes.
 ///
 /// # Errors
 /// Those of [`parse_tolerance`].
@@ -88,7 +88,7 @@ pub(crate) fn parse_tolerances(text: &str) -> Result<ByName<f64>, String> {
     ByName::parse(text, parse_tolerance)
 }
 
-/// Parses the most steps that pass, of all tensors or of those with matching names.
+/// Parses `N` or `GLOB=N`, the most steps that pass.
 ///
 /// # Errors
 /// Those of [`parse_number`].

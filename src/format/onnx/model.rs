@@ -56,7 +56,7 @@ pub enum NodeInput<'a> {
     Other(&'a str),
 }
 
-/// What an output of the graph is.
+/// An output of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GraphOutput<'a> {
     /// The output of the node that has this number.
@@ -80,7 +80,7 @@ pub struct Model<'a> {
     pub gives_tensors: bool,
     /// The outputs of the graph in their order; nothing if there are several nodes.
     pub outputs: Vec<GraphOutput<'a>>,
-    /// How many outputs the node has. Not all of them need be outputs of the graph.
+    /// The number of outputs of the node, which need not be outputs of the graph.
     pub node_outputs: usize,
     /// How many nodes there are beside Constant ones.
     pub nodes: usize,
@@ -169,7 +169,7 @@ fn outputs<'a>(graph: &'a [u8], names: &[&str], made: &[&str]) -> Result<Vec<Gra
 }
 
 /// Finds the values that a graph has under some names, in one walk: a hostile model has many of both. Messages call a name
-/// `what` `of`.
+/// "`what` NAME `of`".
 fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<Vec<NodeInput<'a>>> {
     ensure!(names.len() <= MOST_NAMES, "{} names {of}, expected at most {MOST_NAMES}", names.len());
     let mut found: HashMap<&str, Option<NodeInput<'a>>> = names.iter().map(|&name| (name, None)).collect();

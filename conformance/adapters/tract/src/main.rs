@@ -2,7 +2,7 @@
 //!
 //! TESTS is a folder of ONNX backend tests, such as `tensorop check --export TESTS --layout onnx` writes. Each runs in a process
 //! of its own. Its outputs are OUTPUTS/ID/output_0.pb and so on. If tract refuses it, OUTPUTS/ID/refused has the message; if
-//! tract panics, crashes or does not end within five seconds, OUTPUTS/ID/crashed has what was printed.
+//! tract panics, crashes or does not end within five seconds, OUTPUTS/ID/crashed has the text on standard error.
 use prost::Message;
 use std::{env, fs, path::Path, path::PathBuf, process, thread, time::Duration};
 use tract_onnx::pb::{TensorProto, tensor_proto::DataType};
