@@ -133,6 +133,7 @@ class Difference:
     worst: tuple[Mismatch, ...] = ()
     metrics: Mapping[str, float | None] | None = None
     metadata: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
     counts: Mapping[str, int] | None = None
     tensors: tuple[Difference, ...] = ()
     _report: Callable[[], str] = dataclasses.field(default=str, repr=False, compare=False)

@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 
 use super::asked::Reinterpret;
 use super::io::{Io, Outcome};
+use super::keeping::tell_what_stayed;
 use super::member::{Member, StoredItems};
 use super::messages::told;
 use super::operation::settle;
@@ -19,6 +20,7 @@ use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words
 use super::sources::OperandReader;
 use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
+use crate::format::open::Input;
 use crate::format::write::{OutputTensor, Recast};
 use crate::format::{FileOptions, Format, containers};
 use crate::item::meta::Order;
@@ -123,6 +125,8 @@ struct Inputs<'o> {
     /// The names, in their files, of tensors that others replace.
     replaced: HashSet<String>,
     metadata: Metadata,
+    /// The containers that go over with all their tensors, or those that the patterns choose.
+    whole: Vec<Arc<Input>>,
 }
 
 impl Convert {
@@ -148,7 +152,7 @@ impl Convert {
         let (destination, reader) = settle(io, &self.options, false)?;
         let destination = destination.with_shards_of(self.max_shard_size)?;
         let format = destination.format().expect("convert changes nothing in place");
-        let Inputs { chosen, replaced, metadata } = self.choose(&reader, operands, format)?;
+        let Inputs { chosen, replaced, metadata, whole } = self.choose(&reader, operands, format)?;
         if chosen.is_empty() {
             let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));
@@ -200,7 +204,9 @@ impl Convert {
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
         let brought = FileOptions { metadata, copies, is_group: is_named, ..FileOptions::default() };
-        destination.write(works, brought, &left_out, report)
+        let outcome = destination.write(works, brought, &left_out, report)?;
+        whole.iter().try_for_each(|input| tell_what_stayed(reader.run, input))?;
+        Ok(outcome)
     }
 
     /// Opens the inputs and chooses the tensors that are written, and their names.
@@ -211,7 +217,7 @@ impl Convert {
         let container = format.is_container();
         let (mut chosen, mut metadata) = (vec![], vec![]);
         let (mut whole_names, mut matchable) = (vec![], vec![]);
-        let mut first_whole = None;
+        let (mut first_whole, mut whole_inputs) = (None, Vec::new());
         for operand in operands {
             let filter = self.members.taken.filter();
             let input = reader.open_taken(operand, filter)?;
@@ -221,6 +227,7 @@ impl Convert {
             let whole = names.is_some();
             if whole {
                 first_whole.get_or_insert_with(|| operand.label.clone());
+                whole_inputs.push(Arc::clone(&input));
             }
             let members = match &names {
                 None if input.member().is_some() => input.select()?,
@@ -268,7 +275,7 @@ impl Convert {
             replaced = replace(&mut chosen);
             each_name_once(&chosen).with_context(|| self.options.output.label())?;
         }
-        Ok(Inputs { chosen, replaced, metadata: merged(&metadata) })
+        Ok(Inputs { chosen, replaced, metadata: merged(&metadata), whole: whole_inputs })
     }
 }
 

@@ -44,7 +44,8 @@ use crate::storage::target::Target;
 /// and dates are exact. Without a tolerance +0 and -0 differ.
 ///
 /// Another dtype or shape is a difference. Byte order, C or Fortran order and the file format do not matter. The report
-/// names metadata that differ; they count as a difference only with --metadata.
+/// names metadata that differ, and content of containers that is not a tensor; they count as a difference only with
+/// --metadata.
 ///
 /// Containers of several tensors, indexes of shards and folders are compared tensor by tensor, by name. A tensor that only
 /// one side has is a difference. In a folder the name of a tensor is the path of its file without the ending; in a
@@ -157,12 +158,13 @@ side, and the index of the first; null if the items are not numbers); max_abs, m
 NaN nor infinite on either side); min_atol, min_rtol and min_ulp (the smallest that would have passed without the others); first \
 (or, with --worst, worst: rows of index, expected, actual, abs, rel, ulp); metrics (mean_abs, rmse, cosine, snr_db, psnr_db, \
 pearson); quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999); axes (for each axis the number of places with a mismatch, and \
-their ranges); metadata (the names of metadata that differ).
+their ranges); metadata (the names of metadata that differ); content (the names of content of the containers that is not a tensor and \
+differs).
 
 For several tensors the keys are: equal; counts (same, within, different, missing, extra, unreadable); tensors, each with name, \
 verdict and the keys above, error if it is unreadable, and renamed if it is missing or extra and each side has exactly one tensor \
 with these bytes (the other name); left_alone (the paths of files without tensors); rename if a rule OLD=NEW joins all missing and \
-extra tensors; and metadata (the names of metadata of the files that differ).
+extra tensors; and metadata and content (the names of metadata of the files, and of their content that is not a tensor, that differ).
 
 Metrics are computed over the items that are finite on both sides. They are null if undefined: all of them without such an item, \
 pearson if one side is constant, psnr_db and pearson for complex numbers. If the range or the sum of squares of EXPECTED is zero, \

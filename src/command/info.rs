@@ -1,6 +1,7 @@
 //! The sub-command `info`, which says what files hold.
 
 use std::io::{BufWriter, Write};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
@@ -246,12 +247,22 @@ impl Info {
         let described = found.infos.len();
         let mut outcome = Outcome::Done;
         let mut unread = Vec::new();
+        // who names a tensor asks for nothing else of its container
+        let attachments = input.reader().attachments().filter(|_| input.member().is_none());
+        let content: Arc<[String]> = match attachments.map(|attachments| attachments.names()) {
+            None => Arc::default(),
+            Some(Ok(names)) => names.into(),
+            Some(Err(error)) => {
+                outcome = complain(&reader.run.io.stderr, &anyhow!("{}: {error}", input.label()));
+                Arc::default()
+            }
+        };
         // what was asked for by its name is an error; so is what JSON, or a plan, has no place for
         let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
         for n in selected {
             let member = Member::new(&input, n);
             let mut info = match Self::describe(&member, file.clone(), asked) {
-                Ok(info) => info,
+                Ok(info) => info::Info { content: Arc::clone(&content), ..info },
                 Err(error) => {
                     unread.push((member, error));
                     continue;
@@ -333,6 +344,7 @@ impl Info {
             hash: None,
             by_axis: None,
             metadata: lies_in.metadata,
+            content: Arc::default(),
         })
     }
 }

@@ -1,10 +1,15 @@
-//! The advice that keeps the other tensors of a container.
+//! The advice that keeps the other tensors of a container, and the line on content that is not copied.
 
-use anyhow::anyhow;
+use std::io::Write as _;
 
+use anyhow::{Context, anyhow};
+
+use super::io::Run;
+use super::messages::{shortened, unless_closed};
 use super::options::OutputOptions;
 use crate::error::{Advice, Error};
 use crate::format::located::{Located, shown};
+use crate::format::name_order::list;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::write::OutputTensor;
 use crate::storage::target::Target;
@@ -37,6 +42,20 @@ pub(super) fn keeping_others(
     let in_place = is_edit && works.iter().all(is_here) && old.format().unchangeable().is_none();
     let in_place = if in_place { " (or --in-place)" } else { "" };
     anyhow!("{error}: {}{in_place}", put_back(&old, &shown(path), &members))
+}
+
+/// Tells on standard error which content of a container that is not a tensor has not been copied with its tensors.
+///
+/// # Errors
+/// Standard error cannot be written.
+pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()> {
+    // The tensors are written, so that a list that cannot be had is no reason to fail.
+    let names = input.reader().attachments().and_then(|attachments| attachments.names().ok());
+    let Some(names) = names.filter(|names| !names.is_empty() && !run.quiet) else { return Ok(()) };
+    let verb = if names.len() == 1 { "is not a tensor, and is" } else { "are not tensors, and are" };
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let line = format!("{}: {} {verb} not copied", input.label(), list(&names));
+    unless_closed(writeln!(run.io.stderr.clone(), "{}", shortened(&line, " "))).context("standard error")
 }
 
 /// Says how new tensors are put into the container `file`, in place of the members of these names or beside the others.

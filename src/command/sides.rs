@@ -14,7 +14,7 @@ use super::member::{Member, typed};
 use super::messages::{counted, told};
 use super::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
 use super::sources::OperandReader;
-use crate::diff::metadata::FilePairs;
+use crate::diff::metadata::{DifferingNames, FilePairs};
 use crate::diff::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
@@ -259,9 +259,13 @@ impl Comparing<'_> {
                 [Some(expected), Some(actual)] => match self.pairs.open([*expected, *actual], self.asked) {
                     Ok(sources) => {
                         let options = (self.options)(name);
-                        let differing = self.file_metadata([expected, actual], &sources, &mut files);
-                        models.add_file_metadata(differing, options.metadata);
-                        PairState::Open(Box::new(OpenPair { sources, options }))
+                        match self.beside([expected, actual], &sources, &mut files) {
+                            Ok(differing) => {
+                                models.add_beside(differing, options.metadata);
+                                PairState::Open(Box::new(OpenPair { sources, options }))
+                            }
+                            Err(error) => PairState::Found(unreadable(&error.into())),
+                        }
                     }
                     Err(error) => PairState::Found(unreadable(&error)),
                 },
@@ -283,12 +287,17 @@ impl Comparing<'_> {
         Ok(failed)
     }
 
-    /// Returns what differs of what the files of a pair say of themselves. In a folder the name of the file stands before each
-    /// name, as before those of its tensors.
-    fn file_metadata(&self, places: [&TensorPlace; 2], sources: &[Source; 2], files: &mut FilePairs) -> Vec<String> {
+    /// Returns what differs between the files of a pair beside their tensors. In a folder the name of the file stands before
+    /// each name, as before those of its tensors.
+    fn beside(
+        &self,
+        places: [&TensorPlace; 2],
+        sources: &[Source; 2],
+        files: &mut FilePairs,
+    ) -> crate::error::Result<DifferingNames> {
         let stem = [0, 1].into_iter().find_map(|side: usize| self.pairs.sides[side].stem(places[side].file));
         let before = stem.map_or_else(String::new, |stem| format!("{stem}:"));
-        files.differing(sources).into_iter().map(|name| before.clone() + &name).collect()
+        Ok(files.differing(sources)?.behind(&before))
     }
 
     /// Compares the pairs of a batch, each by one thread.

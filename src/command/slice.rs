@@ -8,6 +8,7 @@ use clap::{Args, ValueHint};
 use super::asked::Reinterpret;
 use super::destination::Destination;
 use super::io::{Io, Outcome};
+use super::keeping::tell_what_stayed;
 use super::member::{Member, StoredItems};
 use super::messages::told;
 use super::operation::Operation;
@@ -134,7 +135,9 @@ impl Slice {
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
         let left_out = |name: &str| !self.taken.takes(name);
         let brought = FileOptions { metadata: merged(&metadata), copies, ..FileOptions::default() };
-        destination.write(works, brought, &left_out, report)
+        let outcome = destination.write(works, brought, &left_out, report)?;
+        tell_what_stayed(reader.run, input)?;
+        Ok(outcome)
     }
 }
 

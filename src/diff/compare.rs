@@ -7,7 +7,7 @@ use super::distance::Number;
 use super::item::ItemClass;
 use super::kernel::Rows;
 use super::listed::FoundMismatch;
-use super::metadata::{differing_of_files, differing_of_tensors};
+use super::metadata::{DifferingNames, differing_of_files, differing_of_tensors};
 use super::metrics::Metrics;
 use super::options::{Effort, Options};
 use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns, WindowMarks};
@@ -80,7 +80,7 @@ pub fn compare_sources(
     let passes = !fails(options, &overall.tally, difference.items) && failures.is_empty();
     difference.reason = match passes {
         false => Some(Reason::Values),
-        true => (options.metadata && !difference.metadata.is_empty()).then_some(Reason::Metadata),
+        true => (options.metadata && !difference.beside.is_empty()).then_some(Reason::Metadata),
     };
     let findings = findings(&how, [&one, &other], &shape, overall);
     difference.found = Some(Findings { failures, limits_not_applicable, ..findings });
@@ -105,9 +105,10 @@ pub(super) fn begun(
     if options.ulp.is_some() && options.ignore_dtype && one != other {
         return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
     }
-    let mut metadata = differing_of_tensors(expected, actual);
+    let metadata = differing_of_tensors(expected, actual).into_iter().collect();
+    let mut beside = DifferingNames { metadata, ..DifferingNames::default() };
     if of_files {
-        metadata.append(&mut differing_of_files(expected, actual));
+        beside.extend(differing_of_files(expected, actual)?);
     }
     let difference = Difference {
         reason: None,
@@ -115,7 +116,7 @@ pub(super) fn begun(
         actual: Outline::new(&other, actual.shape()),
         items: expected.shape().iter().product(),
         options: options.clone(),
-        metadata: metadata.into_iter().collect(),
+        beside,
         found: None,
     };
     let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {

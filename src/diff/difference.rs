@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::distance::Number;
+use super::metadata::DifferingNames;
 use super::metrics::Metrics;
 use super::options::{Failure, Options};
 use super::places::AxisPlaces;
@@ -88,8 +89,8 @@ pub struct Difference {
     pub(super) actual: Outline,
     pub(super) items: usize,
     pub(super) options: Options,
-    /// The names of what describes the tensors and differs, in alphabetical order.
-    pub(super) metadata: Vec<String>,
+    /// The names of what describes the tensors, or lies beside them in their files, and differs.
+    pub(super) beside: DifferingNames,
     /// What is known of the items, if they were compared.
     pub(super) found: Option<Findings>,
 }
@@ -152,7 +153,13 @@ impl Difference {
     /// keys of their attributes, `fill_value` and `dimension_names`. It is a difference only with
     /// [`Options::metadata`](super::Options::metadata).
     pub fn metadata(&self) -> &[String] {
-        &self.metadata
+        &self.beside.metadata
+    }
+
+    /// Returns the names of content that is not a tensor and differs between the containers of the tensors, such as a JSON
+    /// file in a `.npz`, in alphabetical order. It is a difference where metadata are one.
+    pub fn content(&self) -> &[String] {
+        &self.beside.content
     }
 
     /// Returns the first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.

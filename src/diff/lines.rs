@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::difference::{Difference, Outline, Reason};
-use super::metadata::names_text;
 use super::report::{NOT_FINITE, axes_of, mismatch_columns, table};
 use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::report::{Colour, Column, Style, printable};
@@ -96,7 +95,7 @@ impl ReportLine {
                 let failures: Vec<_> = findings.failures.iter().map(|failure| failure.metric_text()).collect();
                 let more = match verdict {
                     _ if !failures.is_empty() => format!(": {}", failures.join(", ")),
-                    _ if reason == Some(Reason::Metadata) => format!(": metadata {}", names_text(&found.metadata)),
+                    _ if reason == Some(Reason::Metadata) => format!(": {}", found.beside.verdict()),
                     TensorVerdict::Different => axes_of(found),
                     _ => String::new(),
                 };

@@ -1,5 +1,5 @@
 //! Compares what describes tensors beside their items: attributes, fill values and names of dimensions of tensors in chunks,
-//! and what files say of themselves. Each has a name, and the names of what differs are told.
+//! what files say of themselves, and their attachments. Each has a name, and the names of what differs are told.
 //!
 //! A format that has no place for something is not asked for it: beside a `.npy` file nothing of a store differs.
 
@@ -11,7 +11,9 @@ use serde_json::value::RawValue;
 
 use super::kernel::Rows;
 use super::reading::Comparability;
+use crate::error::Result;
 use crate::report::printable;
+use crate::storage::attachments::{self, Attachments};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Metadata, Source};
@@ -147,45 +149,134 @@ impl FileMetadata {
     }
 }
 
-/// Returns the names of what the files of two tensors say of themselves and differs. Of a store the groups count in which
-/// one of the tensors lies.
-pub(super) fn differing_of_files(expected: &Source, actual: &Source) -> BTreeSet<String> {
+/// The names of what differs between two files beside their tensors, in alphabetical order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DifferingNames {
+    /// The names of metadata.
+    pub metadata: Vec<String>,
+    /// The names of attachments: content that is not a tensor.
+    pub content: Vec<String>,
+}
+
+impl DifferingNames {
+    /// Returns whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.metadata.is_empty() && self.content.is_empty()
+    }
+
+    /// Returns the lines for people, of which one names metadata and one content.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        [("metadata", &self.metadata), ("content", &self.content)]
+            .into_iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(noun, names)| format!("{noun} differs: {}", names_text(names)))
+    }
+
+    /// Returns what differs, for a verdict.
+    pub(super) fn verdict(&self) -> String {
+        let lines: Vec<_> = self.lines().map(|line| line.replacen(" differs:", "", 1)).collect();
+        lines.join(", ")
+    }
+
+    /// Adds other names.
+    pub(super) fn extend(&mut self, other: Self) {
+        for (names, others) in [(&mut self.metadata, other.metadata), (&mut self.content, other.content)] {
+            names.extend(others);
+            names.sort();
+            names.dedup();
+        }
+    }
+
+    /// Returns the names with `before` in front of each.
+    pub fn behind(self, before: &str) -> Self {
+        let all = |names: Vec<String>| names.into_iter().map(|name| format!("{before}{name}")).collect();
+        Self { metadata: all(self.metadata), content: all(self.content) }
+    }
+}
+
+/// What the file of a tensor holds beside tensors.
+#[derive(Debug)]
+struct BesideTensors {
+    metadata: Option<FileMetadata>,
+    attachments: Option<Arc<dyn Attachments>>,
+}
+
+impl BesideTensors {
+    fn of(source: &Source) -> Self {
+        let attachments = source.container().and_then(|container| container.attachments.clone());
+        Self { metadata: FileMetadata::of(source), attachments }
+    }
+
+    /// Returns whether both are of one file.
+    fn is(&self, other: &Self) -> bool {
+        let has_same_metadata = match (&self.metadata, &other.metadata) {
+            (Some(one), Some(other)) => one.is(other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let has_same_attachments = match (&self.attachments, &other.attachments) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        has_same_metadata && has_same_attachments
+    }
+
+    /// Returns the names of what differs. Groups of stores are compared whose paths are `wanted`.
+    ///
+    /// # Errors
+    /// The attachments of a container cannot be listed.
+    fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> Result<DifferingNames> {
+        let metadata = match (&self.metadata, &other.metadata) {
+            (Some(one), Some(other)) => one.differing(other, wanted),
+            (_, None) | (None, _) => BTreeSet::new(),
+        };
+        let content = match (&self.attachments, &other.attachments) {
+            (Some(one), Some(other)) => attachments::differing(&**one, &**other)?,
+            (_, None) | (None, _) => BTreeSet::new(),
+        };
+        Ok(DifferingNames { metadata: metadata.into_iter().collect(), content: content.into_iter().collect() })
+    }
+}
+
+/// Returns the names of what differs between the files of two tensors beside the tensors. Of a store the groups count in
+/// which one of the tensors lies.
+///
+/// # Errors
+/// The attachments of a container cannot be listed.
+pub(super) fn differing_of_files(expected: &Source, actual: &Source) -> Result<DifferingNames> {
     let members = [expected.member(), actual.member()];
     let is_around = |path: &str| {
         let within = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
         path.is_empty() || members.iter().flatten().any(|name| within(name))
     };
-    match [expected, actual].map(FileMetadata::of) {
-        [Some(one), Some(other)] => one.differing(&other, &is_around),
-        [_, None] | [None, _] => BTreeSet::new(),
-    }
+    let [one, other] = [expected, actual].map(BesideTensors::of);
+    one.differing(&other, &is_around)
 }
 
 /// The files of one pair of tensors after the other.
 #[derive(Debug, Default)]
 pub struct FilePairs {
-    last: Option<[FileMetadata; 2]>,
+    last: Option<[BesideTensors; 2]>,
 }
 
 impl FilePairs {
-    /// Returns the names of what the files of two tensors say of themselves and differs, once for all pairs that follow each
-    /// other and are of the same files.
-    pub fn differing(&mut self, [expected, actual]: &[Source; 2]) -> BTreeSet<String> {
-        let [Some(one), Some(other)] = [expected, actual].map(FileMetadata::of) else { return BTreeSet::new() };
+    /// Returns the names of what differs between the files of two tensors beside the tensors, once for all pairs that follow
+    /// each other and are of the same files.
+    ///
+    /// # Errors
+    /// The attachments of a container cannot be listed.
+    pub fn differing(&mut self, [expected, actual]: &[Source; 2]) -> Result<DifferingNames> {
+        let [one, other] = [expected, actual].map(BesideTensors::of);
         let is_known = self.last.as_ref().is_some_and(|last| last[0].is(&one) && last[1].is(&other));
-        let names = if is_known { BTreeSet::new() } else { one.differing(&other, &|_| true) };
+        let names = if is_known { Ok(DifferingNames::default()) } else { one.differing(&other, &|_| true) };
         self.last = Some([one, other]);
         names
     }
 }
 
-/// Returns what is said of metadata that differ, if any do.
-pub(super) fn metadata_text(names: &[String]) -> Option<String> {
-    (!names.is_empty()).then(|| format!("metadata differs: {}", names_text(names)))
-}
-
 /// Returns names as a list for people.
-pub(super) fn names_text(names: &[String]) -> String {
+fn names_text(names: &[String]) -> String {
     printable(&names.join(", ")).into_owned()
 }
 

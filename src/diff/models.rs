@@ -5,14 +5,14 @@
 //! is long.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
-use super::metadata::metadata_text;
+use super::metadata::DifferingNames;
 use super::report::{json_members, json_names};
 pub use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::error::{Context, Result};
@@ -55,8 +55,8 @@ pub struct Models {
     json: SpooledTempFile,
     /// The files that were not looked into, for JSON.
     left_alone: Vec<String>,
-    /// The names of what files say of themselves and differs.
-    file_metadata: BTreeSet<String>,
+    /// The names of what differs between files beside their tensors.
+    beside: DifferingNames,
     /// Whether that is a difference.
     metadata_counts: bool,
     /// Tensors whose metadata differ: how many, and the first of them, by the names of what differs.
@@ -82,7 +82,7 @@ impl Models {
             worst: None,
             json: spooled_tempfile(MEMORY),
             left_alone: Vec::new(),
-            file_metadata: BTreeSet::new(),
+            beside: DifferingNames::default(),
             metadata_counts: false,
             tensor_metadata: BTreeMap::new(),
             rename: None,
@@ -120,9 +120,10 @@ impl Models {
         paths.clone_into(&mut self.left_alone);
     }
 
-    /// Takes the names of what the files of some tensors say of themselves and differs, and whether that is a difference.
-    pub fn add_file_metadata(&mut self, names: impl IntoIterator<Item = String>, counts: bool) {
-        self.file_metadata.extend(names);
+    /// Takes the names of what differs between the files of some tensors beside the tensors, and whether that is a
+    /// difference.
+    pub fn add_beside(&mut self, names: DifferingNames, counts: bool) {
+        self.beside.extend(names);
         self.metadata_counts = counts;
     }
 
@@ -131,9 +132,9 @@ impl Models {
         self.counts(TensorVerdict::passes) == self.counts(|_| true) && !self.differs_by_files()
     }
 
-    /// Returns whether what files say of themselves is a difference.
+    /// Returns whether what files hold beside tensors is a difference.
     fn differs_by_files(&self) -> bool {
-        self.metadata_counts && !self.file_metadata.is_empty()
+        self.metadata_counts && !self.beside.is_empty()
     }
 
     /// Returns how many tensors have a verdict for which `of` is true.
@@ -157,10 +158,10 @@ impl Models {
             self.unreadable.get_or_insert_with(|| why.clone());
         }
         if let NamedResult::Both(found) = found
-            && !found.metadata.is_empty()
+            && !found.metadata().is_empty()
             && self.form != ReportForm::Json
         {
-            self.tensor_metadata.entry(found.metadata.clone()).or_insert_with(|| (0, name.to_owned())).0 += 1;
+            self.tensor_metadata.entry(found.metadata().to_owned()).or_insert_with(|| (0, name.to_owned())).0 += 1;
         }
         if let Some(junit) = &mut self.junit {
             add_to_junit(junit, name, found)?;
@@ -222,10 +223,10 @@ impl Models {
             ReportForm::Json => self.write_json(out),
             ReportForm::Line => {
                 let worst = self.worst.as_ref().map(|(_, worst)| format!("worst {worst}"));
-                let of_tensors = self.tensor_metadata.keys().flatten().cloned();
-                let names: BTreeSet<String> = self.file_metadata.iter().cloned().chain(of_tensors).collect();
-                let metadata = metadata_text(&Vec::from_iter(names));
-                let parts: Vec<_> = std::iter::once(verdict).chain(worst).chain(metadata).collect();
+                let mut names = self.beside.clone();
+                let metadata = self.tensor_metadata.keys().flatten().cloned().collect();
+                names.extend(DifferingNames { metadata, ..DifferingNames::default() });
+                let parts: Vec<_> = std::iter::once(verdict).chain(worst).chain(names.lines()).collect();
                 writeln!(out, "{}", parts.join("; "))
             }
             ReportForm::Table { sort, limit } => {
@@ -238,14 +239,13 @@ impl Models {
         }
     }
 
-    /// Writes a line for what files say of themselves and differs, and one for each choice of names by which tensors differ.
+    /// Writes lines for what differs between files beside tensors, and one for each choice of names by which tensors differ.
     fn write_metadata(&self, out: &mut dyn Write) -> io::Result<()> {
-        let of_files: Vec<_> = self.file_metadata.iter().cloned().collect();
-        metadata_text(&of_files).map_or(Ok(()), |text| writeln!(out, "  {text}"))?;
+        self.beside.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
         self.tensor_metadata.iter().try_for_each(|(names, (count, first))| {
             let more = if *count == 1 { String::new() } else { format!(" and {} more", count - 1) };
-            let text = metadata_text(names).unwrap_or_default();
-            writeln!(out, "  {text} (of {}{more})", printable(first))
+            let names = DifferingNames { metadata: names.clone(), ..DifferingNames::default() };
+            names.lines().try_for_each(|line| writeln!(out, "  {line} (of {}{more})", printable(first)))
         })
     }
 
@@ -258,8 +258,9 @@ impl Models {
         io::copy(&mut self.json, out)?;
         let rename = self.rename.as_ref().map(|rule| json::string(rule, Escapes::Short));
         let rename = rename.map_or_else(String::new, |rule| format!(", \"rename\": {rule}"));
-        let (left_alone, metadata) = (json_names(&self.left_alone), json_names(&self.file_metadata));
-        writeln!(out, "], \"left_alone\": {left_alone}{rename}, \"metadata\": {metadata}}}")
+        let [left_alone, metadata, content] =
+            [&self.left_alone, &self.beside.metadata, &self.beside.content].map(json_names);
+        writeln!(out, "], \"left_alone\": {left_alone}{rename}, \"metadata\": {metadata}, \"content\": {content}}}")
     }
 }
 

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
 use super::distance::Number;
-use super::metadata::{metadata_text, names_text};
 use super::metrics::Metrics;
 use super::options::{Allowed, Failure};
 use super::places::AxisPlaces;
@@ -38,7 +37,7 @@ impl Difference {
         match (self.reason, self.mismatches(), self.differing()) {
             (Some(Reason::Dtype), ..) => format!("different: dtype {}, expected {}", actual.dtype, expected.dtype),
             (Some(Reason::Shape), ..) => format!("different: shape {:?}, expected {:?}", actual.shape, expected.shape),
-            (Some(Reason::Metadata), ..) => format!("different: metadata {}", names_text(&self.metadata)),
+            (Some(Reason::Metadata), ..) => format!("different: {}", self.beside.verdict()),
             (Some(Reason::Values), Some(0), _) => {
                 let metrics = self.failures().iter().map(|failure| failure.metric_text());
                 format!("different: {} of {of}", metrics.collect::<Vec<_>>().join(", "))
@@ -69,7 +68,7 @@ impl Difference {
             self.summarise(found, style, &mut parts);
         }
         if self.reason != Some(Reason::Metadata) {
-            parts.extend(metadata_text(&self.metadata));
+            parts.extend(self.beside.lines());
         }
         if parts.is_empty() { verdict } else { format!("{verdict}; {}", parts.join(", ")) }
     }
@@ -160,7 +159,8 @@ impl Difference {
     /// `out` fails.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         let members = json_members(Some(&self.expected), Some(&self.actual), Some(self));
-        writeln!(out, "{}", json::object(members))
+        let content = [("content", json_names(self.content()))];
+        writeln!(out, "{}", json::object(members.into_iter().chain(content)))
     }
 
     /// Writes the verdict, what differs of the metadata, and if elements differ the limits that do not hold, a table of the first (or worst) mismatches,
@@ -174,9 +174,7 @@ impl Difference {
         let word = verdict.find([' ', ':']).unwrap_or(verdict.len());
         let (word, rest) = verdict.split_at(word);
         writeln!(out, "{}{rest}", style.paint(if self.equal() { Colour::Green } else { Colour::Red }, word))?;
-        if let Some(text) = metadata_text(&self.metadata) {
-            writeln!(out, "  {text}")?;
-        }
+        self.beside.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
         let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) else { return Ok(()) };
         for failure in &found.failures {
             writeln!(out, "  {}", failure.text(style))?;
@@ -420,7 +418,8 @@ pub(super) fn json_members(
 /// `out` fails.
 pub fn write_json_of_new(out: &mut dyn Write, actual: &Source) -> io::Result<()> {
     let actual = Outline::new(actual.dtype(), actual.shape());
-    writeln!(out, "{}", json::object(json_members(None, Some(&actual), None)))
+    let members = json_members(None, Some(&actual), None);
+    writeln!(out, "{}", json::object(members.into_iter().chain([("content", json_names([]))])))
 }
 
 /// Returns a number as JSON.

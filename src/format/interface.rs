@@ -18,6 +18,7 @@ use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::parallel::Threads;
+use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::source::{Metadata, Source};
 use crate::storage::unread::UnreadArray;
@@ -73,6 +74,11 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns what is known of the whole, beside its tensors.
     fn facts(&self) -> FileFacts<'_> {
         FileFacts::default()
+    }
+
+    /// Returns the content of a container that is not a tensor; `None` if a container of its format has none.
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        None
     }
 
     /// Returns the text that this is; `None` if its dtype does not depend on other operands.

@@ -13,7 +13,7 @@ use super::interface::FileOptions;
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
-use super::write::{OutputTensor, Plan, checked};
+use super::write::{OutputTensor, Plan, check_attachments, checked};
 use crate::engine::scan::{ScannedBox, scan, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
@@ -61,7 +61,7 @@ impl Rewrite {
     /// now; if there is none, the name tells the format. All items are written in C order.
     ///
     /// # Errors
-    /// A file that may not be written, or is in no folder; a format that cannot hold the tensors; of opening the tensors
+    /// A file that may not be written, or is in no folder; attachments, which would be lost; a format that cannot hold the tensors; of opening the tensors
     /// that stay; those of [`new_format`].
     pub fn new(
         path: &Path,
@@ -76,6 +76,7 @@ impl Rewrite {
             let message = format!("{} cannot be written again: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
+        check_attachments(old.and_then(|old| old.reader().attachments())).with_context(|| label.to_owned())?;
         let target = files::target(path, label.to_owned(), format, false, RequestOptions::default())?;
         let (mut works, mut metadata, mut more_bytes) = (Vec::new(), Vec::new(), 0);
         if let Some(old) = old {

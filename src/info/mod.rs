@@ -72,6 +72,8 @@ pub struct Info {
     pub by_axis: Option<(usize, AxisStats)>,
     /// The metadata of the file, if its format has any.
     pub metadata: Option<Arc<Metadata>>,
+    /// The names of the content of the container that is not a tensor.
+    pub content: Arc<[String]>,
 }
 
 /// A tensor of a container that cannot be read, beside others that can.
@@ -248,6 +250,9 @@ fn object(info: &Info) -> String {
             metadata.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
         members.push(("metadata", format!("{{{}}}", metadata.join(", "))));
     }
+    if !info.content.is_empty() {
+        members.push(("content", json::array(&*info.content, |name| quoted(name))));
+    }
     json::object(members)
 }
 
@@ -285,6 +290,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
     Table { columns, rows: tensors, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }
         .write(out, style)?;
     write_metadata(out, infos)?;
+    write_content(out, infos)?;
     if infos.iter().any(|info| info.stats.is_some()) {
         let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
         let rows = rows(infos, unread, row, |_, _| None, |_| Vec::new());
@@ -354,6 +360,15 @@ fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Writes a line for each container that holds content that is not a tensor.
+fn write_content(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
+    let mut files = infos.chunk_by(|a, b| a.file == b.file).filter_map(|infos| infos.first());
+    files.by_ref().filter(|info| !info.content.is_empty()).try_for_each(|info| {
+        let noun = if info.content.len() == 1 { "which is not a tensor" } else { "which are not tensors" };
+        writeln!(out, "{}: holds {}, {noun}", printable(&info.file), printable(&info.content.join(", ")))
+    })
 }
 
 /// Returns the cells of a tensor. The last tells how it is stored, if that is unusual.

@@ -1,5 +1,6 @@
 //! Where items are read from and where they are written to.
 
+pub mod attachments;
 pub mod chunked;
 pub mod conversion;
 pub mod key_store;

@@ -53,6 +53,7 @@ mod verdicts;
 mod big;
 mod container_edits;
 mod containers;
+mod content;
 mod csv;
 mod hints;
 mod in_place;

@@ -1,10 +1,12 @@
 //! NumPy's `.npz`: a ZIP archive of `.npy` files, stored or deflated.
 //!
 //! The directory at the end of the archive is the truth, and what the members say of themselves must agree with it.
-//! Members that are no `.npy` are left out, as are folders; members that overlap do no harm, since they are only read.
+//! Whatever begins as a `.npy` does is a tensor, also in a file without that ending. All other files are attachments, but for
+//! folders. Members that overlap do no harm, since they are only read.
 
 mod deflate;
 mod front;
+mod member;
 mod read;
 mod records;
 pub(super) mod table;

@@ -5,15 +5,14 @@
 //! damaged or was made so; so it is refused, whatever else is in order.
 
 use std::collections::HashSet;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result, bail, ensure, malformed};
-use flate2::Crc;
-use flate2::bufread::DeflateDecoder;
-use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
+use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipLocator};
 
 use super::front::FileFront;
+use super::member::{ArchiveMember, MemberContent, same_crc};
 use super::records::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::foreign::{PYTORCH, ZIPPED_STORE};
 use crate::format::npy::{self, Header};
@@ -30,7 +29,10 @@ const ITEMS_BUFFER: usize = 1 << 16;
 /// An archive whose directory has been read: its members and where they lie.
 #[derive(Clone, Debug)]
 pub struct Archive {
+    /// The members that are tensors.
     pub(super) members: Vec<ArchiveMember>,
+    /// The members that are neither tensors nor folders.
+    pub(super) others: Vec<ArchiveMember>,
     /// The beginnings of members that have been read: each is read once, however often it is described and opened.
     begun: Vec<OnceLock<BegunMember>>,
     /// The file up to the directory, in which all members lie.
@@ -43,32 +45,6 @@ struct BegunMember {
     /// The byte of the file at which the content begins.
     at: u64,
     header: Header,
-}
-
-/// A member, as the directory describes it.
-#[derive(Clone, Debug)]
-pub(super) struct ArchiveMember {
-    /// The name without its ending.
-    pub(super) name: String,
-    /// The byte of the file at which its record begins.
-    pub(super) at: u64,
-    pub(super) crc: u32,
-    method: CompressionMethod,
-    encrypted: bool,
-    /// Finds its record, and knows its sizes.
-    found: ZipArchiveEntryWayfinder,
-}
-
-impl ArchiveMember {
-    /// Returns its bytes in the archive.
-    fn stored(&self) -> u64 {
-        self.found.compressed_size_hint()
-    }
-
-    /// Returns its bytes as a `.npy`.
-    pub(super) fn size(&self) -> u64 {
-        self.found.uncompressed_size_hint()
-    }
 }
 
 impl Archive {
@@ -88,8 +64,7 @@ impl Archive {
         let (told, end) = (zip.entries_hint(), zip.directory_offset());
         ensure!(told <= MAX_MEMBERS as u64, "the ZIP archive claims {told} members, at most {MAX_MEMBERS} are read");
         buffer.resize(rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE, 0);
-        let mut members = Vec::new();
-        let mut others = Vec::new();
+        let (mut members, mut others) = (Vec::new(), Vec::new());
         let (mut found, mut first) = (0, end);
         let mut records = zip.entries(&mut buffer);
         while let Some(record) = records.next_entry().map_err(explain)? {
@@ -114,49 +89,109 @@ impl Archive {
             ensure!(i64::try_from(size).is_ok(), "member {full:?} claims {size} bytes, more than a file can have");
             first = first.min(at);
             let flags = record.flags();
-            match full.strip_suffix(ENDING) {
-                None => others.push((full.to_owned(), at)),
-                Some(name) => members.push(ArchiveMember {
-                    name: name.to_owned(),
-                    at,
-                    found: record.wayfinder(),
-                    crc: record.crc32(),
-                    method: record.compression_method(),
-                    encrypted: flags.is_encrypted() || flags.has_strong_encryption() || flags.is_masked(),
-                }),
-            }
+            let member = ArchiveMember {
+                full_name: full.to_owned(),
+                name_bytes: full.len(),
+                at,
+                found: record.wayfinder(),
+                crc: record.crc32(),
+                method: record.compression_method(),
+                encrypted: flags.is_encrypted() || flags.has_strong_encryption() || flags.is_masked(),
+            };
+            if full.ends_with(ENDING) { members.push((found, member)) } else { others.push((found, member)) }
         }
         ensure!(found == told, "the directory of the ZIP archive has {found} members, expected {told}");
         // otherwise an archive inside one that was cut off would be read in its place
         ensure!(first == 0, "the first member of the ZIP archive is at byte {first}, expected 0");
         zip.get_mut().end_at(end);
-        // a name that was damaged must not hide a member
-        for (name, at) in &others {
-            let same = names_alike(&zip, name, *at)?;
-            ensure!(same, "the record before member {name:?} and the directory differ in its name");
+        if members.is_empty()
+            && let Some(what) = known_archive(others.iter().map(|(_, other)| &*other.full_name))
+        {
+            bail!("{what}");
         }
-        if members.is_empty() && !others.is_empty() {
-            let has = |file: &str| others.iter().any(|(name, _)| name.rsplit('/').next() == Some(file));
-            bail!(
-                "{}",
-                match () {
-                    () if has("data.pkl") => PYTORCH,
-                    () if ["zarr.json", ".zarray", ".zgroup"].into_iter().any(has) => ZIPPED_STORE,
-                    () => "a ZIP archive without .npy members, which holds no tensors",
-                }
-            );
+        let archive = Archive { members: Vec::new(), others: Vec::new(), begun: Vec::new(), zip };
+        let (mut content, has_others) = (Vec::new(), !others.is_empty());
+        for (number, other) in others {
+            if archive.is_tensor(&other)? {
+                members.push((number, other));
+            } else {
+                content.push(other);
+            }
         }
-        let mut names = HashSet::with_capacity(members.len() + others.len());
-        let all = members.iter().map(|member| &member.name).chain(others.iter().map(|(name, _)| name));
-        if let Some(name) = all.into_iter().find(|name| !names.insert(name.as_str())) {
-            bail!("the ZIP archive has two members of the name {name:?}");
+        if members.is_empty() && has_others {
+            bail!("a ZIP archive without .npy members, which holds no tensors");
         }
-        Ok(Archive { begun: vec![OnceLock::new(); members.len()], members, zip })
+        members.sort_by_key(|(number, _)| *number);
+        let members = members.into_iter().map(|(_, member)| member).collect();
+        Archive { begun: Vec::new(), members, others: content, ..archive }.with_names()
     }
 
-    /// Returns the names of the members without the ending `.npy`, in the order of the directory.
+    /// Names the tensors as NumPy does: by their files without the ending, unless another file has that name.
+    ///
+    /// # Errors
+    /// Two files have one name.
+    fn with_names(mut self) -> Result<Self> {
+        let mut names = HashSet::with_capacity(self.members.len() + self.others.len());
+        let files = || self.members.iter().chain(&self.others).map(|member| &*member.full_name);
+        if let Some(name) = files().find(|name| !names.insert(*name)) {
+            bail!("the ZIP archive has two members of the name {name:?}");
+        }
+        let bytes = |member: &ArchiveMember| {
+            let stripped = member.full_name.strip_suffix(ENDING).filter(|name| !names.contains(name));
+            stripped.map_or(member.full_name.len(), str::len)
+        };
+        let bytes: Vec<_> = self.members.iter().map(bytes).collect();
+        self.members.iter_mut().zip(bytes).for_each(|(member, bytes)| member.name_bytes = bytes);
+        // the entry of a folder has no content
+        self.others.retain(|other| !other.full_name.ends_with('/') || other.size() > 0);
+        self.begun = vec![OnceLock::new(); self.members.len()];
+        Ok(self)
+    }
+
+    /// Returns whether a member without the ending begins as a `.npy` does. What is encrypted, compressed by another method or
+    /// damaged does not.
+    ///
+    /// # Errors
+    /// The record before the member has another name than the directory: a name that was damaged must not hide a tensor. Of
+    /// reading.
+    fn is_tensor(&self, member: &ArchiveMember) -> Result<bool> {
+        let (name, front) = (&member.full_name, self.zip.get_ref());
+        front.look_ahead(member.at)?;
+        let same = names_alike(&self.zip, name, member.at)?;
+        ensure!(same, "the record before member {name:?} and the directory differ in its name");
+        if member.size() < npy::MAGIC.len() as u64 {
+            return Ok(false);
+        }
+        let at = match self.content_at(member) {
+            Err(error) if matches!(error.kind(), crate::error::ErrorKind::Io(_)) => return Err(error),
+            at => at.ok(),
+        };
+        let front: Arc<dyn ReadAt> = Arc::new(front.clone());
+        let begins = |at| {
+            let mut begin = [0; npy::MAGIC.len()];
+            let section = Section::new(front, at, member.stored());
+            let read = MemberContent::new(section, member, HEADER_BUFFER).read_exact(&mut begin);
+            read.is_ok() && begin == npy::MAGIC
+        };
+        Ok(at.is_some_and(begins))
+    }
+
+    /// Opens the bytes of a member that is not a tensor, whose size and checksum are checked at the end.
+    ///
+    /// # Errors
+    /// The member is encrypted, or compressed by another method; it contradicts the directory; reading fails.
+    ///
+    /// # Panics
+    /// There is no such member.
+    pub(super) fn open_other(&self, n: usize, threads: Threads) -> Result<impl Read> {
+        let member = &self.others[n];
+        let section = Section::new(Arc::clone(self.file()), self.content_at(member)?, member.stored());
+        Ok(MemberContent::new(section.by(threads), member, ITEMS_BUFFER))
+    }
+
+    /// Returns the names of the tensors, in the order of the directory.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.members.iter().map(|member| member.name.as_str())
+        self.members.iter().map(ArchiveMember::name)
     }
 
     /// Returns all bytes between the beginning of a member and that of the next, whatever they are.
@@ -165,7 +200,8 @@ impl Archive {
     /// There is no such member.
     pub(super) fn raw(&self, n: usize) -> Section<Arc<dyn ReadAt>> {
         let at = self.members[n].at;
-        let next = self.members.iter().map(|other| other.at).filter(|other| *other > at).min();
+        let all = self.members.iter().chain(&self.others);
+        let next = all.map(|other| other.at).filter(|other| *other > at).min();
         Section::new(Arc::clone(self.file()), at, next.unwrap_or(self.zip.directory_offset()) - at)
     }
 
@@ -261,7 +297,7 @@ impl Archive {
         let (stored, size) = (local.compressed_size_hint(), local.uncompressed_size_hint());
         let name = local.file_path();
         let checks = [
-            ("name", name.as_bytes().strip_suffix(ENDING.as_bytes()) == Some(member.name.as_bytes())),
+            ("name", name.as_bytes() == member.full_name.as_bytes()),
             ("encryption", !local.flags().is_encrypted()),
             ("method", local.compression_method() == member.method),
             ("size", agrees(size, member.size()) && agrees(stored, member.stored())),
@@ -285,7 +321,17 @@ impl Archive {
     }
 }
 
-/// Returns whether a record with this name lies at byte `at`, as the directory says of a member that is left out. It
+/// Returns what an archive of other files than tensors is, if some of them are those of a known format.
+fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
+    let has = |file: &str| names.clone().any(|name| name.rsplit('/').next() == Some(file));
+    match () {
+        () if has("data.pkl") => Some(PYTORCH),
+        () if ["zarr.json", ".zarray", ".zgroup"].into_iter().any(has) => Some(ZIPPED_STORE),
+        () => None,
+    }
+}
+
+/// Returns whether a record with this name lies at byte `at`, as the directory says of a member without the ending. It
 /// does not use rawzip, which reads the name together with the extra fields behind it. The extra fields of a member that nobody
 /// reads may be damaged, but not its name, or a `.npy` could be missed.
 fn names_alike(zip: &ZipArchive<FileFront>, name: &str, at: u64) -> io::Result<bool> {
@@ -294,27 +340,6 @@ fn names_alike(zip: &ZipArchive<FileFront>, name: &str, at: u64) -> io::Result<b
     let length = u16::try_from(name.len()).map(u16::to_le_bytes);
     let same_length = length.is_ok_and(|length| record[LOCAL_BYTES - 4..][..2] == length);
     Ok(record.starts_with(&LOCAL.to_le_bytes()) && same_length && record.ends_with(name.as_bytes()))
-}
-
-/// The content of a member, read from front to back. With its last bytes come size and checksum, or an error.
-///
-/// The verifying reader of rawzip reports a wrong checksum only when it is read again after the last byte, which a
-/// reader of a known number of bytes never does. So this type checks by itself.
-struct MemberContent {
-    data: Compressed,
-    stored: u64,
-    size: u64,
-    crc: u32,
-    /// The bytes still to come.
-    left: u64,
-    /// The checksum of the bytes that were read.
-    found: Crc,
-    failed: Option<String>,
-}
-
-enum Compressed {
-    Stored(BufReader<Section<Arc<dyn ReadAt>>>),
-    Deflated(DeflateDecoder<BufReader<Section<Arc<dyn ReadAt>>>>),
 }
 
 /// Deflated items, which are opened with the first read and closed after the last: of many open members only the one
@@ -355,81 +380,6 @@ impl Read for LazyContent {
     }
 }
 
-impl MemberContent {
-    /// Opens the content of a member, which is all of a section and is read `buffer` bytes at a time.
-    fn new(section: Section<Arc<dyn ReadAt>>, member: &ArchiveMember, buffer: usize) -> Self {
-        let (stored, size, crc) = (member.stored(), member.size(), member.crc);
-        let data = BufReader::with_capacity(buffer, section);
-        let data = match member.method {
-            CompressionMethod::DEFLATE => Compressed::Deflated(DeflateDecoder::new(data)),
-            _ => Compressed::Stored(data),
-        };
-        Self { data, stored, size, crc, left: size, found: Crc::new(), failed: None }
-    }
-
-    /// Reads the header of the `.npy`, and nothing after it.
-    fn header(&mut self) -> Result<Header> {
-        let header = npy::read_on(self, &mut Vec::new())?;
-        npy::check_len(&header, self.size)?;
-        Ok(header)
-    }
-
-    /// Reads the next bytes, inflated if they are deflated.
-    fn next(&mut self, out: &mut [u8]) -> Result<usize, String> {
-        let most = self.left.min(out.len() as u64) as usize;
-        let out = &mut out[..most];
-        if out.is_empty() {
-            return Ok(0);
-        }
-        let done = self.size - self.left;
-        let read = self.data.read(out).map_err(|error| match error.kind() {
-            // flate2 gives this kind for bytes that no compressor writes
-            io::ErrorKind::InvalidInput => format!("its deflated data is corrupt after {done} bytes"),
-            _ => error.to_string(),
-        })?;
-        if read == 0 {
-            return Err(format!("inflates to {done} bytes, expected {}", self.size));
-        }
-        self.found.update(&out[..read]);
-        self.left -= read as u64;
-        if self.left == 0 {
-            self.end()?;
-        }
-        Ok(read)
-    }
-
-    /// Checks size and checksum when all bytes have been read.
-    fn end(&mut self) -> Result<(), String> {
-        if self.data.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
-            return Err(format!("inflates to more than {} bytes", self.size));
-        }
-        if let Compressed::Deflated(decoder) = &self.data
-            && decoder.total_in() != self.stored
-        {
-            return Err(format!("its deflated data ends after {} bytes, expected {}", decoder.total_in(), self.stored));
-        }
-        same_crc(self.found.sum(), self.crc)
-    }
-}
-
-impl Read for MemberContent {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if let Some(message) = &self.failed {
-            return Err(io::Error::other(message.clone()));
-        }
-        self.next(out).map_err(|message| io::Error::other(self.failed.insert(message).clone()))
-    }
-}
-
-impl Read for Compressed {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Compressed::Stored(data) => data.read(out),
-            Compressed::Deflated(data) => data.read(out),
-        }
-    }
-}
-
 /// Returns an error about a directory in words for users.
 fn explain(error: rawzip::Error) -> Error {
     match error.into_kind() {
@@ -445,8 +395,4 @@ fn explain(error: rawzip::Error) -> Error {
         ErrorKind::IO(error) => error.into(),
         other => malformed!("the ZIP archive cannot be read: {other}"),
     }
-}
-
-fn same_crc(found: u32, expected: u32) -> Result<(), String> {
-    if found == expected { Ok(()) } else { Err(format!("damaged: CRC-32 {found:08x}, expected {expected:08x}")) }
 }

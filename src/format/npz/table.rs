@@ -13,6 +13,7 @@ use crate::format::interface::{FileOptions, Items, ItemsPlace, Layout, Places, R
 use crate::format::npy;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
+use crate::storage::attachments::Attachments;
 use crate::storage::source::{Container, Source};
 
 /// Opens an archive: reads its directory.
@@ -22,15 +23,39 @@ use crate::storage::source::{Container, Source};
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     let file = content.into_bytes()?.0;
-    let archive = Archive::read(Arc::clone(&file))?;
-    let container = Container::new(file.identity()?, archive.names().map(str::to_owned).collect());
+    let archive = Arc::new(Archive::read(Arc::clone(&file))?);
+    let names = archive.others.iter().map(|other| other.full_name.clone()).collect();
+    let others = OtherMembers { archive: Arc::clone(&archive), names, threads };
+    let container = Container {
+        attachments: Some(Arc::new(others)),
+        ..Container::new(file.identity()?, archive.names().map(str::to_owned).collect())
+    };
     Ok(Box::new(NpzReader { archive, container: container.into(), threads }))
+}
+
+/// The members of an archive that are not tensors.
+#[derive(Debug)]
+struct OtherMembers {
+    archive: Arc<Archive>,
+    names: Vec<String>,
+    /// The threads that may ask a server for a member.
+    threads: Threads,
+}
+
+impl Attachments for OtherMembers {
+    fn names(&self) -> Result<&[String]> {
+        Ok(&self.names)
+    }
+
+    fn open(&self, n: usize) -> Result<Box<dyn Read + '_>> {
+        Ok(Box::new(self.archive.open_other(n, self.threads)?))
+    }
 }
 
 /// An archive whose members are read by position, or inflated.
 #[derive(Debug)]
 struct NpzReader {
-    archive: Archive,
+    archive: Arc<Archive>,
     container: Arc<Container>,
     /// The threads that may share a checksum.
     threads: Threads,
@@ -43,6 +68,10 @@ impl Reader for NpzReader {
 
     fn facts(&self) -> FileFacts<'_> {
         FileFacts { is_compressed: self.archive.is_deflated(), ..FileFacts::default() }
+    }
+
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        self.container.attachments.as_ref()
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

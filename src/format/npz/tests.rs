@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-use super::records::{END_BYTES, ENDING, LOCAL_BYTES};
+use super::records::{END_BYTES, LOCAL_BYTES};
 use super::write::{CENTRAL_BYTES, END_64_BYTES, LOCATOR_64_BYTES, NewMember};
 use super::{Archive, ArchiveWriter, is_npz};
 use crate::format::npy::{self, Header};
@@ -133,7 +133,7 @@ fn deflated(archive: &[u8]) -> Vec<u8> {
     let (mut out, mut central) = (Vec::new(), Vec::new());
     for member in &directory.members {
         let new = NewMember {
-            name: member.name.clone() + ENDING,
+            name: member.full_name.clone(),
             header: Vec::new(),
             items: 0,
             at: out.len() as u64,
@@ -328,7 +328,7 @@ fn refused_with_one_line() {
         ),
         ("CP437", names(b"n\x81me"), "the name of member 1 is not UTF-8: \"n\\x81me.npy\""),
         ("NUL", names(b"n\0me"), "the name of member 1 holds a NUL: \"n\\0me.npy\""),
-        ("two of a name", twice(b"x"), "the ZIP archive has two members of the name \"x\""),
+        ("two of a name", twice(b"x"), "the ZIP archive has two members of the name \"x.npy\""),
         ("encrypted", with(&x, &[(at + 8, &[1])]), "encrypted, which is not read"),
         (
             "encrypted by its own record",
@@ -386,24 +386,41 @@ fn refused_with_one_line() {
 }
 
 #[test]
-fn other_members_are_left_out() {
-    let archive = written(&[
-        ("x", header("|u1", &[1]), vec![1]),
-        ("folder/", header("|u1", &[1]), vec![2]),
-        ("read.me", header("|u1", &[1]), vec![3]),
-    ])
-    .expect("an archive");
-    // the endings of the last two names are changed where they stand
-    let mut bytes = archive.clone();
-    for (from, to) in [(&b"folder/.npy"[..], &b"folder/.np/"[..]), (b"read.me.npy", b"read.me.txt")] {
-        for at in 0..bytes.len() - from.len() {
-            if &bytes[at..][..from.len()] == from {
-                bytes[at..][..to.len()].copy_from_slice(to);
+fn members_without_the_ending() {
+    // the endings of names are changed where they stand, to others of as many bytes
+    let renamed = |archive: &[u8], names: &[(&str, &str)]| {
+        let mut bytes = archive.to_vec();
+        for (from, to) in names {
+            assert_eq!(from.len(), to.len());
+            for at in 0..bytes.len() - from.len() {
+                if bytes[at..].starts_with(from.as_bytes()) {
+                    bytes[at..][..to.len()].copy_from_slice(to.as_bytes());
+                }
             }
         }
-    }
-    let names: Vec<_> = read(&bytes).expect("read").into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(names, ["x"]);
+        bytes
+    };
+    let (one, text) = (|item| (header("|u1", &[1]), vec![item]), (b"text".to_vec(), b"and more".to_vec()));
+    let archive = written(&[
+        ("x", one(1).0, one(1).1),
+        ("folder/", Vec::new(), Vec::new()),
+        ("array", one(2).0, one(2).1),
+        ("read.me", text.0.clone(), text.1.clone()),
+        ("y", text.0, text.1),
+    ])
+    .expect("an archive");
+    let endings = [("folder/.npy", "folder/.np/"), ("array.npy", "array.bin"), ("read.me.npy", "read.me.txt")];
+    let bytes = renamed(&archive, &endings);
+    let archive = Archive::read(in_memory(&bytes)).expect("read");
+    let names: Vec<_> = archive.names().collect();
+    assert_eq!(names, ["x", "array.bin", "y"]);
+    let others: Vec<_> = archive.others.iter().map(|other| &*other.full_name).collect();
+    assert_eq!(others, ["read.me.txt"]);
+    let mut text = String::new();
+    let read = archive.open_other(0, Threads::default()).expect("open").read_to_string(&mut text);
+    assert_eq!((read.expect("read"), &*text), (12, "textand more"));
+    let (found, offset) = archive.header(1).expect("an array");
+    assert_eq!((found.meta.shape, offset.map(|at| bytes[at as usize])), (vec![1], Some(2)));
     // of the record before one only the name is read, and that must be whole
     let other = "the record before member \"read.me.txt\" and the directory differ in its name";
     let record = bytes.windows(11).position(|window| window == b"read.me.txt").expect("a name") - LOCAL_BYTES;

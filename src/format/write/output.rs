@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::FileSink;
-use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
+use crate::format::name_order::list;
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
@@ -17,6 +18,7 @@ use crate::layout::window::{Window, Windows};
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::reshape::reshaped;
 use crate::ops::selection::Selection;
+use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::Commit;
 use crate::storage::signals;
@@ -230,10 +232,11 @@ pub fn check_replaced_index(target: &Target, works: &[OutputTensor], left_out: &
 
 /// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever
 /// asks for that has most likely taken the file for the one tensor. A tensor is not lacking if it is written under any
-/// name, if another takes its name, or if `left_out` says that the user left it out by name.
+/// name, if another takes its name, or if `left_out` says that the user left it out by name. An attachment is always lacking,
+/// since no writer writes any.
 ///
 /// # Errors
-/// The output would lack tensors, or replace the index of other files; it would take the place of an operand at once.
+/// The output would lack tensors or attachments, or replace the index of other files; it would take the place of an operand at once.
 pub fn check_replaced(target: &Target, works: &[OutputTensor], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
@@ -252,14 +255,46 @@ pub fn check_replaced(target: &Target, works: &[OutputTensor], left_out: &dyn Fn
     let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
     stay.extend(works.iter().filter_map(|work| work.name.as_deref()));
     let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
-    match lost {
-        0 => Ok(()),
-        lost => {
-            let noun = if lost == 1 { "tensor" } else { "tensors" };
-            let message = format!("holds {lost} more {noun}, which would be lost");
+    let tensors = (lost > 0).then(|| counted(lost, "more tensor", "more tensors"));
+    let attachments = listed_attachments(container.attachments.as_ref()).with_context(|| target.label())?;
+    match (tensors, attachments) {
+        (None, None) => Ok(()),
+        (Some(tensors), None) => {
+            let message = format!("holds {tensors}, which would be lost");
             Err(Error::of(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
         }
+        (None, Some(attachments)) => refuse(lost_attachments(&attachments)),
+        (Some(tensors), Some(attachments)) => refuse(lost_attachments(&format!("{tensors} and {attachments}"))),
     }
+}
+
+/// Refuses to write a container with these attachments anew, because no writer writes attachments.
+///
+/// # Errors
+/// It has some; they cannot be listed.
+pub fn check_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<()> {
+    match listed_attachments(attachments)? {
+        None => Ok(()),
+        Some(attachments) => Err(Error::of(ErrorKind::Unsupported, lost_attachments(&attachments))),
+    }
+}
+
+/// Returns attachments by their names for a message; `None` if there are none.
+///
+/// # Errors
+/// They cannot be listed.
+fn listed_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<Option<String>> {
+    let names = attachments.map_or(Ok(&[][..]), |attachments| attachments.names())?;
+    let text = || list(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    Ok(match names.len() {
+        0 => None,
+        1 => Some(format!("{}, not a tensor", text())),
+        _ => Some(format!("{}, not tensors", text())),
+    })
+}
+
+fn lost_attachments(content: &str) -> String {
+    format!("holds {content}, which would be lost: choose another file")
 }
 
 /// Share number `number` of `of` shares of something that is cut into units, counted from 1. Shares differ by one unit at

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::storage::attachments::Attachments;
 use crate::storage::read_at::Identity;
 
 /// The metadata of a file as a whole: texts by their keys.
@@ -32,11 +33,13 @@ pub struct Container {
     pub metadata: Option<Arc<Metadata>>,
     /// The index file by which this one was opened, if it was.
     pub index: Option<Identity>,
+    /// The content that is not a tensor; `None` if a container of its format has none.
+    pub attachments: Option<Arc<dyn Attachments>>,
 }
 
 impl Container {
     /// Describes a file or a store that holds tensors of these names and has no place for metadata of its own.
     pub fn new(file: Identity, names: Vec<String>) -> Self {
-        Self { file, names, metadata: None, index: None }
+        Self { file, names, metadata: None, index: None, attachments: None }
     }
 }

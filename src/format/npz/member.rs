@@ -1,0 +1,147 @@
+//! A member of an archive, and its content read from front to back.
+
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
+use rawzip::{CompressionMethod, ZipArchiveEntryWayfinder};
+
+use crate::error::Result;
+use crate::format::npy::{self, Header};
+use crate::storage::read_at::{ReadAt, Section};
+
+/// A member, as the directory describes it.
+#[derive(Clone, Debug)]
+pub(super) struct ArchiveMember {
+    /// The name of the file, with its ending.
+    pub(super) full_name: String,
+    /// The bytes of the file's name that are the name of the tensor: it lacks the ending, unless another file is called so.
+    pub(super) name_bytes: usize,
+    /// The byte of the file at which its record begins.
+    pub(super) at: u64,
+    pub(super) crc: u32,
+    pub(super) method: CompressionMethod,
+    pub(super) encrypted: bool,
+    /// Finds its record, and knows its sizes.
+    pub(super) found: ZipArchiveEntryWayfinder,
+}
+
+impl ArchiveMember {
+    /// Returns the name of the tensor.
+    pub(super) fn name(&self) -> &str {
+        &self.full_name[..self.name_bytes]
+    }
+
+    /// Returns its bytes in the archive.
+    pub(super) fn stored(&self) -> u64 {
+        self.found.compressed_size_hint()
+    }
+
+    /// Returns its bytes as a `.npy`.
+    pub(super) fn size(&self) -> u64 {
+        self.found.uncompressed_size_hint()
+    }
+}
+
+/// The content of a member, read from front to back. With its last bytes come size and checksum, or an error.
+///
+/// The verifying reader of rawzip reports a wrong checksum only when it is read again after the last byte, which a
+/// reader of a known number of bytes never does. So this type checks by itself.
+#[derive(Debug)]
+pub(super) struct MemberContent {
+    data: Compressed,
+    stored: u64,
+    size: u64,
+    crc: u32,
+    /// The bytes still to come.
+    left: u64,
+    /// The checksum of the bytes that were read.
+    found: Crc,
+    failed: Option<String>,
+}
+
+#[derive(Debug)]
+enum Compressed {
+    Stored(BufReader<Section<Arc<dyn ReadAt>>>),
+    Deflated(DeflateDecoder<BufReader<Section<Arc<dyn ReadAt>>>>),
+}
+
+impl MemberContent {
+    /// Opens the content of a member, which is all of a section and is read `buffer` bytes at a time.
+    pub(super) fn new(section: Section<Arc<dyn ReadAt>>, member: &ArchiveMember, buffer: usize) -> Self {
+        let (stored, size, crc) = (member.stored(), member.size(), member.crc);
+        let data = BufReader::with_capacity(buffer, section);
+        let data = match member.method {
+            CompressionMethod::DEFLATE => Compressed::Deflated(DeflateDecoder::new(data)),
+            _ => Compressed::Stored(data),
+        };
+        Self { data, stored, size, crc, left: size, found: Crc::new(), failed: None }
+    }
+
+    /// Reads the header of the `.npy`, and nothing after it.
+    pub(super) fn header(&mut self) -> Result<Header> {
+        let header = npy::read_on(self, &mut Vec::new())?;
+        npy::check_len(&header, self.size)?;
+        Ok(header)
+    }
+
+    /// Reads the next bytes, inflated if they are deflated.
+    fn next(&mut self, out: &mut [u8]) -> Result<usize, String> {
+        let most = self.left.min(out.len() as u64) as usize;
+        let out = &mut out[..most];
+        if out.is_empty() {
+            return Ok(0);
+        }
+        let done = self.size - self.left;
+        let read = self.data.read(out).map_err(|error| match error.kind() {
+            // flate2 gives this kind for bytes that no compressor writes
+            io::ErrorKind::InvalidInput => format!("its deflated data is corrupt after {done} bytes"),
+            _ => error.to_string(),
+        })?;
+        if read == 0 {
+            return Err(format!("inflates to {done} bytes, expected {}", self.size));
+        }
+        self.found.update(&out[..read]);
+        self.left -= read as u64;
+        if self.left == 0 {
+            self.end()?;
+        }
+        Ok(read)
+    }
+
+    /// Checks size and checksum when all bytes have been read.
+    fn end(&mut self) -> Result<(), String> {
+        if self.data.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
+            return Err(format!("inflates to more than {} bytes", self.size));
+        }
+        if let Compressed::Deflated(decoder) = &self.data
+            && decoder.total_in() != self.stored
+        {
+            return Err(format!("its deflated data ends after {} bytes, expected {}", decoder.total_in(), self.stored));
+        }
+        same_crc(self.found.sum(), self.crc)
+    }
+}
+
+impl Read for MemberContent {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if let Some(message) = &self.failed {
+            return Err(io::Error::other(message.clone()));
+        }
+        self.next(out).map_err(|message| io::Error::other(self.failed.insert(message).clone()))
+    }
+}
+
+impl Read for Compressed {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Compressed::Stored(data) => data.read(out),
+            Compressed::Deflated(data) => data.read(out),
+        }
+    }
+}
+
+pub(super) fn same_crc(found: u32, expected: u32) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("damaged: CRC-32 {found:08x}, expected {expected:08x}")) }
+}
