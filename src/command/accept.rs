@@ -345,6 +345,7 @@ fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
                 let why = advised(why.message().to_owned(), why.advice());
                 bail!("{}: has no such tensor; {why}", label(path));
             }
+            rewrite::check_anew(old).with_context(|| label(path))?;
         }
     }
     Ok(())

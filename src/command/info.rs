@@ -230,6 +230,10 @@ impl Info {
         let (input, selected) = taking.open(|filter| reader.open_taken(file, filter))?;
         let holds_none = selected.is_none();
         let selected = selected.unwrap_or_default();
+        let mut outcome = Outcome::Done;
+        if let Some(caution) = input.reader().facts().caution.filter(|_| input.member().is_none()) {
+            outcome = complain(&reader.run.io.stderr, &anyhow!("{}: {caution}", input.label()));
+        }
         if self.members {
             // control characters are escaped, since people look at the names, too
             let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
@@ -238,14 +242,13 @@ impl Info {
             for name in selected.into_iter().filter_map(|n| input.name(n)) {
                 found.lines.extend(name.chars().map(shown).chain(["\n".to_owned()]));
             }
-            return Ok(Outcome::Done);
+            return Ok(outcome);
         }
         let file = file.file(input.member());
         if holds_none && !self.json {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
         }
         let described = found.infos.len();
-        let mut outcome = Outcome::Done;
         let mut unread = Vec::new();
         // who names a tensor asks for nothing else of its container
         let attachments = input.reader().attachments().filter(|_| input.member().is_none());

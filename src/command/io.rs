@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, anyhow};
 
@@ -13,11 +14,13 @@ use super::arguments::Arguments;
 use super::messages::error_line;
 use super::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, parse_timeout};
 use crate::diff::Style;
+use crate::format::open::Input;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
 use crate::ops::machine::Machine;
-use crate::parallel::Threads;
+use crate::parallel::{Threads, locked};
 use crate::storage::requests::RequestOptions;
+use crate::storage::source::Container;
 use crate::storage::stream::{InputStream, OutputStream};
 
 /// The streams, the terminal and the environment of a run.
@@ -35,6 +38,25 @@ pub struct Io {
     pub environment: Environment,
     /// The arguments, once they are parsed.
     pub arguments: Arguments,
+    /// The containers that operands lie in, as far as they have been opened.
+    pub containers: OperandContainers,
+}
+
+/// The containers that the operands of a run lie in: an output in the place of one of them must not lose the rest of it, even if
+/// the operand is a list of indices, of which the output has no trace.
+#[derive(Clone, Default)]
+pub struct OperandContainers(Arc<Mutex<Vec<Arc<Container>>>>);
+
+impl OperandContainers {
+    /// Adds the container of an operand that has been opened, if it is one.
+    pub(super) fn add(&self, input: &Input) {
+        locked(&self.0).extend(input.reader().container().cloned());
+    }
+
+    /// Returns the containers.
+    pub(super) fn all(&self) -> Vec<Arc<Container>> {
+        locked(&self.0).clone()
+    }
 }
 
 /// How a run ends. The number is the exit status.
@@ -147,6 +169,7 @@ impl Io {
             terminal: terminal.map(|(width, height)| TerminalSize { columns: width.0.into(), lines: height.0.into() }),
             environment: Environment::of(|name| std::env::var_os(name)),
             arguments: Arguments::default(),
+            containers: OperandContainers::default(),
         }
     }
 

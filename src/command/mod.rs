@@ -59,7 +59,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use self::arguments::Arguments;
 use self::help::Group;
 pub use self::io::{Environment, Io, TerminalSize};
-use self::io::{Outcome, complain};
+use self::io::{OperandContainers, Outcome, complain};
 use self::messages::{is_closed_pipe, shortened};
 use self::meter::Meter;
 use crate::format::located::Located;
@@ -184,7 +184,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let done = match parse(args, io.help_width()) {
         Ok((command, arguments)) => {
             let _told = Meter::of_waiting(io, arguments.is_quiet);
-            command.run(&Io { arguments, ..io.clone() })
+            command.run(&Io { arguments, containers: OperandContainers::default(), ..io.clone() })
         }
         Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {

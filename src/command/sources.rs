@@ -130,6 +130,7 @@ impl<'a> OperandReader<'a> {
             }
             _ => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
         };
+        self.run.io.containers.add(&input);
         Ok(input.into())
     }
 
@@ -324,6 +325,7 @@ impl<'a> OperandReader<'a> {
             }
             _ => error.into(),
         })?;
+        self.run.io.containers.add(&input);
         let tensor = Member::chosen(input.into())?.integers(&label)?;
         if !(min_rank..=1).contains(&tensor.shape().len()) {
             let expected = if min_rank == 0 { "one integer or 1 axis" } else { "1 axis" };

@@ -20,7 +20,7 @@ use crate::layout::window::Window;
 use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Stays};
-use crate::storage::source::{Metadata, Source};
+use crate::storage::source::{Container, Metadata, Source};
 use crate::storage::unread::UnreadArray;
 
 /// How sure it is, from its first bytes, that a file is in a format. The surest format is taken; of several, the first
@@ -74,6 +74,11 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns what is known of the whole, beside its tensors.
     fn facts(&self) -> FileFacts<'_> {
         FileFacts::default()
+    }
+
+    /// Returns the container that this is, as each of its tensors knows it; `None` if it holds one tensor, or names other files.
+    fn container(&self) -> Option<&Arc<Container>> {
+        None
     }
 
     /// Returns the content of a container that is not a tensor; `None` if a container of its format has none.

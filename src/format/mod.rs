@@ -34,6 +34,8 @@ pub mod npy;
 #[cfg(feature = "npy")]
 pub mod npy_append;
 #[cfg(feature = "npy")]
+mod npy_file;
+#[cfg(feature = "npy")]
 pub mod npy_header;
 #[cfg(feature = "npy")]
 mod npy_literal;
@@ -52,6 +54,8 @@ pub mod rewrite;
 mod rows;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+#[cfg(feature = "safetensors")]
+mod safetensors_entries;
 #[cfg(feature = "safetensors")]
 pub mod shards;
 pub mod sides;

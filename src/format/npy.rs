@@ -10,18 +10,15 @@
 //! - Its parser of headers takes exponential time for nested brackets. The parser here takes linear time, and limits the nesting.
 //! - Of two equal keys it takes the last. The parser here refuses them.
 
-use std::io::{self, Read};
+use std::io::Read;
 
-use super::content::{Content, ContentSource};
-use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Writer};
+use super::interface::{FileOptions, ItemsPlace, Layout, Places, Writer};
 use super::npy_literal::{self, Literal, LiteralEntry};
-use super::plain::{PlainItems, PlainReader};
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::storage::read_at::Section;
 use crate::storage::source::wrong_length;
 
 /// The first bytes of every `.npy` file.
@@ -218,7 +215,7 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
 pub(super) const GROWING: u8 = b'\t';
 
 /// Returns whether a header says that an append is under way, or was stopped.
-fn is_growing(header: &[u8]) -> bool {
+pub(super) fn is_growing(header: &[u8]) -> bool {
     header.ends_with(&[GROWING, b'\n'])
 }
 
@@ -244,36 +241,6 @@ pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Opti
         body[last] = GROWING;
     }
     Ok(Some([&old[..prefix], &body].concat()))
-}
-
-/// Opens a `.npy`: reads its header.
-///
-/// # Errors
-/// The header is malformed; the file is longer or shorter than the header says; reading fails.
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let Content { mut begin, opened, .. } = content;
-    let (header, items) = match opened {
-        ContentSource::Bytes { bytes, size, .. } => {
-            let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
-            let header = read_on(&mut rest, &mut begin)?;
-            // what an append that was stopped has left behind the items is not part of them
-            let whole = header.offset as u64 + header.bytes as u64;
-            let is_stopped = is_growing(&begin[..header.offset]);
-            check_len(&header, if is_stopped { size.min(whole) } else { size })?;
-            let start = header.offset as u64;
-            (header, PlainItems::Bytes(bytes, start))
-        }
-        ContentSource::Folder(_) => bail!("is a folder, expected a file"),
-        ContentSource::Stream(mut stream) => {
-            let header = read_on(&mut stream, &mut begin)?;
-            let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
-            let whole = if is_growing(&begin) { header.bytes as u64 } else { u64::MAX };
-            let items = items.take(whole);
-            (header, PlainItems::stream(items))
-        }
-    };
-    let Header { meta, offset, bytes } = header;
-    Ok(Box::new(PlainReader { meta, start: offset as u64, stored: bytes as u64, items, unwritten: None }))
 }
 
 /// Reads the header of `stream`, whose first bytes are in `begin` already; appends those that it reads beyond them.

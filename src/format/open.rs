@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use super::interface::Reader;
-use super::json::JsonReader;
+use super::json;
 use super::located::{Located, Place};
 use super::raw::{self, RawView};
 use super::table::{Format, Named, containers};
@@ -68,7 +68,7 @@ impl OpenOptions {
         let after = located.after.clone();
         match &located.place {
             Place::Object(object) => self.open_address(object, after),
-            Place::Json(text) => Ok(self.open_json(text.clone().into_bytes())),
+            Place::Json(text) => self.open_json(text.clone().into_bytes()),
             Place::Stdin => Err(malformed!("is opened as a stream").within(&*self.label)),
             Place::Store(folder, format) => Ok(Input { member: after, ..self.folder(folder, Some(*format))? }),
             Place::Folder(folder) if after.is_none() => self.folder(&folder.path, None),
@@ -120,8 +120,12 @@ impl OpenOptions {
     }
 
     /// Opens a JSON text.
-    pub fn open_json(&self, text: Vec<u8>) -> Input {
-        self.input(Format::JSON, Box::new(JsonReader { text, threads: self.threads }))
+    ///
+    /// # Errors
+    /// The text is a body of KServe whose tensors cannot be told apart.
+    fn open_json(&self, text: Vec<u8>) -> Result<Input> {
+        let reader = json::open_text(text, self.threads).with_context(|| self.label.clone())?;
+        Ok(self.input(Format::JSON, reader))
     }
 
     /// Returns whether these options may be those of the files in a folder: a format that is a folder itself is none of a

@@ -76,7 +76,7 @@ impl Rewrite {
             let message = format!("{} cannot be written again: name a file of another format", format.name());
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
-        check_attachments(old.and_then(|old| old.reader().attachments())).with_context(|| label.to_owned())?;
+        old.map_or(Ok(()), check_anew).with_context(|| label.to_owned())?;
         let target = files::target(path, label.to_owned(), format, false, RequestOptions::default())?;
         let (mut works, mut metadata, mut more_bytes) = (Vec::new(), Vec::new(), 0);
         if let Some(old) = old {
@@ -120,6 +120,18 @@ impl Rewrite {
     pub fn tensors(&self) -> usize {
         self.plan.tensors().count()
     }
+}
+
+/// Checks whether a file can be written anew with all that it holds.
+///
+/// # Errors
+/// It has attachments, which would be lost, or several tensors in a format whose writer writes one.
+pub fn check_anew(old: &Input) -> Result<()> {
+    if old.names().is_some() && !old.format().is_container() {
+        let message = format!("tensors by name in {} are read, and not written", old.format().argument());
+        return Err(Error::of(ErrorKind::Unsupported, message));
+    }
+    check_attachments(old.reader().attachments())
 }
 
 /// Returns the chunks of the tensor whose place a new one takes, if it had any: whoever accepts other items has not asked

@@ -7,6 +7,8 @@ use super::csv;
 use super::interface::{Capabilities, Reader, Sure, Unchangeable, Writer};
 #[cfg(feature = "npy")]
 use super::npy;
+#[cfg(feature = "npy")]
+use super::npy_file;
 #[cfg(feature = "npz")]
 use super::npz;
 #[cfg(feature = "onnx")]
@@ -50,7 +52,7 @@ pub(super) static NPY: Row = Row {
         words: Some(".npy"),
         sure: |begin, _| Sure::certain_if(begin.starts_with(npy::MAGIC)),
         unless: Some("no .npy file: does not begin with \\x93NUMPY"),
-        open: npy::open,
+        open: npy_file::open,
         ..READS
     }),
     writes: Some(Writes {

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use crate::error::{Context, Result, bail, ensure, malformed};
 use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
-use serde::de::{Deserialize, Error as _, IgnoredAny, IntoDeserializer, MapAccess};
 
 use super::content::{Content, Description, MemberFile};
 use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Sure, Writer};
-use super::json_object::{FromObject, JsonObject, one_line};
+use super::json_object::one_line;
 use super::packed::{self, bits, bytes_of_items};
+pub use super::safetensors_entries::MAX_MEMBERS;
+use super::safetensors_entries::{Entries, Entry, METADATA, read_entries};
 use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
@@ -28,14 +29,8 @@ use crate::storage::source::{Container, Metadata, Source, wrong_length};
 /// The most bytes that the JSON of a header may take: the format's own limit.
 pub const MAX_HEADER: u64 = 100_000_000;
 
-/// The most tensors that a file is read with.
-pub const MAX_MEMBERS: usize = 1 << 18;
-
 /// The bytes before the JSON: its length.
 const PREFIX: u64 = 8;
-
-/// The key of a header that is metadata and not a tensor.
-const METADATA: &str = "__metadata__";
 
 /// The dtypes of the format, and what they are here.
 const DTYPES: &[(Dtype, Kind)] = &[
@@ -77,8 +72,8 @@ pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
 pub struct HeaderMember {
     /// Its name.
     pub name: String,
-    /// The tensor; its items are little-endian. If the header gives a dtype that is not known, it is the name of that: where
-    /// the items lie is known all the same, so nobody who wants another tensor is stopped.
+    /// The tensor, whose items are little-endian, or why the header does not tell what it is: where the items lie is known all
+    /// the same, so nobody who wants another tensor is stopped.
     pub meta: Result<Meta, String>,
     /// Where its items begin in the file.
     pub offset: u64,
@@ -99,9 +94,10 @@ impl HeaderMember {
     /// Returns the tensor.
     ///
     /// # Errors
-    /// Its dtype is not known.
+    /// Its dtype is not known; its dtype, its shape and the place of its items do not fit each other, or one of them is not
+    /// what it should be.
     pub fn meta(&self) -> Result<&Meta> {
-        self.meta.as_ref().map_err(|dtype| malformed!("dtype {} is not known", python::repr_str(dtype)))
+        self.meta.as_ref().map_err(|why| malformed!("{why}"))
     }
 }
 
@@ -110,9 +106,8 @@ impl HeaderIndex {
     ///
     /// # Errors
     /// The header is longer than the file or than [`MAX_HEADER`], is not JSON, or holds something else than tensors; a
-    /// name is there twice; there are more than [`MAX_MEMBERS`] tensors; the place of a tensor does not fit its dtype
-    /// and shape, or does not begin where the tensor before it ends; the data is longer or shorter than all tensors; a
-    /// tensor has more than [`MAX_RANK`] axes; reading fails.
+    /// name is there twice; there are more than [`MAX_MEMBERS`] tensors; the place of a tensor is missing, or does not begin
+    /// where the tensor before it ends; the data is longer or shorter than all tensors; reading fails.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let file_len = file.size()?;
         let after_prefix = file_len.checked_sub(PREFIX);
@@ -140,21 +135,23 @@ impl HeaderIndex {
         // short one
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
-        let read = serde_json::from_str(text);
-        let read = read.map_err(|error| malformed!("header: {}", one_line(&error)))?;
-        let JsonObject(Entries { mut entries, metadata }) = read;
+        let Entries { mut entries, metadata } =
+            read_entries(text).map_err(|error| malformed!("header: {}", one_line(&error)))?;
         entries.sort_by_key(|(_, entry)| entry.info.data_offsets);
         let mut names = HashSet::with_capacity(entries.len());
         let mut end = 0;
         let mut members = Vec::with_capacity(entries.len());
-        for (name, entry) in &entries {
-            let info = &entry.info;
+        for (name, entry) in &mut entries {
+            let name: &str = name;
             let quoted = || python::repr_str(name);
-            ensure!(names.insert(name.as_str()), "the header names {} twice", quoted());
+            ensure!(names.insert(name), "the header names {} twice", quoted());
             let member = member(name, entry, PREFIX + text_len).with_context(quoted)?;
-            let begin = info.data_offsets.0;
+            let (begin, next) = entry.info.data_offsets;
             ensure!(begin == end, "{} begins at byte {begin} of the data, expected {end}", quoted());
-            end = info.data_offsets.1;
+            end = next;
+            if let Err(why) = &member.meta {
+                *entry = Entry::unreadable(entry.info.data_offsets, why.clone());
+            }
             members.push(member);
         }
         drop(names);
@@ -185,23 +182,32 @@ impl HeaderIndex {
 }
 
 /// Returns the tensor of an entry of the header, if the data begins at byte `data` of the file.
+///
+/// # Errors
+/// The place of its items cannot be that of any.
 fn member(name: &str, entry: &Entry, data: u64) -> Result<HeaderMember> {
-    let TensorInfo { dtype, shape, data_offsets: (begin, end) } = &entry.info;
-    let offset = data.checked_add(*begin as u64).context("begins beyond the end of any file")?;
-    let bytes = end.checked_sub(*begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
-    let name = name.to_owned();
-    if let Some(unknown) = &entry.unknown {
-        return Ok(HeaderMember { name, meta: Err(unknown.clone()), offset, bytes });
-    }
+    let (begin, end) = entry.info.data_offsets;
+    let offset = data.checked_add(begin as u64).context("begins beyond the end of any file")?;
+    let bytes = end.checked_sub(begin).ok_or_else(|| malformed!("data from byte {begin} to byte {end}"))? as u64;
+    let meta = match &entry.unreadable {
+        Some(why) => Err(why.clone()),
+        None => meta(&entry.info, bytes).map_err(|error| error.message().to_owned()),
+    };
+    Ok(HeaderMember { name: name.to_owned(), meta, offset, bytes })
+}
+
+/// Returns the tensor whose items take so many bytes.
+///
+/// # Errors
+/// The dtype is not known; the shape has too many axes, or needs another number of bytes.
+fn meta(TensorInfo { dtype, shape, .. }: &TensorInfo, bytes: u64) -> Result<Meta> {
     let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
     let dtype = DType::from(kind.ok_or_else(|| malformed!("dtype {dtype} is not known"))?);
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
     let expected = bytes_of_shape(&dtype, shape)?;
     let meta = Meta::new(dtype, shape.clone());
-    if bytes != expected {
-        bail!("{}", wrong_length(bytes, expected, &meta));
-    }
-    Ok(HeaderMember { name, meta: Ok(meta), offset, bytes })
+    ensure!(bytes == expected, "{}", wrong_length(bytes, expected, &meta));
+    Ok(meta)
 }
 
 /// Returns the bytes that a tensor takes in a file, in which no two tensors share a byte.
@@ -214,86 +220,6 @@ pub(super) fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
         bail!("{items} items of {} bits ({} {shape:?}) do not fill their bytes", bits(dtype), dtype.name());
     }
     Ok(bytes_of_items(dtype, items))
-}
-
-/// The tensors of a header, in its order, and the metadata.
-struct Entries {
-    entries: Vec<(String, Entry)>,
-    metadata: Metadata,
-}
-
-/// A tensor of a header.
-struct Entry {
-    /// What the header says of it; bytes, if its dtype is not known.
-    info: TensorInfo,
-    /// The dtype, if it is not known.
-    unknown: Option<String>,
-}
-
-impl<'de> FromObject<'de> for Entry {
-    const EXPECTED: &'static str = "an object with the dtype, shape and data_offsets of a tensor";
-
-    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let (mut dtype, mut shape, mut data_offsets) = (None, None, None);
-        while let Some(key) = map.next_key::<String>()? {
-            let is_repeated = match &*key {
-                "dtype" => dtype.replace(map.next_value::<String>()?).is_some(),
-                "shape" => shape.replace(map.next_value::<Vec<usize>>()?).is_some(),
-                "data_offsets" => data_offsets.replace(map.next_value::<(usize, usize)>()?).is_some(),
-                _ => map.next_value::<IgnoredAny>().map(|_| false)?,
-            };
-            if is_repeated {
-                return Err(A::Error::custom(format_args!("{key} occurs twice")));
-            }
-        }
-        let dtype = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
-        let shape = shape.ok_or_else(|| A::Error::missing_field("shape"))?;
-        let data_offsets = data_offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?;
-        let known: Result<_, serde::de::value::Error> = Dtype::deserialize(dtype.as_str().into_deserializer());
-        Ok(match known {
-            Ok(dtype) => Self { info: TensorInfo { dtype, shape, data_offsets }, unknown: None },
-            Err(_) => {
-                // as many bytes, so that the package of the format can check the places of all
-                let shape = vec![data_offsets.1.saturating_sub(data_offsets.0)];
-                Self { info: TensorInfo { dtype: Dtype::U8, shape, data_offsets }, unknown: Some(dtype) }
-            }
-        })
-    }
-}
-
-impl<'de> FromObject<'de> for Entries {
-    const EXPECTED: &'static str = "an object with a tensor for each name";
-
-    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let (mut entries, mut metadata) = (Vec::new(), None);
-        while let Some(name) = map.next_key::<String>()? {
-            let explain = |error: A::Error| A::Error::custom(format_args!("{}: {error}", python::repr_str(&name)));
-            if name != METADATA {
-                if entries.len() == MAX_MEMBERS {
-                    return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} tensors")));
-                }
-                let JsonObject(entry) = map.next_value().map_err(explain)?;
-                entries.push((name, entry));
-            } else if metadata.is_some() {
-                return Err(A::Error::custom(format_args!("{METADATA} occurs twice")));
-            } else {
-                metadata = Some(map.next_value::<Option<JsonObject<Metadata>>>().map_err(explain)?);
-            }
-        }
-        Ok(Self { entries, metadata: metadata.flatten().map_or_else(Metadata::new, |JsonObject(metadata)| metadata) })
-    }
-}
-
-impl<'de> FromObject<'de> for Metadata {
-    const EXPECTED: &'static str = "an object of strings";
-
-    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut metadata = Self::new();
-        while let Some((key, value)) = map.next_entry()? {
-            metadata.insert(key, value);
-        }
-        Ok(metadata)
-    }
 }
 
 /// Refuses the dtypes that safetensors cannot hold.
@@ -413,6 +339,10 @@ impl SafetensorsReader {
 }
 
 impl Reader for SafetensorsReader {
+    fn container(&self) -> Option<&Arc<Container>> {
+        Some(&self.container)
+    }
+
     fn names(&self) -> Option<&[String]> {
         Some(&self.container.names)
     }
@@ -495,8 +425,8 @@ mod tests {
             ("{}".to_owned(), 1, "1 bytes of data, expected 0 by the header"),
             (one("U8", "[2]", "0", "2"), 1, "1 bytes of data, expected 2 by the header"),
             (one("U8", "[2]", "0", "2"), 3, "3 bytes of data, expected 2 by the header"),
-            (one("U8", "[2]", "0", "3"), 3, "'a': 3 bytes of data, expected 2 (uint8 [2])"),
-            (one("F32", "[2]", "0", "2"), 2, "'a': 2 bytes of data, expected 8 (float32 [2])"),
+            (one("U8", "[2]", "0", "3"), 3, "3 bytes of data, expected 2 (uint8 [2])"),
+            (one("F32", "[2]", "0", "2"), 2, "2 bytes of data, expected 8 (float32 [2])"),
             (one("U8", "[2]", "1", "3"), 3, "'a' begins at byte 1 of the data, expected 0"),
             (one("U8", "[2]", "2", "0"), 2, "'a': data from byte 2 to byte 0"),
             (one("U8", "[-1]", "0", "2"), 2, "invalid value: integer `-1`"),
@@ -506,8 +436,8 @@ mod tests {
             (one("X8", "[2]", "0", "2"), 2, "dtype 'X8' is not known"),
             (one("X8", "[2]", "2", "0"), 2, "'a': data from byte 2 to byte 0"),
             (one("X8", "[2]", "0", "2"), 3, "3 bytes of data, expected 2 by the header"),
-            (one("U8\",\"dtype\":\"X8", "[2]", "0", "2"), 2, "'a': dtype occurs twice"),
-            (r#"{"a":{"dtype":8,"shape":[2],"data_offsets":[0,2]}}"#.to_owned(), 2, "'a': invalid type: integer `8`"),
+            (one("U8\",\"dtype\":\"X8", "[2]", "0", "2"), 2, "dtype occurs twice"),
+            (r#"{"a":{"dtype":8,"shape":[2],"data_offsets":[0,2]}}"#.to_owned(), 2, "invalid type: integer `8`"),
             (one("U8", "[4294967296,4294967296]", "0", "2"), 2, "is larger than memory can be"),
             (one("U8", "[0,4294967296,4294967296]", "0", "0"), 0, "is larger than memory can be"),
             (one("U8", &axes, "0", "1"), 1, "65 axes, expected at most 64"),
@@ -574,6 +504,30 @@ mod tests {
             }
         }
         assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    #[test]
+    fn a_tensor_that_cannot_be_read_stops_no_other() {
+        let good = r#""good":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}"#;
+        let rows = [
+            (r#"{"dtype":"U8","shape":[-1],"data_offsets":[2,4]}"#, "invalid value: integer `-1`, expected usize"),
+            (r#"{"dtype":"U8","shape":[3],"data_offsets":[2,4]}"#, "2 bytes of data, expected 3 (uint8 [3])"),
+            (r#"{"dtype":"U8","data_offsets":[2,4]}"#, "missing field `shape`"),
+            (r#"{"shape":[2],"data_offsets":[2,4]}"#, "missing field `dtype`"),
+            (r#"{"dtype":["U8"],"shape":[2],"data_offsets":[2,4]}"#, "invalid type: sequence, expected a string"),
+            (r#"{"dtype":"U8","shape":[2],"shape":[1,2],"data_offsets":[2,4]}"#, "shape occurs twice"),
+            (r#"{"dtype":"X9","shape":[2],"data_offsets":[2,4]}"#, "dtype 'X9' is not known"),
+        ];
+        for (bad, why) in rows {
+            let file: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(stored(&format!("{{\"bad\":{bad},{good}}}"), 4)));
+            let index = HeaderIndex::read(&*file).expect(bad);
+            let found = index.members.iter().map(|member| (&*member.name, member.offset, member.bytes));
+            let data = 8 + bad.len() as u64 + good.len() as u64 + 9;
+            assert!(found.eq([("good", data, 2), ("bad", data + 2, 2)]), "{bad}: {:?}", index.members);
+            assert!(index.source(&file, 0, String::new()).is_ok());
+            let error = index.source(&file, 1, String::new()).expect_err(bad).to_string();
+            assert!(error.contains(why) && !error.contains('\n'), "{bad}: {error}");
+        }
     }
 
     /// No file, however damaged, does worse than to be refused.

@@ -168,3 +168,237 @@ fn other_content_is_never_lost() {
     // a container that is not read is replaced by whoever names it
     assert_eq!(folder.run(words("convert new.npy -o m.npz")).status, Some(0));
 }
+
+/// Two arrays in one file, as `numpy.save` writes them one after the other.
+fn two_arrays() -> Vec<u8> {
+    [npy("<f4", &[2, 3], &[0; 24]), npy("<i8", &[2], &[7, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0])].concat()
+}
+
+#[test]
+fn several_arrays_in_one_npy() {
+    let folder = Folder::new();
+    let two = two_arrays();
+    folder.put("two.npy", &two).put("new.npy", array(&[9]));
+    folder.put("cut.npy", &two[..two.len() - 1]).put("junk.npy", [&two[..], b"junk"].concat());
+    folder.put("one.npy", [&array(&[1])[..], b"junk"].concat());
+    let caution = "holds several arrays, one after the other, and numpy.load reads only the first\n";
+    // whoever takes the file for one array should hear of it
+    for args in ["info two.npy", "info --json two.npy", "info --members two.npy"] {
+        let run = folder.run(words(args));
+        assert_eq!((run.status, run.stderr.as_str()), (Some(2), &*format!("error: FILE two.npy: {caution}")), "{args}");
+    }
+    let info = text(&folder.run(words("info two.npy")));
+    assert!(info.contains("  0      float32    [2, 3]   24 B\n  1      int64      [2]      16 B\n"), "{info}");
+    let rows = [
+        ("show two.npy:1", "two.npy:1: int64 [2]\n[7 8]\n"),
+        ("slice two.npy:1 --at 1: --to text", "[8]\n"),
+        ("concat two.npy:1 two.npy:1 --to text", "[7 8 7 8]\n"),
+        ("convert two.npy -o all.npz", ""),
+        ("diff two.npy all.npz", "equal: 2 same, 0 within, 0 different, 0 missing, 0 extra\n"),
+        ("convert cut.npy --exclude 1 -o first.npz", ""),
+        ("slice-scatter two.npy:1 --fill 5 --at :1 --in-place", ""),
+        ("info --members all.npz", "0\n1\n"),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed == *expected { Ok(()) } else { Err(printed) }
+        },
+    );
+    // an edit changes the items that it names, and nothing else
+    let mut edited = two.clone();
+    edited[two.len() - 16] = 5;
+    assert!(folder.get("two.npy") == edited);
+    let piped = folder.run_with(words("show - --to text"), None, Some(&two));
+    assert_ne!(piped.status, Some(0), "{piped:?}");
+    let refused = "several arrays in one .npy are read, and not written: choose another file";
+    let header = "is one of several arrays in its file, and only the header of a single one is changed";
+    let rows = [
+        ("slice two.npy --at :1", "holds 2 tensors: name one after a colon: \"0\", \"1\""),
+        ("slice two.npy:0 --at :1 -o two.npy", refused),
+        ("scatter-update new.npy [0] two.npy:1 --axis 0 --ignore-dtype -o two.npy", ""),
+        ("convert two.npy -o two.npy", ""),
+        ("reshape two.npy:0 --shape 6 --in-place", header),
+        ("concat two.npy:1 two.npy:1 --in-place", header),
+        ("diff two.npy:1 new.npy --accept", "tensors by name in npy are read, and not written"),
+        ("show cut.npy:1", "15 bytes of data, expected 16 (int64 [2])"),
+        (
+            "convert cut.npy -o all.npz",
+            "cut.npy:1: 15 bytes of data, expected 16 (int64 [2]); --exclude 1 leaves it out",
+        ),
+        ("convert junk.npy -o all.npz", "junk.npy:2: no .npy file: does not begin with \\x93NUMPY"),
+        // what follows and is not an array is damage
+        ("info one.npy", "5 bytes of data, expected 1 (uint8 [1])"),
+    ];
+    let before = folder.content();
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let run = folder.run(words(args));
+            match run.status == Some(2) && run.stderr.contains(expected) && folder.content() == before {
+                true => Ok(()),
+                false => Err(format!("{run:?}")),
+            }
+        },
+    );
+}
+
+#[test]
+fn bodies_of_kserve() {
+    let folder = Folder::new();
+    let tensor = |name: &str, rest: &str| format!("{{\"name\": \"{name}\", {rest}}}");
+    let response = [
+        tensor("y", r#""shape": [2, 2], "datatype": "FP32", "data": [1, 2, 3, 4]"#),
+        tensor("s", r#""shape": [2], "datatype": "BYTES", "data": ["ab", "cde"], "parameters": {"a": 1}"#),
+        tensor("n", r#""shape": [1, 2], "datatype": "BOOL", "data": [[true, false]]"#),
+    ];
+    let bad = [
+        tensor("short", r#""shape": [3], "datatype": "FP32", "data": [1]"#),
+        tensor("type", r#""shape": [1], "datatype": "FP33", "data": [1]"#),
+        tensor("none", r#""shape": [1], "data": [1]"#),
+        r#"{"shape": [1], "datatype": "FP32", "data": [1]}"#.to_owned(),
+        "5".to_owned(),
+        tensor("bin", r#""shape": [1], "datatype": "FP32", "parameters": {"binary_data_size": 4}"#),
+    ];
+    let body = |key: &str, tensors: &[String], more: &str| format!("{{{more}\"{key}\": [{}]}}", tensors.join(", "));
+    folder.put("r.json", body("outputs", &response, "\"model_name\": \"m\", "));
+    folder.put("other.json", body("outputs", &response, "\"model_name\": \"k\", "));
+    folder.put("q.json", body("inputs", &response[..1], "\"outputs\": [{\"name\": \"z\"}], "));
+    folder.put("bare.json", body("inputs", &response[..1], ""));
+    folder.put("bad.json", body("outputs", &[&response[..1], &bad].concat(), ""));
+    folder.put("both.json", format!("{{\"inputs\": [{0}], \"outputs\": [{0}]}}", response[0]));
+    folder.put("twice.json", body("inputs", &[response[0].clone(), response[0].clone()], ""));
+    folder.put("described.json", r#"{"inputs": [{"name": "x", "shape": [1], "datatype": "FP32"}]}"#);
+    let binary = body("inputs", &bad[5..], "");
+    folder.put("binary.json", [binary.as_bytes(), &[0, 0x80, 0xff, 0x3f]].concat());
+    let rows = [
+        ("info r.json --members", "y\ns\nn\n"),
+        ("show r.json:y", "r.json:y: float32 [2, 2]\n[[1. 2.]\n [3. 4.]]\n"),
+        ("slice r.json:s --at ::-1 --to text", "['cde' 'ab']\n"),
+        ("slice r.json:n --at 0: --to text", "[[ True False]]\n"),
+        ("slice q.json --at :1 --to text", "[[1. 2.]]\n"),
+        (
+            "convert bad.json --exclude bin --exclude none --exclude short --exclude type --exclude output* -q -o y.npz",
+            "",
+        ),
+        ("info y.npz --members", "y\n"),
+        ("diff r.json other.json", {
+            "equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n  content differs: model_name\n"
+        }),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed == *expected { Ok(()) } else { Err(printed) }
+        },
+    );
+    let converted = folder.run(words("convert r.json -o r.npz"));
+    let not_copied = "IN r.json: \"model_name\", \"s.parameters\" are not tensors, and are not copied\n";
+    assert_eq!((converted.status, converted.stderr.as_str()), (Some(0), not_copied));
+    let typed =
+        folder.run([&["slice", "--at", ":1", "--to", "text"][..], &[&folder_text(&folder, "bare.json")]].concat());
+    assert_eq!(typed.printed().as_deref(), Ok("[[1. 2.]]\n"));
+    let before = folder.content();
+    let rows = [
+        ("slice r.json --at :1", &["name one after a colon: \"n\", \"s\", \"y\""][..]),
+        ("slice r.json:y --at :1 -o r.json", &["a KServe body is read, and not written: choose another file"]),
+        ("convert bare.json -o bare.json", &["a KServe body is read, and not written: choose another file"]),
+        ("diff bare.json:y [[1.0]] --accept", &["tensors by name in json are read, and not written"]),
+        ("slice-scatter bare.json:y --fill 1 --at : --in-place", &["--in-place"]),
+        (
+            "convert bad.json -o all.npz",
+            &[
+                "bad.json:short: data has shape [1], expected [3]",
+                "bad.json:type: unknown datatype \"FP33\"",
+                "bad.json:none: has no \"datatype\"",
+                "bad.json:outputs[4]: has no \"name\"",
+                "bad.json:outputs[5]: is 5, expected an object",
+                "bad.json:bin: a KServe body whose items follow the JSON as bytes (binary_data_size)",
+            ],
+        ),
+        ("info both.json", &["tensors in inputs and outputs, expected a request or a response"]),
+        ("info twice.json", &["two of the inputs are called \"y\""]),
+        ("info binary.json", &["follow the JSON as bytes (binary_data_size), which are not read"]),
+        ("info described.json", &["unknown key \"inputs\""]),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let run = folder.run(words(args));
+            let is_said = expected.iter().all(|text| run.stderr.contains(text));
+            match run.status == Some(2) && run.stderr.lines().count() == 1 && is_said && folder.content() == before {
+                true => Ok(()),
+                false => Err(format!("{run:?}")),
+            }
+        },
+    );
+}
+
+fn folder_text(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.get(name)).expect("text")
+}
+
+#[test]
+fn what_cannot_be_read_stops_nothing_else() {
+    let folder = Folder::new();
+    let header = r#"{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U8","shape":[-1],"data_offsets":[1,2]},
+        "c":{"dtype":"U9","shape":[1],"data_offsets":[2,3]}}"#;
+    folder.put("m.safetensors", crate::common::safetensors_with_header(header, &[1, 2, 3]));
+    let short = &array(&[1, 2])[..129];
+    folder.put("m.npz", zip(&[stored("a.npy", &array(&[1])), stored("b.npy", b"text"), stored("c.npy", short)]));
+    folder.put("m.npy", [&array(&[1])[..], short].concat());
+    let tensor = |name: &str, more: &str| format!("{{\"name\": \"{name}\", \"shape\": [1], \"data\": [1]{more}}}");
+    let tensors = [tensor("a", ", \"datatype\": \"UINT8\""), tensor("b", ""), tensor("c", ", \"datatype\": \"U8\"")];
+    folder.put("m.json", format!("{{\"inputs\": [{}]}}", tensors.join(", ")));
+    let rows = [
+        ("m.safetensors", "a", &["b: invalid value: integer `-1`, expected usize", "c: dtype 'U9' is not known"][..]),
+        (
+            "m.npz",
+            "a",
+            &["b: no .npy file: does not begin with \\x93NUMPY", "c: 1 bytes of data, expected 2 (uint8 [2])"],
+        ),
+        ("m.npy", "0", &["1: 1 bytes of data, expected 2 (uint8 [2])"]),
+        ("m.json", "a", &["b: has no \"datatype\"", "c: unknown datatype \"U8\", expected one of KServe v2"]),
+    ];
+    each(
+        rows,
+        |(file, ..)| (*file).to_owned(),
+        |(file, good, bad)| {
+            let run = |args: &str| folder.run(words(args));
+            let listed = text(&run(&format!("info {file}")));
+            for reason in *bad {
+                let why = reason.split_once(": ").expect("a name and a reason").1;
+                if !listed.contains(&format!("not read: {why}")) {
+                    return Err(format!("{why} is not in {listed}"));
+                }
+            }
+            let whole = run(&format!("convert {file} -o all.npz"));
+            if whole.status != Some(2) || whole.stderr.lines().count() > 1 || folder.path("all.npz").exists() {
+                return Err(format!("{whole:?}"));
+            }
+            if let Some(reason) = bad.iter().find(|reason| !whole.stderr.contains(&format!("{file}:{reason}"))) {
+                return Err(format!("{reason} is not in {}", whole.stderr));
+            }
+            let excluded: String = bad.iter().map(|reason| format!(" --exclude {}", &reason[..1])).collect();
+            run(&format!("convert {file}{excluded} -o good.npz")).printed()?;
+            let compared = run(&format!("diff good.npz {file}{excluded}")).printed()?;
+            if !compared.starts_with("equal: 1 same") {
+                return Err(compared);
+            }
+            let all = run(&format!("diff {file} {file}"));
+            let summary =
+                format!("unreadable: 1 same, 0 within, 0 different, 0 missing, 0 extra, {} unreadable\n", bad.len());
+            if all.status != Some(2) || !text(&all).starts_with(&summary) {
+                return Err(format!("{all:?}"));
+            }
+            let one = run(&format!("slice {file}:{good} --at :1 --to text")).printed()?;
+            if one == "[1]\n" { Ok(()) } else { Err(one) }
+        },
+    );
+}

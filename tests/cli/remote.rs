@@ -432,6 +432,7 @@ fn a_request_that_is_made_again_is_told_on_a_terminal() {
             terminal: None,
             environment: Environment { is_plain: plain, ..Environment::default() },
             arguments: Default::default(),
+            containers: Default::default(),
         };
         let args = [&["tensorop", "slice", &url, "--at", ":1"], more].concat();
         assert_eq!(tensorop::command::run(args.into_iter().map(Into::into), &io), 0);

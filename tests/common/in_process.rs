@@ -50,6 +50,7 @@ pub(crate) fn run(folder: &Path, args: Vec<OsString>, environment: Environment, 
         stderr: OutputStream::new(stderr.clone(), false),
         terminal: None,
         environment,
+        containers: Default::default(),
         arguments: Default::default(),
     };
     let (folder, shown) = (folder.to_owned(), format!("{args:?}"));

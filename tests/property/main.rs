@@ -11,6 +11,8 @@ mod files;
 #[cfg(feature = "cli")]
 mod forms;
 #[cfg(feature = "cli")]
+mod lossless;
+#[cfg(feature = "cli")]
 mod metrics;
 mod mutants;
 #[cfg(feature = "cli")]

@@ -7,9 +7,8 @@ use serde::de::{Error as _, IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
 
 use crate::error::{Advice, Error, Result, Subject};
-use crate::format::content::Content;
 use crate::format::foreign;
-use crate::format::interface::{Reader, Sure, TextReader};
+use crate::format::interface::{Sure, TextReader};
 use crate::format::json_object::{FromObject, JsonObject};
 use crate::format::values::lists::{Lists, describe_syntax};
 use crate::format::values::{Unparsed, Values, short, shorten, string};
@@ -180,15 +179,6 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
         }
         Some(_) | None => Sure::No,
     }
-}
-
-/// Reads a text, which is parsed when its items are wanted.
-///
-/// # Errors
-/// Reading fails.
-pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
-    let threads = content.threads;
-    Ok(Box::new(JsonReader { text: content.read()?, threads }))
 }
 
 /// A text of JSON, not parsed yet.

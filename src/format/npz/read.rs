@@ -136,8 +136,20 @@ impl Archive {
         if let Some(name) = files().find(|name| !names.insert(*name)) {
             bail!("the ZIP archive has two members of the name {name:?}");
         }
+        // A file without the ending has its own name. If `a` is such a file, `a.npy` keeps its whole name, and so does
+        // `a.npy.npy` beside these two.
+        let is_taken = |name: &str| {
+            let mut name = name;
+            loop {
+                match name.strip_suffix(ENDING) {
+                    _ if !names.contains(name) => return false,
+                    None => return true,
+                    Some(shorter) => name = shorter,
+                }
+            }
+        };
         let bytes = |member: &ArchiveMember| {
-            let stripped = member.full_name.strip_suffix(ENDING).filter(|name| !names.contains(name));
+            let stripped = member.full_name.strip_suffix(ENDING).filter(|name| !is_taken(name));
             stripped.map_or(member.full_name.len(), str::len)
         };
         let bytes: Vec<_> = self.members.iter().map(bytes).collect();

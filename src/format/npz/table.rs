@@ -62,6 +62,10 @@ struct NpzReader {
 }
 
 impl Reader for NpzReader {
+    fn container(&self) -> Option<&Arc<Container>> {
+        Some(&self.container)
+    }
+
     fn names(&self) -> Option<&[String]> {
         Some(&self.container.names)
     }

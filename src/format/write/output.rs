@@ -231,13 +231,19 @@ pub fn check_replaced_index(target: &Target, works: &[OutputTensor], left_out: &
 }
 
 /// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever
-/// asks for that has most likely taken the file for the one tensor. A tensor is not lacking if it is written under any
+/// asks for that has most likely taken the file for the one tensor. `containers` are those of operands that the outputs may have
+/// no trace of, such as lists of indices. A tensor is not lacking if it is written under any
 /// name, if another takes its name, or if `left_out` says that the user left it out by name. An attachment is always lacking,
 /// since no writer writes any.
 ///
 /// # Errors
-/// The output would lack tensors or attachments, or replace the index of other files; it would take the place of an operand at once.
-pub fn check_replaced(target: &Target, works: &[OutputTensor], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
+/// The output would lack tensors or attachments, or take the place of a container that no writer makes, or replace the index of other files; it would take the place of an operand at once.
+pub fn check_replaced(
+    target: &Target,
+    works: &[OutputTensor],
+    containers: &[Arc<Container>],
+    left_out: &dyn Fn(&str) -> bool,
+) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
     let inputs = || works.iter().flat_map(|work| work.fill.operands());
@@ -250,7 +256,12 @@ pub fn check_replaced(target: &Target, works: &[OutputTensor], left_out: &dyn Fn
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }
     let here = |source: &&Source| source.container().is_some_and(|container| container.file == existing);
-    let Some(container) = inputs().find(here).and_then(Source::container) else { return Ok(()) };
+    let of_operand = containers.iter().map(|container| &**container).find(|container| container.file == existing);
+    let of_input = || inputs().find(here).and_then(Source::container);
+    let Some(container) = of_operand.or_else(of_input) else { return Ok(()) };
+    if let Some(why) = container.unwritten {
+        return refuse(format!("{why}: choose another file"));
+    }
     let data = works.iter().map(|work| work.fill.data());
     let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
     stay.extend(works.iter().filter_map(|work| work.name.as_deref()));

@@ -130,6 +130,10 @@ impl ZarrReader {
 }
 
 impl Reader for ZarrReader {
+    fn container(&self) -> Option<&Arc<Container>> {
+        self.members.as_ref()
+    }
+
     fn names(&self) -> Option<&[String]> {
         self.members.as_ref().map(|container| &*container.names)
     }

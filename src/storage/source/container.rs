@@ -35,11 +35,13 @@ pub struct Container {
     pub index: Option<Identity>,
     /// The content that is not a tensor; `None` if a container of its format has none.
     pub attachments: Option<Arc<dyn Attachments>>,
+    /// Why no writer makes such a container; `None` if one does.
+    pub unwritten: Option<&'static str>,
 }
 
 impl Container {
     /// Describes a file or a store that holds tensors of these names and has no place for metadata of its own.
     pub fn new(file: Identity, names: Vec<String>) -> Self {
-        Self { file, names, metadata: None, index: None, attachments: None }
+        Self { file, names, metadata: None, index: None, attachments: None, unwritten: None }
     }
 }

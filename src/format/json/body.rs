@@ -1,0 +1,208 @@
+//! Reads the body of a request or a response of KServe's version 2 protocol: an object whose `inputs` or `outputs` are tensors
+//! with names. It is a container of these; what else it says, such as `model_name`, are attachments.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::Read;
+use std::sync::Arc;
+
+use serde::de::{Error as _, IgnoredAny, MapAccess};
+use serde_json::value::RawValue;
+
+use super::read::open;
+use crate::error::{Result, Subject, bail, ensure, malformed};
+use crate::format::interface::Reader;
+use crate::format::json_object::{FromObject, JsonObject};
+use crate::format::values::{self, short, string};
+use crate::parallel::Threads;
+use crate::storage::attachments::Attachments;
+use crate::storage::read_at::Identity;
+use crate::storage::source::{Container, Source};
+
+/// The keys of tensors, of a request and of a response.
+const TENSORS: [&str; 2] = ["inputs", "outputs"];
+
+/// The parameter of a tensor whose items follow the JSON as bytes.
+const BINARY: &str = "binary_data_size";
+
+/// The most tensors of a body.
+const MAX_TENSORS: usize = 1 << 18;
+
+/// A body: its tensors, which are parsed when they are wanted.
+#[derive(Debug)]
+pub(super) struct BodyReader {
+    /// The text of each tensor, or why there is none.
+    tensors: Vec<Result<Box<RawValue>>>,
+    container: Arc<Container>,
+    threads: Threads,
+}
+
+impl BodyReader {
+    /// Reads a text, if it is a body: an object without `data`, some of whose inputs or outputs have data. `file` is the file
+    /// that it comes from.
+    ///
+    /// # Errors
+    /// The body has tensors in both lists, or two of one name; the items of tensors follow the text as bytes.
+    pub(super) fn read(text: &[u8], file: Identity, threads: Threads) -> Result<Option<Self>> {
+        let has = |key: &str| {
+            let key = format!("\"{key}\"");
+            // a search for a text is faster in a text
+            std::str::from_utf8(text).map_or_else(
+                |_| text.windows(key.len()).any(|window| window == key.as_bytes()),
+                |text| text.contains(&key),
+            )
+        };
+        let is_object = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        if !is_object || !TENSORS.into_iter().any(has) {
+            return Ok(None);
+        }
+        let refused = "a KServe body whose items follow the JSON as bytes (binary_data_size), which are not read: ask the server \
+                       for JSON";
+        let Ok(JsonObject(Keys(keys))) = serde_json::from_slice(text) else {
+            // whatever follows the object ends the JSON
+            let first = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>().next();
+            return match first {
+                Some(Ok(first)) if first.get().len() < text.len() && first.get().contains(BINARY) => bail!("{refused}"),
+                Some(_) | None => Ok(None),
+            };
+        };
+        let lists = TENSORS
+            .map(|key| keys.get(key).and_then(|list| serde_json::from_str::<Vec<Box<RawValue>>>(list.get()).ok()));
+        let has_data = |list: &Option<Vec<Box<RawValue>>>| list.iter().flatten().any(|tensor| has_items(tensor));
+        let key = match lists.each_ref().map(has_data) {
+            [false, false] => return Ok(None),
+            _ if keys.contains_key("data") => return Ok(None),
+            [true, true] => bail!("a KServe body with tensors in inputs and outputs, expected a request or a response"),
+            [true, false] => 0,
+            [false, true] => 1,
+        };
+        let [inputs, outputs] = lists;
+        let list = if key == 0 { inputs } else { outputs }.unwrap_or_default();
+        ensure!(
+            list.len() <= MAX_TENSORS,
+            "{} tensors in {}, at most {MAX_TENSORS} are read",
+            list.len(),
+            TENSORS[key]
+        );
+        let (mut names, mut tensors, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut other_keys, mut texts): (Vec<_>, Vec<_>) = keys
+            .iter()
+            .filter(|(other, _)| *other != TENSORS[key])
+            .map(|(key, value)| (key.clone(), value.get().to_owned()))
+            .unzip();
+        for (n, tensor) in list.into_iter().enumerate() {
+            let at = format!("{}[{n}]", TENSORS[key]);
+            let marks = marks(&tensor).unwrap_or_default();
+            let (name, tensor) = match name_of(&tensor) {
+                Ok(name) if marks.is_binary() => (name, Err(malformed!("{refused}"))),
+                Ok(name) if !marks.has_datatype => (name, Err(malformed!("has no \"datatype\""))),
+                Ok(name) => (name, Ok(tensor)),
+                Err(error) => (at, Err(error)),
+            };
+            if let Some(parameters) = marks.parameters {
+                other_keys.push(format!("{name}.parameters"));
+                texts.push(parameters.get().to_owned());
+            }
+            ensure!(seen.insert(name.clone()), "two of the {} are called {name:?}", TENSORS[key]);
+            names.push(name);
+            tensors.push(tensor);
+        }
+        let attachments: Arc<dyn Attachments> = Arc::new(OtherKeys { keys: other_keys, texts });
+        let unwritten = Some("a KServe body is read, and not written");
+        let container = Container { attachments: Some(attachments), unwritten, ..Container::new(file, names) };
+        Ok(Some(Self { tensors, container: container.into(), threads }))
+    }
+}
+
+/// The keys of a tensor that tell what it is before it is read.
+#[derive(Default)]
+struct Marks {
+    name: Option<Box<RawValue>>,
+    has_data: bool,
+    has_datatype: bool,
+    parameters: Option<Box<RawValue>>,
+}
+
+impl Marks {
+    /// Returns whether the items are not in the text.
+    fn is_binary(&self) -> bool {
+        let has = |text: &str| {
+            serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).is_ok_and(|all| all.contains_key(BINARY))
+        };
+        !self.has_data && self.parameters.as_ref().is_some_and(|parameters| has(parameters.get()))
+    }
+}
+
+/// Reads the marks of a tensor; `None` if it is not an object.
+fn marks(tensor: &RawValue) -> Option<Marks> {
+    let mut keys: BTreeMap<String, Box<RawValue>> = serde_json::from_str(tensor.get()).ok()?;
+    let [has_data, has_datatype] = ["data", "datatype"].map(|key| keys.contains_key(key));
+    Some(Marks { has_data, has_datatype, name: keys.remove("name"), parameters: keys.remove("parameters") })
+}
+
+fn has_items(tensor: &RawValue) -> bool {
+    marks(tensor).is_some_and(|marks| marks.has_data || marks.is_binary())
+}
+
+/// Returns the name of a tensor.
+///
+/// # Errors
+/// It is not an object, or has no name.
+fn name_of(tensor: &RawValue) -> Result<String> {
+    let marks = marks(tensor).ok_or_else(|| malformed!("is {}, expected an object", short(tensor.get())))?;
+    let name = marks.name.ok_or_else(|| malformed!("has no \"name\""))?;
+    string(name.get()).ok_or_else(|| malformed!("name is {}, expected a string", short(name.get())))
+}
+
+/// The keys of an object and their values as text.
+struct Keys<'a>(BTreeMap<String, &'a RawValue>);
+
+impl<'de> FromObject<'de> for Keys<'de> {
+    const EXPECTED: &'static str = "an object";
+
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut keys = BTreeMap::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if keys.insert(key.clone(), map.next_value()?).is_some() {
+                return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
+            }
+        }
+        Ok(Self(keys))
+    }
+}
+
+/// What a body says beside its tensors: values of JSON by their keys, parameters of a tensor by its name.
+#[derive(Debug)]
+struct OtherKeys {
+    keys: Vec<String>,
+    texts: Vec<String>,
+}
+
+impl Attachments for OtherKeys {
+    fn names(&self) -> Result<&[String]> {
+        Ok(&self.keys)
+    }
+
+    fn open(&self, n: usize) -> Result<Box<dyn Read + '_>> {
+        Ok(Box::new(self.texts[n].as_bytes()))
+    }
+}
+
+impl Reader for BodyReader {
+    fn container(&self) -> Option<&Arc<Container>> {
+        Some(&self.container)
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.container.names)
+    }
+
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        self.container.attachments.as_ref()
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let text = self.tensors[n].as_ref().map_err(Clone::clone)?;
+        let values = open(text.get().as_bytes(), Subject::Data, self.threads)?;
+        Ok(values::source(Ok(values), label)?.one_of(Arc::clone(&self.container), n))
+    }
+}

@@ -1,0 +1,39 @@
+//! Opens a text of JSON: a tensor, or the body of a request or a response, which is a container.
+
+use super::body::BodyReader;
+use super::read::JsonReader;
+use crate::error::Result;
+use crate::format::content::{Content, ContentSource};
+use crate::format::interface::Reader;
+use crate::parallel::Threads;
+use crate::storage::read_at::{Identity, MemoryBytes, ReadAt};
+
+/// Reads a file, which is parsed when items are wanted.
+///
+/// # Errors
+/// Those of [`open_text`]; reading fails.
+pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
+    let threads = content.threads;
+    let file = match &content.opened {
+        ContentSource::Bytes { bytes, .. } => Some(bytes.identity()?),
+        ContentSource::Folder(_) | ContentSource::Stream(_) => None,
+    };
+    of_text(content.read()?, file, threads)
+}
+
+/// Reads a text that is in no file.
+///
+/// # Errors
+/// The text is a body whose tensors cannot be told apart.
+pub(in crate::format) fn open_text(text: Vec<u8>, threads: Threads) -> Result<Box<dyn Reader>> {
+    of_text(text, None, threads)
+}
+
+fn of_text(text: Vec<u8>, file: Option<Identity>, threads: Threads) -> Result<Box<dyn Reader>> {
+    let in_memory = || MemoryBytes::new(Vec::new()).identity();
+    let file = file.map_or_else(in_memory, Ok)?;
+    match BodyReader::read(&text, file, threads)? {
+        Some(body) => Ok(Box::new(body)),
+        None => Ok(Box::new(JsonReader { text, threads })),
+    }
+}

@@ -1,0 +1,149 @@
+//! Opens `.npy` files. Most hold one array; a file that `numpy.save` was called on several times holds several, one after
+//! the other, and is a container whose tensors are called `0`, `1` and so on.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::content::{BEGIN, Content, ContentSource, Description, FileFacts};
+use super::interface::Reader;
+use super::npy::{Header, MAGIC, check_len, is_growing, read_on};
+use super::plain::{PlainItems, PlainReader};
+use crate::error::{Result, bail, ensure};
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Container, Source, wrong_length};
+
+/// The most arrays that are read of one file.
+const MAX_ARRAYS: usize = 1 << 18;
+
+/// Why a file of several arrays is not written anew.
+const UNWRITTEN: &str = "several arrays in one .npy are read, and not written";
+
+/// Opens a `.npy`: reads its header, or those of all its arrays if there are several.
+///
+/// # Errors
+/// The header of the first array is malformed, or the file is shorter than it says; what follows the first array is not
+/// another one; there are more than [`MAX_ARRAYS`]; reading fails.
+pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let Content { mut begin, opened, threads, .. } = content;
+    let (header, items) = match opened {
+        ContentSource::Bytes { bytes, size, .. } => {
+            let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
+            let header = read_on(&mut rest, &mut begin)?;
+            // what an append that was stopped has left behind the items is not part of them
+            let end = header.offset as u64 + header.bytes as u64;
+            let is_stopped = is_growing(&begin[..header.offset]);
+            if !is_stopped && end < size && begins_at(&*bytes, end, size)? {
+                return Ok(Box::new(NpyArrays::read(bytes, size)?));
+            }
+            check_len(&header, if is_stopped { size.min(end) } else { size })?;
+            let start = header.offset as u64;
+            (header, PlainItems::Bytes(bytes, start))
+        }
+        ContentSource::Folder(_) => bail!("is a folder, expected a file"),
+        ContentSource::Stream(mut stream) => {
+            let header = read_on(&mut stream, &mut begin)?;
+            let is_stopped = is_growing(&begin[..header.offset]);
+            let next = begin.get(header.offset.saturating_add(header.bytes)..).unwrap_or_default();
+            if !is_stopped && next.starts_with(MAGIC) {
+                let (bytes, _) = Content::new(begin, ContentSource::Stream(stream), threads).into_bytes()?;
+                let size = bytes.size()?;
+                return Ok(Box::new(NpyArrays::read(bytes, size)?));
+            }
+            let whole = if is_stopped { header.bytes as u64 } else { u64::MAX };
+            let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
+            (header, PlainItems::stream(items.take(whole)))
+        }
+    };
+    let Header { meta, offset, bytes } = header;
+    Ok(Box::new(PlainReader { meta, start: offset as u64, stored: bytes as u64, items, unwritten: None }))
+}
+
+/// Returns whether another array begins at byte `at` of a file of `size` bytes.
+fn begins_at(file: &dyn ReadAt, at: u64, size: u64) -> io::Result<bool> {
+    let mut begin = [0; MAGIC.len()];
+    let fits = size - at >= MAGIC.len() as u64;
+    if fits {
+        file.read_at(&mut begin, at)?;
+    }
+    Ok(fits && begin == MAGIC)
+}
+
+/// A file of several arrays.
+#[derive(Debug)]
+struct NpyArrays {
+    file: Arc<dyn ReadAt>,
+    /// The arrays in the order of the file. If one cannot be read, nobody knows where the next begins, so it is the last.
+    arrays: Vec<Result<NpyArray>>,
+    container: Arc<Container>,
+}
+
+#[derive(Clone, Debug)]
+struct NpyArray {
+    header: Header,
+    /// The byte of the file at which the items begin.
+    start: u64,
+}
+
+impl NpyArrays {
+    /// Reads the headers of all arrays in a file of `size` bytes.
+    fn read(file: Arc<dyn ReadAt>, size: u64) -> Result<Self> {
+        let (mut arrays, mut at) = (Vec::new(), 0);
+        while at < size {
+            ensure!(arrays.len() < MAX_ARRAYS, "more than {MAX_ARRAYS} arrays in one .npy");
+            let array = NpyArray::read(&*file, at, size);
+            let end = array.as_ref().map_or(size, |array| array.start + array.header.bytes as u64);
+            arrays.push(array);
+            at = end;
+        }
+        let names = (0..arrays.len()).map(|n| n.to_string()).collect();
+        let container = Container { unwritten: Some(UNWRITTEN), ..Container::new(file.identity()?, names) };
+        Ok(Self { file, arrays, container: container.into() })
+    }
+
+    fn array(&self, n: usize) -> Result<&NpyArray> {
+        self.arrays[n].as_ref().map_err(Clone::clone)
+    }
+}
+
+impl NpyArray {
+    /// Reads the header of the array at byte `at` of a file of `size` bytes.
+    ///
+    /// # Errors
+    /// No array begins there; its header is malformed; the file ends before its last item; reading fails.
+    fn read(file: &dyn ReadAt, at: u64, size: u64) -> Result<Self> {
+        let left = size - at;
+        let mut begin = vec![0; left.min(BEGIN as u64) as usize];
+        file.read_at(&mut begin, at)?;
+        let read = begin.len() as u64;
+        let header = read_on(&mut Section::new(file, at + read, left - read), &mut begin)?;
+        let found = left - header.offset as u64;
+        ensure!(found >= header.bytes as u64, "{}", wrong_length(found, header.bytes as u64, &header.meta));
+        Ok(Self { start: at + header.offset as u64, header })
+    }
+}
+
+impl Reader for NpyArrays {
+    fn container(&self) -> Option<&Arc<Container>> {
+        Some(&self.container)
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.container.names)
+    }
+
+    fn facts(&self) -> FileFacts<'_> {
+        let caution = "holds several arrays, one after the other, and numpy.load reads only the first";
+        FileFacts { caution: Some(caution), ..FileFacts::default() }
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let NpyArray { header, start } = self.array(n)?;
+        Ok(Description::new(header.meta.clone(), header.bytes as u64, Some(*start)))
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let NpyArray { header, start } = self.array(n)?;
+        let source = Source::stored(header.meta.clone(), Arc::clone(&self.file), *start, label)?;
+        Ok(source.one_of(Arc::clone(&self.container), n))
+    }
+}

@@ -1,0 +1,147 @@
+//! The entries of a safetensors header: what it says of each tensor, as far as that can be read.
+
+use std::collections::BTreeMap;
+
+use safetensors::Dtype;
+use safetensors::tensor::TensorInfo;
+use serde::de::{Deserialize, Error as _, IgnoredAny, IntoDeserializer, MapAccess};
+use serde_json::Value;
+
+use super::json_object::{FromObject, JsonObject, one_line};
+use crate::item::python;
+use crate::storage::source::Metadata;
+
+/// The most tensors that a file is read with.
+pub const MAX_MEMBERS: usize = 1 << 18;
+
+/// The key of a header that is metadata and not a tensor.
+pub(super) const METADATA: &str = "__metadata__";
+
+/// The tensors of a header, in its order, and the metadata.
+pub(super) struct Entries<E> {
+    pub entries: Vec<(String, E)>,
+    pub metadata: Metadata,
+}
+
+/// A tensor of a header.
+pub(super) struct Entry {
+    /// What the header says of it. What cannot be read has the dtype of bytes, as many as its place has.
+    pub info: TensorInfo,
+    /// Why it cannot be read.
+    pub unreadable: Option<String>,
+}
+
+/// Reads the JSON of a header. A tensor of which only the place can be read is kept with the reason.
+///
+/// # Errors
+/// The text is not such a header.
+pub(super) fn read_entries(text: &str) -> serde_json::Result<Entries<Entry>> {
+    let strict = serde_json::from_str::<JsonObject<Entries<Entry>>>(text);
+    let error = match strict {
+        Ok(JsonObject(read)) => return Ok(read),
+        Err(error) => error,
+    };
+    // A second look is only worth its time where the first has failed.
+    let Ok(JsonObject(Entries { entries, metadata })) = serde_json::from_str::<JsonObject<Entries<LenientEntry>>>(text)
+    else {
+        return Err(error);
+    };
+    Ok(Entries { entries: entries.into_iter().map(|(name, LenientEntry(entry))| (name, entry)).collect(), metadata })
+}
+
+impl Entry {
+    /// Returns an entry of which only the place is known.
+    pub(super) fn unreadable(data_offsets: (usize, usize), why: String) -> Self {
+        // as many bytes, so that the package of the format can check the places of all
+        let shape = vec![data_offsets.1.saturating_sub(data_offsets.0)];
+        Self { info: TensorInfo { dtype: Dtype::U8, shape, data_offsets }, unreadable: Some(why) }
+    }
+}
+
+impl<'de> FromObject<'de> for Entry {
+    const EXPECTED: &'static str = "an object with the dtype, shape and data_offsets of a tensor";
+
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let (mut dtype, mut shape, mut data_offsets) = (None, None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            let is_repeated = match &*key {
+                "dtype" => dtype.replace(map.next_value::<String>()?).is_some(),
+                "shape" => shape.replace(map.next_value::<Vec<usize>>()?).is_some(),
+                "data_offsets" => data_offsets.replace(map.next_value::<(usize, usize)>()?).is_some(),
+                _ => map.next_value::<IgnoredAny>().map(|_| false)?,
+            };
+            if is_repeated {
+                return Err(A::Error::custom(format_args!("{key} occurs twice")));
+            }
+        }
+        let dtype = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
+        let shape = shape.ok_or_else(|| A::Error::missing_field("shape"))?;
+        let data_offsets = data_offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?;
+        let known: Result<_, serde::de::value::Error> = Dtype::deserialize(dtype.as_str().into_deserializer());
+        Ok(match known {
+            Ok(dtype) => Self { info: TensorInfo { dtype, shape, data_offsets }, unreadable: None },
+            Err(_) => Self::unreadable(data_offsets, format!("dtype {} is not known", python::repr_str(&dtype))),
+        })
+    }
+}
+
+/// A tensor of a header of which perhaps only the place can be read.
+struct LenientEntry(Entry);
+
+impl<'de> FromObject<'de> for LenientEntry {
+    const EXPECTED: &'static str = Entry::EXPECTED;
+
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        const PLACE: &str = "data_offsets";
+        let (mut values, mut repeated) = (BTreeMap::new(), None);
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            if values.insert(key.clone(), value).is_some() && ["dtype", "shape", PLACE].contains(&&*key) {
+                repeated = Some(key);
+            }
+        }
+        let place = values.get(PLACE).filter(|_| repeated.as_deref() != Some(PLACE));
+        let place = place.and_then(|place| serde_json::from_value::<(usize, usize)>(place.clone()).ok());
+        let place = place.ok_or_else(|| A::Error::missing_field(PLACE))?;
+        let strict = serde_json::from_value::<JsonObject<Entry>>(values.into_iter().collect());
+        Ok(Self(match (repeated, strict) {
+            (Some(key), _) => Entry::unreadable(place, format!("{key} occurs twice")),
+            (None, Ok(JsonObject(entry))) => entry,
+            (None, Err(error)) => Entry::unreadable(place, one_line(&error)),
+        }))
+    }
+}
+
+impl<'de, E: FromObject<'de>> FromObject<'de> for Entries<E> {
+    const EXPECTED: &'static str = "an object with a tensor for each name";
+
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let (mut entries, mut metadata) = (Vec::new(), None);
+        while let Some(name) = map.next_key::<String>()? {
+            let explain = |error: A::Error| A::Error::custom(format_args!("{}: {error}", python::repr_str(&name)));
+            if name != METADATA {
+                if entries.len() == MAX_MEMBERS {
+                    return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} tensors")));
+                }
+                let JsonObject(entry) = map.next_value().map_err(explain)?;
+                entries.push((name, entry));
+            } else if metadata.is_some() {
+                return Err(A::Error::custom(format_args!("{METADATA} occurs twice")));
+            } else {
+                metadata = Some(map.next_value::<Option<JsonObject<Metadata>>>().map_err(explain)?);
+            }
+        }
+        Ok(Self { entries, metadata: metadata.flatten().map_or_else(Metadata::new, |JsonObject(metadata)| metadata) })
+    }
+}
+
+impl<'de> FromObject<'de> for Metadata {
+    const EXPECTED: &'static str = "an object of strings";
+
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut metadata = Self::new();
+        while let Some((key, value)) = map.next_entry()? {
+            metadata.insert(key, value);
+        }
+        Ok(metadata)
+    }
+}
