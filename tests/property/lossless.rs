@@ -16,8 +16,8 @@ type Content = BTreeMap<String, Vec<u8>>;
 struct Kind {
     /// The name of the file or folder.
     file: &'static str,
-    /// Makes a container, and returns the names of its tensors of `uint8`, in which there is at least one of one axis.
-    make: fn(&mut Random, &Folder) -> Vec<String>,
+    /// Makes a container, in which at least one tensor can be read.
+    make: fn(&mut Random, &Folder) -> Tensors,
     /// Lists all that is in a container: of a tensor something that tells its dtype, shape and items.
     content: fn(&Folder) -> Content,
 }
@@ -28,6 +28,15 @@ const KINDS: &[Kind] = &[
     Kind { file: "c.json", make: make_body, content: body_content },
     Kind { file: "c.safetensors", make: make_safetensors, content: safetensors_content },
 ];
+
+/// The names of the tensors of a container.
+#[derive(Default)]
+struct Tensors {
+    /// Those of `uint8` and one axis.
+    whole: Vec<String>,
+    /// Those that cannot be read.
+    broken: Vec<String>,
+}
 
 /// A command, and what it names.
 struct Command {
@@ -53,7 +62,7 @@ fn stored(name: &str, bytes: &[u8]) -> Zipped {
 }
 
 /// Makes an archive of arrays with and without the ending, other files and folders.
-fn make_archive(random: &mut Random, folder: &Folder) -> Vec<String> {
+fn make_archive(random: &mut Random, folder: &Folder) -> Tensors {
     let (mut members, mut tensors) = (Vec::new(), Vec::new());
     for n in 0..1 + random.below(4) {
         let name = format!("{}{n}", random.of(&["a", "in/b", "d.e"]));
@@ -74,9 +83,8 @@ fn make_archive(random: &mut Random, folder: &Folder) -> Vec<String> {
             members.push((file.to_owned(), content.to_vec()));
         }
     }
-    if random.chance(10) {
-        members.push(("broken.npy".to_owned(), b"not an array".to_vec()));
-    }
+    let broken: Vec<_> = random.chance(10).then(|| "broken".to_owned()).into_iter().collect();
+    members.extend(broken.iter().map(|name| (format!("{name}.npy"), b"not an array".to_vec())));
     if random.chance(20) {
         members.push(("in/".to_owned(), Vec::new()));
     }
@@ -86,7 +94,7 @@ fn make_archive(random: &mut Random, folder: &Folder) -> Vec<String> {
         if random.chance(30) { deflated(name, bytes) } else { stored(name, bytes) }
     };
     folder.put("c.npz", zip(&members.iter().map(&mut member).collect::<Vec<_>>()));
-    tensors
+    Tensors { whole: tensors, broken }
 }
 
 /// Lists an archive by the records before its members, which are not written to a pipe.
@@ -141,15 +149,17 @@ fn tensor_of(npy: &[u8]) -> Vec<u8> {
 }
 
 /// Makes a `.npy` of one array or several.
-fn make_arrays(random: &mut Random, folder: &Folder) -> Vec<String> {
+fn make_arrays(random: &mut Random, folder: &Folder) -> Tensors {
     let count = 2 + random.below(3);
     let arrays: Vec<_> = (0..count).map(|_| array(&items(random))).collect();
     let mut bytes = arrays.concat();
-    if random.chance(15) {
+    let has_more = random.chance(15);
+    if has_more {
         bytes.extend(b"\x93NUMPY and more");
     }
     folder.put("c.npy", bytes);
-    (0..count).map(|n| n.to_string()).collect()
+    let broken = has_more.then(|| count.to_string()).into_iter().collect();
+    Tensors { whole: (0..count).map(|n| n.to_string()).collect(), broken }
 }
 
 fn arrays_content(folder: &Folder) -> Content {
@@ -161,7 +171,7 @@ fn arrays_content(folder: &Folder) -> Content {
 }
 
 /// Makes a request or a response of KServe.
-fn make_body(random: &mut Random, folder: &Folder) -> Vec<String> {
+fn make_body(random: &mut Random, folder: &Folder) -> Tensors {
     let tensors: Vec<_> = (0..1 + random.below(3)).map(|n| format!("t{n}")).collect();
     let parameters = |random: &mut Random| if random.chance(20) { ", \"parameters\": {\"x\": 1}" } else { "" };
     let text = |name: &String| {
@@ -173,7 +183,7 @@ fn make_body(random: &mut Random, folder: &Folder) -> Vec<String> {
     let more = random.of(&["", "\"id\": \"7\", ", "\"model_name\": \"m\", \"parameters\": {\"a\": true}, "]);
     let key = random.of(&["inputs", "outputs"]);
     folder.put("c.json", format!("{{{more}\"{key}\": [{}]}}", texts.join(", ")));
-    tensors
+    Tensors { whole: tensors, ..Tensors::default() }
 }
 
 fn body_content(folder: &Folder) -> Content {
@@ -193,17 +203,15 @@ fn body_content(folder: &Folder) -> Content {
 }
 
 /// Makes a safetensors file, in which a tensor may have a dtype that is not known.
-fn make_safetensors(random: &mut Random, folder: &Folder) -> Vec<String> {
-    let (mut entries, mut data, mut tensors) = (Vec::new(), Vec::new(), Vec::new());
+fn make_safetensors(random: &mut Random, folder: &Folder) -> Tensors {
+    let (mut entries, mut data, mut tensors) = (Vec::new(), Vec::new(), Tensors::default());
     for n in 0..1 + random.below(4) {
         let (name, items, begin) = (format!("w{n}"), items(random), data.len());
         data.extend(&items);
         let dtype = if n > 0 && random.chance(10) { "X8" } else { "U8" };
         let (count, end) = (items.len(), data.len());
         entries.push(format!(r#""{name}":{{"dtype":"{dtype}","shape":[{count}],"data_offsets":[{begin},{end}]}}"#));
-        if dtype == "U8" {
-            tensors.push(name);
-        }
+        if dtype == "U8" { &mut tensors.whole } else { &mut tensors.broken }.push(name);
     }
     if random.chance(50) {
         entries.push(r#""__metadata__":{"format":"pt"}"#.to_owned());
@@ -230,7 +238,7 @@ fn safetensors_content(folder: &Folder) -> Content {
 }
 
 /// Draws a command that writes, on the container `file` with these tensors.
-fn command(random: &mut Random, file: &str, tensors: &[String]) -> Command {
+fn command(random: &mut Random, file: &str, Tensors { whole: tensors, broken }: &Tensors) -> Command {
     let one = random.of(tensors).clone();
     let other = random.of(tensors).clone();
     let (c, m) = (file, format!("{file}:{one}"));
@@ -262,7 +270,7 @@ fn command(random: &mut Random, file: &str, tensors: &[String]) -> Command {
         format!("slice {c} --at :1"),
     ];
     let alone = |name: &String| BTreeSet::from([name.clone()]);
-    let rest = || tensors.iter().filter(|name| **name != one).cloned().collect();
+    let rest = || tensors.iter().chain(broken).filter(|name| **name != one).cloned().collect();
     // values change where a cast names all of them
     let all = || tensors.iter().cloned().collect();
     let named = |args: String, named: BTreeSet<String>| Command { args, named };
