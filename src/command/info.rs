@@ -250,7 +250,7 @@ impl Info {
         }
         let described = found.infos.len();
         let mut unread = Vec::new();
-        // who names a tensor asks for nothing else of its container
+        // with FILE:NAME only the tensor is described
         let attachments = input.reader().attachments().filter(|_| input.member().is_none());
         let content: Arc<[String]> = match attachments.map(|attachments| attachments.names()) {
             None => Arc::default(),

@@ -38,12 +38,12 @@ pub struct Io {
     pub environment: Environment,
     /// The arguments, once they are parsed.
     pub arguments: Arguments,
-    /// The containers that operands lie in, as far as they have been opened.
+    /// The containers of the operands that have been opened.
     pub containers: OperandContainers,
 }
 
-/// The containers that the operands of a run lie in: an output in the place of one of them must not lose the rest of it, even if
-/// the operand is a list of indices, of which the output has no trace.
+/// The containers of the operands of a run. An output that replaces such a container must not lose the rest of its content, also
+/// if the operand is a list of indices, which the tensors of the output do not refer to.
 #[derive(Clone, Default)]
 pub struct OperandContainers(Arc<Mutex<Vec<Arc<Container>>>>);
 

@@ -44,12 +44,12 @@ pub(super) fn keeping_others(
     anyhow!("{error}: {}{in_place}", put_back(&old, &shown(path), &members))
 }
 
-/// Tells on standard error which content of a container that is not a tensor has not been copied with its tensors.
+/// Names on standard error the attachments of a container, which are not copied with its tensors.
 ///
 /// # Errors
 /// Standard error cannot be written.
 pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()> {
-    // The tensors are written, so that a list that cannot be had is no reason to fail.
+    // The tensors are written already, so a failure to list attachments does not fail the command.
     let names = input.reader().attachments().and_then(|attachments| attachments.names().ok());
     let Some(names) = names.filter(|names| !names.is_empty() && !run.quiet) else { return Ok(()) };
     let verb = if names.len() == 1 { "is not a tensor, and is" } else { "are not tensors, and are" };

@@ -287,8 +287,8 @@ impl Comparing<'_> {
         Ok(failed)
     }
 
-    /// Returns what differs between the files of a pair beside their tensors. In a folder the name of the file stands before
-    /// each name, as before those of its tensors.
+    /// Compares the metadata and the attachments of the files of a pair. In a folder each name begins with that of the file, as
+    /// the names of its tensors do.
     fn beside(
         &self,
         places: [&TensorPlace; 2],

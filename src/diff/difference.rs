@@ -89,7 +89,7 @@ pub struct Difference {
     pub(super) actual: Outline,
     pub(super) items: usize,
     pub(super) options: Options,
-    /// The names of what describes the tensors, or lies beside them in their files, and differs.
+    /// The names of metadata and attachments that differ.
     pub(super) beside: DifferingNames,
     /// What is known of the items, if they were compared.
     pub(super) found: Option<Findings>,

@@ -1,5 +1,5 @@
 //! Compares what describes tensors beside their items: attributes, fill values and names of dimensions of tensors in chunks,
-//! what files say of themselves, and their attachments. Each has a name, and the names of what differs are told.
+//! the metadata of files, and their attachments. Each has a name, and a report names those that differ.
 //!
 //! A format that has no place for something is not asked for it: beside a `.npy` file nothing of a store differs.
 
@@ -149,7 +149,7 @@ impl FileMetadata {
     }
 }
 
-/// The names of what differs between two files beside their tensors, in alphabetical order.
+/// The names of metadata and attachments that differ, in alphabetical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DifferingNames {
     /// The names of metadata.
@@ -164,7 +164,7 @@ impl DifferingNames {
         self.metadata.is_empty() && self.content.is_empty()
     }
 
-    /// Returns the lines for people, of which one names metadata and one content.
+    /// Returns the lines of a report: one for metadata and one for content.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         [("metadata", &self.metadata), ("content", &self.content)]
             .into_iter()
@@ -172,7 +172,7 @@ impl DifferingNames {
             .map(|(noun, names)| format!("{noun} differs: {}", names_text(names)))
     }
 
-    /// Returns what differs, for a verdict.
+    /// Returns the names in the form of a verdict.
     pub(super) fn verdict(&self) -> String {
         let lines: Vec<_> = self.lines().map(|line| line.replacen(" differs:", "", 1)).collect();
         lines.join(", ")
@@ -194,7 +194,7 @@ impl DifferingNames {
     }
 }
 
-/// What the file of a tensor holds beside tensors.
+/// The metadata and the attachments of a file.
 #[derive(Debug)]
 struct BesideTensors {
     metadata: Option<FileMetadata>,
@@ -222,7 +222,7 @@ impl BesideTensors {
         has_same_metadata && has_same_attachments
     }
 
-    /// Returns the names of what differs. Groups of stores are compared whose paths are `wanted`.
+    /// Compares two files. Groups of stores are compared if their paths are `wanted`.
     ///
     /// # Errors
     /// The attachments of a container cannot be listed.
@@ -239,8 +239,8 @@ impl BesideTensors {
     }
 }
 
-/// Returns the names of what differs between the files of two tensors beside the tensors. Of a store the groups count in
-/// which one of the tensors lies.
+/// Compares the metadata and the attachments of the files of two tensors. Groups of a store count if one of the tensors is in
+/// them.
 ///
 /// # Errors
 /// The attachments of a container cannot be listed.
@@ -261,8 +261,8 @@ pub struct FilePairs {
 }
 
 impl FilePairs {
-    /// Returns the names of what differs between the files of two tensors beside the tensors, once for all pairs that follow
-    /// each other and are of the same files.
+    /// Compares the metadata and the attachments of the files of two tensors: once for all pairs that follow each other and are
+    /// of the same files.
     ///
     /// # Errors
     /// The attachments of a container cannot be listed.

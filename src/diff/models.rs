@@ -55,7 +55,7 @@ pub struct Models {
     json: SpooledTempFile,
     /// The files that were not looked into, for JSON.
     left_alone: Vec<String>,
-    /// The names of what differs between files beside their tensors.
+    /// The names of metadata and attachments of files that differ.
     beside: DifferingNames,
     /// Whether that is a difference.
     metadata_counts: bool,
@@ -120,8 +120,7 @@ impl Models {
         paths.clone_into(&mut self.left_alone);
     }
 
-    /// Takes the names of what differs between the files of some tensors beside the tensors, and whether that is a
-    /// difference.
+    /// Takes the names of metadata and attachments of files that differ, and whether that is a difference.
     pub fn add_beside(&mut self, names: DifferingNames, counts: bool) {
         self.beside.extend(names);
         self.metadata_counts = counts;
@@ -132,7 +131,7 @@ impl Models {
         self.counts(TensorVerdict::passes) == self.counts(|_| true) && !self.differs_by_files()
     }
 
-    /// Returns whether what files hold beside tensors is a difference.
+    /// Returns whether metadata or attachments of files are a difference.
     fn differs_by_files(&self) -> bool {
         self.metadata_counts && !self.beside.is_empty()
     }
@@ -239,7 +238,7 @@ impl Models {
         }
     }
 
-    /// Writes lines for what differs between files beside tensors, and one for each choice of names by which tensors differ.
+    /// Writes lines for the metadata and attachments of files, and one for each list of metadata in which tensors differ.
     fn write_metadata(&self, out: &mut dyn Write) -> io::Result<()> {
         self.beside.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
         self.tensor_metadata.iter().try_for_each(|(names, (count, first))| {

@@ -202,7 +202,7 @@ pub struct FileFacts<'a> {
     pub unwritten: Option<Error>,
     /// Whether a member is compressed, although the format does not ask for that.
     pub is_compressed: bool,
-    /// What other programs get wrong about the file, although it is read here: it holds more than they see.
+    /// A warning about the file, if other programs read less of it than this one.
     pub caution: Option<&'static str>,
     /// The other files that this one stands for, whether they can be read or not.
     pub files: &'a [PathBuf],

@@ -12,7 +12,7 @@ use crate::error::{Result, bail, ensure};
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Source, wrong_length};
 
-/// The most arrays that are read of one file.
+/// The largest number of arrays in a file.
 const MAX_ARRAYS: usize = 1 << 18;
 
 /// Why a file of several arrays is not written anew.

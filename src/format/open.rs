@@ -122,7 +122,7 @@ impl OpenOptions {
     /// Opens a JSON text.
     ///
     /// # Errors
-    /// The text is a body of KServe whose tensors cannot be told apart.
+    /// The text is a body of KServe with two tensors of one name, or with binary data.
     fn open_json(&self, text: Vec<u8>) -> Result<Input> {
         let reader = json::open_text(text, self.threads).with_context(|| self.label.clone())?;
         Ok(self.input(Format::JSON, reader))

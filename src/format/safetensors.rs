@@ -72,8 +72,8 @@ pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
 pub struct HeaderMember {
     /// Its name.
     pub name: String,
-    /// The tensor, whose items are little-endian, or why the header does not tell what it is: where the items lie is known all
-    /// the same, so nobody who wants another tensor is stopped.
+    /// The tensor, whose items are little-endian, or the reason why its entry in the header cannot be read. The place of the items
+    /// is known in both cases, so the other tensors can be read.
     pub meta: Result<Meta, String>,
     /// Where its items begin in the file.
     pub offset: u64,

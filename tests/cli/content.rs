@@ -165,6 +165,33 @@ fn other_content_is_never_lost() {
             }
         },
     );
+    // of a list of indices the output has no trace
+    let starts = || stored("start.npy", &npy("int64", &[1], &[1, 0, 0, 0, 0, 0, 0, 0]));
+    folder.put("s.npz", zip(&[starts(), stored("a.npy", &array(&[1]))]));
+    folder.put("t.npz", zip(&[starts(), stored("notes.txt", b"text")]));
+    folder.put("u.npz", zip(&[stored("a.npy", &array(&[1, 2])), stored("notes.txt", b"text")]));
+    let before = folder.content();
+    let rows = [
+        ("slice new.npy --start s.npz:start --stop 2 -o s.npz", "holds 2 more tensors, which would be lost"),
+        ("gather new.npy s.npz:start -o s.npz", "holds 2 more tensors, which would be lost"),
+        (
+            "gather new.npy t.npz:start -o t.npz",
+            "holds 1 more tensor and \"notes.txt\", not a tensor, which would be lost",
+        ),
+        // the only tensor is replaced
+        ("convert u.npz a=new.npy -o u.npz", "holds \"notes.txt\", not a tensor, which would be lost"),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let run = folder.run(words(args));
+            match run.status == Some(2) && run.stderr.contains(expected) && folder.content() == before {
+                true => Ok(()),
+                false => Err(format!("{run:?}")),
+            }
+        },
+    );
     // a container that is not read is replaced by whoever names it
     assert_eq!(folder.run(words("convert new.npy -o m.npz")).status, Some(0));
 }

@@ -186,6 +186,7 @@ fn in_a_process_of_its_own() {
     }
     assert_tensor_eq!(tensor_eq(folder.join("near.npy")).atol(1.0), &actual);
     assert!(said(folder.join("d.npz"), &actual).is_some_and(|said| said.contains("holds 2 tensors")));
+    assert!(said(folder.join("h.json:y"), &actual).is_some_and(|said| said.contains("read, and not written")));
     assert!(said(folder.join("a.npy"), "nowhere.npy").is_some_and(|said| said.contains("nowhere.npy")));
 }
 
@@ -198,6 +199,8 @@ fn new_golden_files() {
     }
     tensorop::write_all(folder.path().join("d.npz"), [("x", &old), ("y", &old)]).expect("written");
     std::fs::write(folder.path().join("g.npy"), "no tensor").expect("written");
+    let body = r#"{"inputs": [{"name": "y", "shape": [1], "datatype": "FP32", "data": [1]}]}"#;
+    std::fs::write(folder.path().join("h.json"), body).expect("written");
     golden(&folder, "near.npy", &near);
     let run = Command::new(std::env::current_exe().expect("this program"))
         .args(["golden::in_a_process_of_its_own", "--exact", "--nocapture"])
@@ -216,5 +219,6 @@ fn new_golden_files() {
     assert_eq!(read(folder.path().join("d.npz:y")).expect("y"), old);
     assert_eq!(told.matches("wrote ").count(), 8, "{told}");
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
-    assert_eq!(left, 9, "what is left beside the files");
+    assert_eq!(std::fs::read_to_string(folder.path().join("h.json")).expect("read"), body);
+    assert_eq!(left, 10, "what is left beside the files");
 }

@@ -122,10 +122,8 @@ fn archive_content(folder: &Folder) -> Content {
     let names: BTreeSet<String> = files.keys().cloned().collect();
     // a file without the ending has its own name, so that `a.npy` beside `a` keeps its whole name
     let is_taken = |name: &str| {
-        let ends: Vec<_> =
-            name.match_indices(".npy").map(|(at, _)| at).filter(|at| name[*at..].len() % 4 == 0).collect();
-        let base = name.trim_end_matches(".npy").len();
-        names.contains(name) && ends.iter().filter(|at| **at >= base).all(|at| names.contains(&name[..*at]))
+        let mut shorter = std::iter::successors(Some(name), |name| name.strip_suffix(".npy"));
+        shorter.all(|name| names.contains(name))
     };
     let name = |file: String| match file.strip_suffix(".npy") {
         Some(name) if !is_taken(name) => name.to_owned(),
@@ -245,7 +243,6 @@ fn command(random: &mut Random, file: &str, Tensors { whole: tensors, broken }: 
     let operators = [
         format!("slice {m} --at :1"),
         format!("slice-scatter {m} --fill 0 --at :1"),
-        format!("scatter-update new.npy [0] {m} --axis 0"),
         format!("scatter-update {m} 0 --fill 1 --axis 0"),
         format!("scatter-nd {m} [[0]] --fill 1"),
         format!("scatter-elements {m} [0] --fill 1"),
@@ -255,19 +252,18 @@ fn command(random: &mut Random, file: &str, Tensors { whole: tensors, broken }: 
         format!("gather-elements {m} [0]"),
         format!("concat {m} {c}:{other}"),
         format!("concat {c}:*"),
+        format!("concat new.npy {m}"),
         format!("transpose {m}"),
         format!("reshape {m} --flatten 1"),
         format!("pad {m} --before 1 --after 1"),
         format!("tile {m} --repeats 2"),
         format!("roll {m} --shift 1"),
-        format!("broadcast {m} --shape 1,-1"),
         format!("split {m} --lengths 1,-1"),
         format!("convert {m}"),
         format!("convert {c}"),
         format!("convert {c} --compress"),
         format!("convert {c} --cast int16"),
         format!("convert {c} new={m} --add"),
-        format!("slice {c} --at :1"),
     ];
     let alone = |name: &String| BTreeSet::from([name.clone()]);
     let rest = || tensors.iter().chain(broken).filter(|name| **name != one).cloned().collect();

@@ -1,5 +1,5 @@
 //! Reads the body of a request or a response of KServe's version 2 protocol: an object whose `inputs` or `outputs` are tensors
-//! with names. It is a container of these; what else it says, such as `model_name`, are attachments.
+//! with names. The body is a container of these; its other values, such as `model_name`, are attachments.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
@@ -30,7 +30,7 @@ const MAX_TENSORS: usize = 1 << 18;
 /// A body: its tensors, which are parsed when they are wanted.
 #[derive(Debug)]
 pub(super) struct BodyReader {
-    /// The text of each tensor, or why there is none.
+    /// The text of each tensor, or the reason why it cannot be read.
     tensors: Vec<Result<Box<RawValue>>>,
     container: Arc<Container>,
     threads: Threads,
@@ -58,7 +58,7 @@ impl BodyReader {
         let refused = "a KServe body whose items follow the JSON as bytes (binary_data_size), which are not read: ask the server \
                        for JSON";
         let Ok(JsonObject(Keys(keys))) = serde_json::from_slice(text) else {
-            // whatever follows the object ends the JSON
+            // bytes behind the object are not JSON
             let first = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>().next();
             return match first {
                 Some(Ok(first)) if first.get().len() < text.len() && first.get().contains(BINARY) => bail!("{refused}"),
@@ -113,7 +113,7 @@ impl BodyReader {
     }
 }
 
-/// The keys of a tensor that tell what it is before it is read.
+/// The keys of a tensor that are looked at before its items are parsed.
 #[derive(Default)]
 struct Marks {
     name: Option<Box<RawValue>>,
@@ -170,7 +170,7 @@ impl<'de> FromObject<'de> for Keys<'de> {
     }
 }
 
-/// What a body says beside its tensors: values of JSON by their keys, parameters of a tensor by its name.
+/// The attachments of a body: values of JSON by their keys, parameters of a tensor by its name.
 #[derive(Debug)]
 struct OtherKeys {
     keys: Vec<String>,

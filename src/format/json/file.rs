@@ -24,7 +24,7 @@ pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> 
 /// Reads a text that is in no file.
 ///
 /// # Errors
-/// The text is a body whose tensors cannot be told apart.
+/// The text is a body with two tensors of one name, or with binary data.
 pub(in crate::format) fn open_text(text: Vec<u8>, threads: Threads) -> Result<Box<dyn Reader>> {
     of_text(text, None, threads)
 }

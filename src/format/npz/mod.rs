@@ -1,8 +1,8 @@
 //! NumPy's `.npz`: a ZIP archive of `.npy` files, stored or deflated.
 //!
 //! The directory at the end of the archive is the truth, and what the members say of themselves must agree with it.
-//! Whatever begins as a `.npy` does is a tensor, also in a file without that ending. All other files are attachments, but for
-//! folders. Members that overlap do no harm, since they are only read.
+//! A file that begins as a `.npy` does is a tensor, also without that ending. The other files are attachments, and folders are
+//! left out. Members that overlap do no harm, since they are only read.
 
 mod deflate;
 mod front;

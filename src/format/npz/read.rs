@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
 
-use crate::error::{Error, Result, bail, ensure, malformed};
+use crate::error::{Error, ErrorKind as FileError, Result, bail, ensure, malformed};
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipLocator};
 
 use super::front::FileFront;
@@ -174,8 +174,9 @@ impl Archive {
         if member.size() < npy::MAGIC.len() as u64 {
             return Ok(false);
         }
-        let at = match self.content_at(member) {
-            Err(error) if matches!(error.kind(), crate::error::ErrorKind::Io(_)) => return Err(error),
+        let at = match self.content_at(member).map_err(|error| (error.kind(), error)) {
+            // a length that leads beyond the file is damage
+            Err((FileError::Io(kind), error)) if kind != io::ErrorKind::UnexpectedEof => return Err(error),
             at => at.ok(),
         };
         let front: Arc<dyn ReadAt> = Arc::new(front.clone());
@@ -333,7 +334,7 @@ impl Archive {
     }
 }
 
-/// Returns what an archive of other files than tensors is, if some of them are those of a known format.
+/// Recognises an archive of a known format by the names of its files.
 fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
     let has = |file: &str| names.clone().any(|name| name.rsplit('/').next() == Some(file));
     match () {

@@ -417,8 +417,8 @@ fn members_without_the_ending() {
     let others: Vec<_> = archive.others.iter().map(|other| &*other.full_name).collect();
     assert_eq!(others, ["read.me.txt"]);
     let mut text = String::new();
-    let read = archive.open_other(0, Threads::default()).expect("open").read_to_string(&mut text);
-    assert_eq!((read.expect("read"), &*text), (12, "textand more"));
+    let length = archive.open_other(0, Threads::default()).expect("open").read_to_string(&mut text);
+    assert_eq!((length.expect("read"), &*text), (12, "textand more"));
     let (found, offset) = archive.header(1).expect("an array");
     assert_eq!((found.meta.shape, offset.map(|at| bytes[at as usize])), (vec![1], Some(2)));
     // of the record before one only the name is read, and that must be whole
