@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::kernel::Rows;
 use super::reading::Comparability;
 use crate::error::Result;
+use crate::format::python_json;
 use crate::report::printable;
 use crate::storage::attachments::{self, Attachments};
 use crate::storage::chunked::ChunkStyle;
@@ -66,10 +66,9 @@ fn have_one_fill(sources: [&Source; 2], fills: [&[u8]; 2]) -> bool {
 
 /// Returns the keys whose values differ in two objects of JSON, or that only one of them has.
 fn differing_keys(objects: [&str; 2]) -> BTreeSet<String> {
-    let [one, other] =
-        objects.map(|text| serde_json::from_str::<BTreeMap<String, &RawValue>>(text).unwrap_or_default());
+    let [one, other] = objects.map(|text| python_json::object(text).unwrap_or_default());
     let is_same = |key: &str| match (one.get(key), other.get(key)) {
-        (Some(one), Some(other)) => is_same_json(one.get(), other.get()),
+        (Some(one), Some(other)) => is_same_json(one, other),
         (_, _) => false,
     };
     let keys = one.keys().chain(other.keys());
@@ -94,7 +93,7 @@ fn is_same_json(one: &str, other: &str) -> bool {
             (one, other) => one == other,
         }
     }
-    let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let parse = |text: &str| serde_json::from_str::<Value>(&python_json::comparable(text)).ok();
     one == other || parse(one).zip(parse(other)).is_some_and(|(one, other)| is_same(&one, &other))
 }
 
@@ -293,6 +292,8 @@ mod tests {
             (r#"{"a": [1, 2], "b": null, "c": 0}"#, r#"{"a": [2, 1], "c": false}"#, "a b c"),
             (r#"{"a": {"x": 1}}"#, r#"{"a": {"x": 1, "y": 1}}"#, "a"),
             (r#"{"a": 9007199254740993}"#, r#"{"a": 9007199254740992}"#, "a"),
+            (r#"{"a": NaN, "b": [Infinity], "c": 1}"#, r#"{"c": 2, "a":NaN, "b": [ Infinity ]}"#, "c"),
+            (r#"{"a": NaN, "b": Infinity, "c": NaN}"#, r#"{"a": "NaN", "b": -Infinity, "c": 0.0}"#, "a b c"),
             ("{}", "{}", ""),
         ];
         for (one, other, wanted) in rows {

@@ -48,6 +48,7 @@ pub mod open;
 pub mod opened;
 pub mod packed;
 mod plain;
+pub mod python_json;
 pub mod raw;
 pub mod remote;
 pub mod rewrite;

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::dtypes::{fill_text, has_order};
-use super::metadata::{ArrayMetadata, V2_ARRAY, compact};
+use super::metadata::{ArrayMetadata, V2_ARRAY};
 use super::sharding::SHARDING;
 use crate::format::content::ChunkDescription;
+use crate::format::python_json::{compact, quoted};
 use crate::storage::conversion::Conversion;
 
 impl ArrayMetadata {
@@ -24,7 +25,7 @@ impl ArrayMetadata {
             codec_names: if names.is_empty() { "none".to_owned() } else { names.join("+") },
             fill_value: if self.has_fill { fill_text(&fill, &native) } else { "null".to_owned() },
             dimension_names: dimension_names.and_then(|names| serde_json::from_str(names).ok()),
-            attributes: style.attributes.as_deref().map_or_else(|| "{}".to_owned(), compact),
+            attributes: style.attributes.as_deref().map_or_else(|| "{}".to_owned(), |text| compact(&quoted(text))),
             version: if self.file == V2_ARRAY { 2 } else { 3 },
         }
     }

@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::codecs::swapped;
 use super::extension::{Extension, shortened};
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
+use crate::format::python_json;
 use crate::format::values::{parse_item, part_of};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
@@ -117,6 +117,22 @@ pub(super) fn fill_value(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     Ok(item)
 }
 
+/// Parses a fill value of version 2, or, if there is none, returns the item that zarr-python reads in the place of chunks that
+/// are not stored. Version 2 does not say how a bool is written, and some writers write 0 and 1.
+///
+/// # Errors
+/// A value that the dtype cannot hold.
+pub(super) fn fill_value_of_v2(text: Option<&str>, dtype: &DType) -> Result<Vec<u8>> {
+    let text = match (dtype.kind(), text) {
+        (Kind::Datetime(_) | Kind::Timedelta(_), None) => "\"NaT\"",
+        (_, None) => return Ok(vec![0; dtype.itemsize()]),
+        (Kind::Bool, Some("0" | "0.0")) => "false",
+        (Kind::Bool, Some("1" | "1.0")) => "true",
+        (_, Some(text)) => text,
+    };
+    fill_value(text, dtype)
+}
+
 fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     let said = |error: Error| if error.subject() == Subject::File { error } else { malformed!("{}", error.message()) };
     let string = text.starts_with('"').then(|| serde_json::from_str::<String>(text)).transpose();
@@ -143,10 +159,10 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
             Ok(ticks.to_le_bytes().to_vec())
         }
         (Kind::Complex64 | Kind::Complex128, None) if text.starts_with('[') => {
-            let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| malformed!("no list of two parts"))?;
+            let parts = python_json::list(text).map_err(|_| malformed!("no list of two parts"))?;
             let [re, im] = parts[..] else { bail!("{} parts, expected two", parts.len()) };
             let part = part_of(dtype);
-            Ok([fill_item(re.get(), &part)?, fill_item(im.get(), &part)?].concat())
+            Ok([fill_item(re, &part)?, fill_item(im, &part)?].concat())
         }
         // The text has the bits of a number.
         (_, Some(text)) if text.starts_with("0x") => {

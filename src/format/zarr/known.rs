@@ -6,8 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use serde_json::value::RawValue;
-
 use super::metadata::{CONSOLIDATED, Object, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
 use crate::error::{Context, Result};
 use crate::parallel::{locked, made_once};
@@ -79,8 +77,8 @@ impl KnownStore {
 /// Returns the metadata that a group of version 3 lists, as they would stand below it.
 fn list_of_v3(text: &[u8]) -> Result<Option<Texts>> {
     let raw = Object::parse(text)?;
-    let Some(list) = raw.0.get(CONSOLIDATED).filter(|list| list.get() != "null") else { return Ok(None) };
-    let list = Object::parse(list.get().as_bytes()).context(CONSOLIDATED)?;
+    let Some(list) = raw.0.get(CONSOLIDATED).filter(|list| **list != "null") else { return Ok(None) };
+    let list = Object::parse(list.as_bytes()).context(CONSOLIDATED)?;
     let Some(list) = list.0.get("metadata") else { return Ok(None) };
     Ok(Some(texts(list, |path| join(path, V3)).context(CONSOLIDATED)?))
 }
@@ -95,7 +93,7 @@ fn list_of_v2(text: &[u8]) -> Result<Texts> {
 fn is_in_array(listed: &Texts, prefix: &str) -> bool {
     let is_array = |prefix: &str| {
         let text = listed.get(&join(prefix, V3)).and_then(|text| Object::parse(text).ok());
-        let kind = text.and_then(|head| head.0.get("node_type").map(|kind| kind.get() == "\"array\""));
+        let kind = text.and_then(|head| head.0.get("node_type").map(|kind| *kind == "\"array\""));
         kind.unwrap_or_else(|| listed.contains_key(&join(prefix, V2_ARRAY)))
     };
     let ends = prefix.match_indices('/').map(|(end, _)| end).chain([prefix.len()]);
@@ -103,9 +101,9 @@ fn is_in_array(listed: &Texts, prefix: &str) -> bool {
 }
 
 /// Returns the texts in an object by the keys that their names stand for.
-fn texts(list: &RawValue, key: impl Fn(&str) -> String) -> Result<Texts> {
-    let all = Object::parse(list.get().as_bytes())?;
-    Ok(all.0.iter().map(|(name, raw)| (key(name.trim_matches('/')), raw.get().as_bytes().to_vec())).collect())
+fn texts(list: &str, key: impl Fn(&str) -> String) -> Result<Texts> {
+    let all = Object::parse(list.as_bytes())?;
+    Ok(all.0.iter().map(|(name, text)| (key(name.trim_matches('/')), text.as_bytes().to_vec())).collect())
 }
 
 /// The most bytes of a text that is wanted for its being there alone.

@@ -7,8 +7,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::codecs::{self, Chain};
@@ -17,6 +15,7 @@ use super::extension::{Extension, dims, shortened, sides};
 use super::sharding::{SHARDING, Shards};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::format::json_object::one_line;
+use crate::format::python_json;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::Window;
@@ -154,8 +153,8 @@ pub(super) fn group_attributes(store: &dyn KeyStore, prefix: &str) -> Result<Opt
 /// Returns the attributes of an array or a group of version 2, as they stand there, or `None` if there are none.
 fn v2_attributes(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
     let text = read(store, prefix, V2_ATTRIBUTES)?;
-    let raw = text.as_deref().map(parse::<&RawValue>).transpose().context(V2_ATTRIBUTES)?;
-    Ok(raw.map(|raw| raw.get().to_owned()))
+    let value = |text| python_json::value(text_of(text)?).map(str::to_owned).map_err(damaged);
+    text.as_deref().map(value).transpose().context(V2_ATTRIBUTES)
 }
 
 /// Reads the metadata of an array.
@@ -195,25 +194,31 @@ fn read(store: &dyn KeyStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>
     store.get(&join(prefix, name), MOST_BYTES).with_context(|| name.to_owned())
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {
-    serde_json::from_slice(text).map_err(|error| malformed!("{}", one_line(&error)))
+/// Returns the error of a text that is not the JSON that was expected.
+fn damaged(error: serde_json::Error) -> Error {
+    malformed!("{}", one_line(&error))
+}
+
+/// Returns metadata as text, without a byte order mark.
+fn text_of(bytes: &[u8]) -> Result<&str> {
+    str::from_utf8(python_json::without_mark(bytes)).map_err(|_| malformed!("is not UTF-8"))
 }
 
 /// An object of JSON, whose values are parsed when they are asked for: a fill value keeps the digits that it is written
 /// with, and attributes their text.
-pub(super) struct Object<'a>(pub(super) BTreeMap<String, &'a RawValue>);
+pub(super) struct Object<'a>(pub(super) BTreeMap<String, &'a str>);
 
 impl<'a> Object<'a> {
     pub(super) fn parse(text: &'a [u8]) -> Result<Self> {
-        parse(text).map(Self)
+        python_json::object(text_of(text)?).map(Self).map_err(damaged)
     }
 
     fn text(&self, key: &str) -> Option<&'a str> {
-        self.0.get(key).map(|raw| raw.get())
+        self.0.get(key).copied()
     }
 
     fn value(&self, key: &str) -> Result<Option<Value>> {
-        self.text(key).map(|text| parse(text.as_bytes())).transpose()
+        self.text(key).map(|text| serde_json::from_str(&python_json::quoted(text)).map_err(damaged)).transpose()
     }
 }
 
@@ -299,8 +304,7 @@ fn v2_names(attributes: String, rank: usize) -> Result<(Option<String>, Option<S
     let names = others.text(V2_DIMENSIONS).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
     let Some(names) = names.filter(|names| names.len() == rank) else { return Ok((None, Some(attributes))) };
     others.0.remove(V2_DIMENSIONS);
-    let others = serde_json::to_string(&others.0).map_err(|error| malformed!("{V2_ATTRIBUTES}: {error}"))?;
-    Ok((Some(json!(names).to_string()), Some(others)))
+    Ok((Some(json!(names).to_string()), Some(python_json::object_text(&others.0))))
 }
 
 /// Returns whether a group has a list of all metadata in it.
@@ -312,19 +316,6 @@ pub(super) fn is_consolidated(store: &dyn KeyStore) -> Result<bool> {
         Some(text) => Ok(Object::parse(&text).context(V3)?.text(CONSOLIDATED).is_some_and(|list| list != "null")),
         None => Ok(store.open(V2_CONSOLIDATED).context(V2_CONSOLIDATED)?.is_some()),
     }
-}
-
-/// Returns a text of JSON without the spaces and the ends of lines between its values.
-pub(super) fn compact(text: &str) -> String {
-    let (mut out, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
-    for c in text.chars() {
-        in_string ^= c == '"' && !escaped;
-        escaped = in_string && c == '\\' && !escaped;
-        if in_string || !c.is_ascii_whitespace() {
-            out.push(c);
-        }
-    }
-    out
 }
 
 fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
@@ -372,10 +363,7 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
         chunk: Vec::new(),
         is_exact: codecs == own,
         codecs,
-        fill: match fill {
-            Some(fill) => dtypes::fill_value(fill, &meta.dtype).context("fill_value")?,
-            None => vec![0; itemsize],
-        },
+        fill: dtypes::fill_value_of_v2(fill, &meta.dtype).context("fill_value")?,
         dimension_names,
         attributes,
         groups: Arc::default(),

@@ -11,6 +11,7 @@ use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use crate::format::chunk_codec::ChunkCodec;
 use crate::format::interface::{FileOptions, Layout, NamedCopy, WriteChunks, Writer};
+use crate::format::python_json;
 use crate::format::sides::{AskedSides, TensorSides, WHOLE_AXIS};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -379,7 +380,7 @@ impl StoreWriter {
                         Object::parse(text.as_bytes()).with_context(|| format!("attributes of group {path:?}"))?.0,
                     );
                 }
-                serde_json::to_string(&merged).expect("texts by names are written")
+                python_json::object_text(&merged)
             }
         };
         let mut list = String::new();
@@ -440,7 +441,8 @@ impl WriteChunks for StoreWriter {
         let mut metadata = BTreeMap::new();
         for NamedCopy { name, array } in &self.copies {
             files.push((join(name, V3), array.metadata.clone()));
-            metadata.insert(name.clone(), String::from_utf8_lossy(&array.metadata).into_owned());
+            let text = python_json::without_mark(&array.metadata);
+            metadata.insert(name.clone(), String::from_utf8_lossy(text).into_owned());
         }
         for array in &self.arrays {
             let text = array.array.text();

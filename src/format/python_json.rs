@@ -1,0 +1,198 @@
+//! JSON as Python writes it. Its module `json` writes floats that are not finite as the bare words `NaN`, `Infinity` and
+//! `-Infinity`, which JSON does not have, and some editors put a byte order mark before the text.
+//!
+//! The texts of values are slices of the text that was read, so that a copy has the same words. For the parser, which knows
+//! JSON alone, each word is replaced by a number of the same length: every position stays where it is.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+/// Each word, and a number of the same length.
+const WORDS: [(&str, &str); 3] = [("NaN", "0.0"), ("Infinity", "0.000000"), ("-Infinity", "-0.000000")];
+
+/// The byte order mark of UTF-8.
+const MARK: &str = "\u{feff}";
+
+/// Returns a text without the byte order mark that it may begin with.
+#[cfg(feature = "zarr")]
+pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK.as_bytes()).unwrap_or(text)
+}
+
+/// Returns the text with what `replaced` makes of each word that stands for a number.
+fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -> Cow<'static, str>) -> Cow<'a, str> {
+    // most texts have none: a search is faster than the walk
+    if !text.contains(WORDS[0].0) && !text.contains(WORDS[1].0) {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let is_of_word = |at: Option<usize>| {
+        let byte = at.and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+        byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte) || !byte.is_ascii()
+    };
+    let (mut out, mut copied, mut at, mut in_string) = (String::with_capacity(text.len()), 0, 0, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            // what follows is no end of the string
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b'N' | b'I' | b'-' if !in_string => {
+                let found = WORDS.iter().find(|(word, _)| bytes[at..].starts_with(word.as_bytes()));
+                let whole = |(word, _): &&(&str, &str)| {
+                    !is_of_word(at.checked_sub(1)) && !is_of_word(Some(at + word.len()))
+                };
+                if let Some((word, number)) = found.filter(whole) {
+                    out.push_str(&text[copied..at]);
+                    out.push_str(&replaced(word, number));
+                    at += word.len();
+                    copied = at;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// Returns the text as JSON, with the words as strings: for values of which nothing is copied, and for output.
+#[cfg(feature = "zarr")]
+pub(super) fn quoted(text: &str) -> Cow<'_, str> {
+    with_words(text, |word, _| format!("\"{word}\"").into())
+}
+
+/// Returns the text as JSON in which a word is a value that differs from every number and from every string: for comparisons.
+pub fn comparable(text: &str) -> Cow<'_, str> {
+    with_words(text, |word, _| format!("{{\"number\": \"{word}\"}}").into())
+}
+
+/// Returns the text with numbers in the place of the words, which has the same positions.
+fn masked(text: &str) -> Cow<'_, str> {
+    with_words(text, |_, number| number.into())
+}
+
+/// Returns the slice of a text at the position that a value has in the [`masked`] text.
+fn slice<'a>(text: &'a str, masked: &str, raw: &RawValue) -> &'a str {
+    let at = raw.get().as_ptr().addr() - masked.as_ptr().addr();
+    &text[at..at + raw.get().len()]
+}
+
+/// Returns the texts of the values of an object, by their keys. Of two values with one key the later one counts.
+///
+/// # Errors
+/// The text is not that of an object.
+pub fn object(text: &str) -> serde_json::Result<BTreeMap<String, &str>> {
+    let masked = masked(text);
+    let values = serde_json::from_str::<BTreeMap<String, &RawValue>>(&masked)?;
+    Ok(values.into_iter().map(|(key, raw)| (key, slice(text, &masked, raw))).collect())
+}
+
+/// Returns the texts of the values of a list.
+///
+/// # Errors
+/// The text is not that of a list.
+#[cfg(feature = "zarr")]
+pub(super) fn list(text: &str) -> serde_json::Result<Vec<&str>> {
+    let masked = masked(text);
+    let values = serde_json::from_str::<Vec<&RawValue>>(&masked)?;
+    Ok(values.into_iter().map(|raw| slice(text, &masked, raw)).collect())
+}
+
+/// Returns the text of a single value, without the blanks around it.
+///
+/// # Errors
+/// The text is not that of a single value.
+#[cfg(feature = "zarr")]
+pub(super) fn value(text: &str) -> serde_json::Result<&str> {
+    let masked = masked(text);
+    let raw = serde_json::from_str::<&RawValue>(&masked)?;
+    Ok(slice(text, &masked, raw))
+}
+
+/// Returns the text of an object with the texts of these values.
+#[cfg(feature = "zarr")]
+pub(super) fn object_text<'a>(values: impl IntoIterator<Item = (&'a String, &'a &'a str)>) -> String {
+    let entry = |(key, value): (&String, &&str)| format!("{}:{value}", serde_json::Value::from(key.as_str()));
+    format!("{{{}}}", values.into_iter().map(entry).collect::<Vec<_>>().join(","))
+}
+
+/// Returns a text without the blanks and the ends of lines between its values.
+#[cfg(feature = "zarr")]
+pub(super) fn compact(text: &str) -> String {
+    let (mut out, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
+    for c in text.chars() {
+        in_string ^= c == '"' && !escaped;
+        escaped = in_string && c == '\\' && !escaped;
+        if in_string || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(all(test, feature = "zarr"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_values_of_json() {
+        // a text, and the same as JSON; `None` where the text is not even JSON as Python writes it
+        let rows = [
+            ("NaN", Some(r#""NaN""#)),
+            (" [NaN,-Infinity , Infinity]", Some(r#" ["NaN","-Infinity" , "Infinity"]"#)),
+            (r#"{"NaN": "NaN", "a\"Infinity": -1}"#, Some(r#"{"NaN": "NaN", "a\"Infinity": -1}"#)),
+            (r#"{"a": "\\", "b": NaN}"#, Some(r#"{"a": "\\", "b": "NaN"}"#)),
+            (r#"["\\\"", NaN]"#, Some(r#"["\\\"", "NaN"]"#)),
+            ("1NaN", None),
+            ("[NaN1]", None),
+            ("NaNNaN", None),
+            ("--Infinity", None),
+            ("+Infinity", None),
+            ("1.NaN", None),
+            ("{NaN: 1}", None),
+            ("nan", None),
+            ("-NaN", None),
+            ("éNaN", None),
+            ("[\"NaN", None),
+            ("\"\\", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            let parsed = value(text).ok();
+            assert_eq!(parsed, expected.map(|_| text.trim()), "{text}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&quoted(text)).is_ok(), expected.is_some(), "{text}");
+            if let Some(expected) = expected {
+                assert_eq!(quoted(text), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_of_values_are_kept() {
+        let text = r#"{"a": NaN, "b": [1e3, -Infinity], "é": {"x": "NaN"}, "a": 1.50}"#;
+        let found = object(text).expect("an object");
+        let values = [("a", "1.50"), ("b", "[1e3, -Infinity]"), ("é", r#"{"x": "NaN"}"#)];
+        assert_eq!(found.iter().map(|(key, value)| (key.as_str(), *value)).collect::<Vec<_>>(), values);
+        assert_eq!(list(found["b"]).expect("a list"), ["1e3", "-Infinity"]);
+        assert_eq!(object_text(&found), r#"{"a":1.50,"b":[1e3, -Infinity],"é":{"x": "NaN"}}"#);
+        assert_eq!(compact("{ \"a b\" :\n [ NaN , 1 ] }"), r#"{"a b":[NaN,1]}"#);
+        // positions in messages are those of the text
+        let error = object("{\"a\": -Infinity,\n \"b\": Infinity Infinity}").expect_err("no object");
+        assert_eq!((error.line(), error.column()), (2, 16));
+    }
+
+    #[test]
+    fn words_differ_from_strings_and_numbers() {
+        let texts = ["NaN", "Infinity", "-Infinity", r#""NaN""#, "0.0", "null"];
+        for (n, one) in texts.iter().enumerate() {
+            for (m, other) in texts.iter().enumerate() {
+                let [one, other] = [one, other].map(|text| serde_json::from_str::<serde_json::Value>(&comparable(text)));
+                assert_eq!(one.expect("JSON") == other.expect("JSON"), n == m);
+            }
+        }
+    }
+}
