@@ -110,6 +110,7 @@ impl Slice {
                 Err(why) => return Err(why),
             };
             let dims = dims_of(&data);
+            slices.check_single(&dims).map_err(|error| anyhow!("--at: {}: {}", data.label(), error.message()))?;
             let own = slices.of_dims(&dims);
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
             report.source(&data);

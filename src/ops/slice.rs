@@ -43,6 +43,12 @@ pub struct SliceArgs {
     clamping: Clamping,
 }
 
+/// Returns the first two axes of which both have that name, if there are two.
+pub(crate) fn twice(name: &str, dims: &[Option<String>]) -> Option<[usize; 2]> {
+    let mut found = dims.iter().enumerate().filter(|(_, dim)| dim.as_deref() == Some(name)).map(|(axis, _)| axis);
+    Some([found.next()?, found.next()?])
+}
+
 impl SliceArgs {
     /// Makes slices of the first axes from the list of their starts and that of their stops, with steps of 1.
     ///
@@ -95,11 +101,12 @@ impl SliceArgs {
         !self.names.is_empty()
     }
 
-    /// Checks that each name is that of one of these dimensions.
+    /// Checks that each name is that of one of these dimensions, and of one alone.
     ///
     /// # Errors
-    /// The first name that none has.
+    /// The first name that none has, or that several have.
     pub fn check_dims(&self, dims: &[Option<String>]) -> Result<(), Error> {
+        self.check_single(dims)?;
         let dims: Vec<&str> = dims.iter().flatten().map(String::as_str).collect();
         let Some(name) = self.names.iter().find(|name| !dims.contains(&name.as_str())) else { return Ok(()) };
         let message = if dims.is_empty() {
@@ -108,6 +115,18 @@ impl SliceArgs {
             format!("no dimension is called {name}: there are {}", dims.join(", "))
         };
         Err(Error::new(Subject::At, message))
+    }
+
+    /// Checks that no name is that of two of these dimensions.
+    ///
+    /// # Errors
+    /// The first name that several have.
+    pub fn check_single(&self, dims: &[Option<String>]) -> Result<(), Error> {
+        let twice = self.names.iter().find_map(|name| Some((name, twice(name, dims)?)));
+        twice.map_or(Ok(()), |(name, [one, other])| {
+            let message = format!("axes {one} and {other} are both called {name}: slice by position, as in 2:4, ::2");
+            Err(Error::new(Subject::At, message))
+        })
     }
 
     /// Returns the slices of the axes of a tensor whose dimensions have these names, as far as it has them; slices that are

@@ -4,6 +4,7 @@ use crate::error::{Error, Result, Subject};
 use crate::format::glob::Glob;
 use crate::format::name_order::{alike, list};
 use crate::format::sides::{AskedSides, Sides, SidesRule, shown};
+use crate::ops::slice::twice;
 
 /// A tensor as rules know it.
 #[derive(Debug)]
@@ -60,6 +61,13 @@ impl SidesRule {
                 }
                 false => format!("no dimension is called {name}: there are {}", dimensions()),
             });
+        }
+        if let Sides::ByName(sides) = &self.sides {
+            let of = |(name, _): &(String, usize)| of_rule().find_map(|of| Some((name.clone(), of.name, twice(name, &of.dims)?)));
+            if let Some((name, tensor, [one, other])) = sides.iter().find_map(of) {
+                let which = if tensors.len() > 1 { format!(" of {tensor:?}") } else { String::new() };
+                return Err(format!("axes {one} and {other}{which} are both called {name}: give a side for each axis"));
+            }
         }
         Ok(self.clone())
     }
