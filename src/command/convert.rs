@@ -223,11 +223,13 @@ impl Convert {
             let input = reader.open_taken(operand, filter)?;
             // a whole container goes over with its names
             let whole = operand.name.is_none() && input.member().is_none() && (container || !self.members.is_empty());
-            let names = input.names().filter(|_| whole);
+            let names = if whole { input.names() } else { None };
+            if whole {
+                whole_inputs.push(Arc::clone(&input));
+            }
             let whole = names.is_some();
             if whole {
                 first_whole.get_or_insert_with(|| operand.label.clone());
-                whole_inputs.push(Arc::clone(&input));
             }
             let members = match &names {
                 None if input.member().is_some() => input.select()?,

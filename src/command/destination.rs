@@ -189,7 +189,7 @@ impl<'a> Destination<'a> {
             work.check(format).map_err(|error| error.within(label))?;
         }
         let stays = |name: &str| brought.copies.iter().any(|copy| copy.name == name) || left_out(name);
-        write::check_replaced(&target, &works, &run.io.containers.all(), &stays)
+        write::check_replaced(&target, &works, &run.io.containers.all(), &brought.copies, &stays)
             .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
         let mut file = options.file_options(brought, format)?;
         file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);

@@ -252,7 +252,7 @@ impl Info {
         let mut unread = Vec::new();
         // with FILE:NAME only the tensor is described
         let attachments = input.reader().attachments().filter(|_| input.member().is_none());
-        let content: Arc<[String]> = match attachments.map(|attachments| attachments.names()) {
+        let content: Arc<[String]> = match attachments.map(|attachments| attachments.listed()) {
             None => Arc::default(),
             Some(Ok(names)) => names.into(),
             Some(Err(error)) => {

@@ -50,7 +50,7 @@ pub(super) fn keeping_others(
 /// Standard error cannot be written.
 pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()> {
     // The tensors are written already, so a failure to list attachments does not fail the command.
-    let names = input.reader().attachments().and_then(|attachments| attachments.names().ok());
+    let names = input.reader().attachments().and_then(|attachments| attachments.listed().ok());
     let Some(names) = names.filter(|names| !names.is_empty() && !run.quiet) else { return Ok(()) };
     let verb = if names.len() == 1 { "is not a tensor, and is" } else { "are not tensors, and are" };
     let names: Vec<_> = names.iter().map(String::as_str).collect();

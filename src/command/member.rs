@@ -44,8 +44,10 @@ impl Member {
 
     /// Returns a tensor that messages call by its file, and by its own name if the file holds several.
     pub(super) fn of(input: Arc<Input>, n: usize) -> Self {
-        let is_one_of_many = input.name(1).is_some();
-        Self { n, label: input.label_of(input.name(n).filter(|_| is_one_of_many)), input }
+        // an array that holds others is listed only where these are wanted
+        let is_one_of_many = input.reader().itself() != Some(n) && input.name(1).is_some();
+        let name = if is_one_of_many { input.name(n) } else { None };
+        Self { n, label: input.label_of(name), input }
     }
 
     /// Returns the one tensor that a path means in its file.

@@ -83,7 +83,7 @@ impl ShardIndex<'_> {
             let place = shards::path_of(path, &shard);
             let shard_label = format!("output {}", place.display());
             let target = new_target(run, &place, shard_label.clone(), format, options.no_clobber)?;
-            write::check_replaced(&target, &shard.works, &run.io.containers.all(), &is_kept)?;
+            write::check_replaced(&target, &shard.works, &run.io.containers.all(), &[], &is_kept)?;
             plans.push((Plan::prepare(shard.works, format, &shard_label, &file)?, target));
         }
         if options.is_dry_run() {
@@ -126,7 +126,7 @@ impl NumberedFiles<'_> {
             let target = new_target(run, path.as_ref(), label.clone(), format, options.no_clobber)?;
             let works = write::named(vec![work], format).with_context(|| &*label)?;
             works[0].check(format).map_err(|error| error.within(&label))?;
-            write::check_replaced(&target, &works, &run.io.containers.all(), &|_| false)?;
+            write::check_replaced(&target, &works, &run.io.containers.all(), &[], &|_| false)?;
             plans.push((Plan::prepare(works, format, &label, &file).map_err(of_argument)?, target));
         }
         if options.is_dry_run() {

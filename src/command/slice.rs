@@ -63,7 +63,8 @@ impl Slice {
         let reader = operation.reader;
         let slices = reader.slices(&self.slices)?;
         let found = reader.open_taken(operation.data, self.taken.filter())?;
-        if slices.is_by_names() && found.member().is_none() && found.name(1).is_some() {
+        let is_dataset = || found.reader().itself().is_none() && found.name(1).is_some();
+        if slices.is_by_names() && found.member().is_none() && is_dataset() {
             return self.dataset(&reader, &found, &slices, operation.destination);
         }
         let is_one = "--only and --exclude choose among the tensors of a whole container, which is sliced by the names of \

@@ -202,8 +202,7 @@ struct BesideTensors {
 
 impl BesideTensors {
     fn of(source: &Source) -> Self {
-        let attachments = source.container().and_then(|container| container.attachments.clone());
-        Self { metadata: FileMetadata::of(source), attachments }
+        Self { metadata: FileMetadata::of(source), attachments: source.attachments().cloned() }
     }
 
     /// Returns whether both are of one file.

@@ -32,6 +32,8 @@ pub struct Content {
     pub skip_rows: usize,
     /// The text that CSV and TSV have in the place of cells without a value.
     pub missing: Option<String>,
+    /// The name of the one member of a folder that is wanted. Where there is no such member, all are listed.
+    pub member: Option<String>,
 }
 
 /// What the bytes of an operand come from.
@@ -54,7 +56,8 @@ pub enum ContentSource {
 impl Content {
     /// Takes the first bytes and what gives all bytes, to be read as [`OpenOptions`](super::open::OpenOptions) are by default.
     pub(super) fn new(begin: Vec<u8>, opened: ContentSource, threads: Threads) -> Self {
-        Self { begin, opened, threads, requests: RequestOptions::default(), skip_rows: 0, missing: None }
+        let requests = RequestOptions::default();
+        Self { begin, opened, threads, requests, skip_rows: 0, missing: None, member: None }
     }
 
     /// Takes a folder.

@@ -71,6 +71,12 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
+    /// Returns the number of the member that the whole is, too: of an array of Zarr in which others lie. It is meant where none
+    /// is named.
+    fn itself(&self) -> Option<usize> {
+        None
+    }
+
     /// Returns what is known of the whole, beside its tensors.
     fn facts(&self) -> FileFacts<'_> {
         FileFacts::default()

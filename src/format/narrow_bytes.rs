@@ -2,6 +2,7 @@
 //! or several, which are unpacked along the last axis.
 
 use std::io::{self, Cursor, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::narrow_view::{NarrowItems, Sharing};
@@ -13,6 +14,7 @@ use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
 use crate::layout::window::Window;
 use crate::memory::{self, Buffer};
+use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, ReadAt};
@@ -231,6 +233,14 @@ impl Chunked for NarrowChunks {
 
     fn style(&self) -> &Arc<ChunkStyle> {
         &self.style
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        self.chunks.folder()
+    }
+
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        self.chunks.attachments()
     }
 
     fn costs_requests(&self) -> bool {

@@ -70,22 +70,22 @@ impl OpenOptions {
             Place::Object(object) => self.open_address(object, after),
             Place::Json(text) => self.open_json(text.clone().into_bytes()),
             Place::Stdin => Err(malformed!("is opened as a stream").within(&*self.label)),
-            Place::Store(folder, format) => Ok(Input { member: after, ..self.folder(folder, Some(*format))? }),
-            Place::Folder(folder) if after.is_none() => self.folder(&folder.path, None),
+            Place::Store(folder, format) => self.folder(folder, Some(*format), after),
+            Place::Folder(folder) if after.is_none() => self.folder(&folder.path, None, None),
             Place::File(path) | Place::Pipe(path) => self.file(path, after),
             Place::Absent(_) | Place::Folder(_) => self.file(located.typed(), None),
         }
     }
 
-    /// Opens a folder, which is in a format `own` if that is known.
-    fn folder(&self, folder: &Path, own: Option<Format>) -> Result<Input> {
+    /// Opens a folder, which is in a format `own` if that is known, and of which a member may be named.
+    fn folder(&self, folder: &Path, own: Option<Format>, member: Option<String>) -> Result<Input> {
         let format = self.format.filter(|format| format.is_folder()).or(own);
         let format = format.filter(|format| self.format.is_none_or(|wanted| wanted == *format));
         let format = format.ok_or_else(|| no_store(folder));
-        let content = Content::of_folder(folder, self.threads);
+        let content = Content { member: member.clone(), ..Content::of_folder(folder, self.threads) };
         let reader = format.and_then(|format| Ok((format, format.open(content)?)));
         let (format, reader) = reader.with_context(|| self.label.clone())?;
-        Ok(self.input(format, reader))
+        Ok(self.input(format, reader).with_member(member))
     }
 
     /// Opens a stream, which is read from front to back once. A container is first copied to a nameless file in the
@@ -362,6 +362,9 @@ impl Input {
     /// Those of [`chosen`](Self::chosen).
     pub fn pick(&self, name: Option<&str>) -> Result<usize> {
         let refuse = |message: String| Err(Error::of(ErrorKind::Member, message).within(&*self.label));
+        if let (None, Some(n)) = (name, self.reader.itself()) {
+            return Ok(n);
+        }
         let Some(names) = self.names() else {
             return match name {
                 None => Ok(0),
@@ -449,12 +452,14 @@ impl Input {
     /// Those of [`source`](Self::source).
     pub fn source_as(&self, n: usize, label: String) -> Result<Source> {
         let source = self.reader.source(n, label.clone()).context(label)?;
-        Ok(if self.is_group() { source.of_group() } else { source })
+        Ok(if self.is_group(n) { source.of_group() } else { source })
     }
 
-    /// Returns whether what was named is a group as a whole, so that what is made of its tensors is one, too.
-    fn is_group(&self) -> bool {
-        self.format.can().chunks && self.names().is_some() && self.member.is_none()
+    /// Returns whether member `n` comes with a group that was named as a whole, so that what is made of it is one, too.
+    fn is_group(&self, n: usize) -> bool {
+        // an array that holds others is listed only where these are wanted
+        let is_whole = self.member.is_none() && self.reader.itself() != Some(n);
+        self.format.can().chunks && is_whole && self.reader.names().is_some()
     }
 
     /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because
@@ -464,7 +469,7 @@ impl Input {
     /// Its values cannot be listed.
     pub fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
         let mut found = self.reader.unread(n).with_context(|| self.label_of(self.name(n)))?;
-        found.iter_mut().for_each(|array| array.is_of_group = self.is_group());
+        found.iter_mut().for_each(|array| array.is_of_group = self.is_group(n));
         Ok(found)
     }
 

@@ -40,9 +40,8 @@ fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -
             b'"' => in_string = !in_string,
             b'N' | b'I' | b'-' if !in_string => {
                 let found = WORDS.iter().find(|(word, _)| bytes[at..].starts_with(word.as_bytes()));
-                let whole = |(word, _): &&(&str, &str)| {
-                    !is_of_word(at.checked_sub(1)) && !is_of_word(Some(at + word.len()))
-                };
+                let whole =
+                    |(word, _): &&(&str, &str)| !is_of_word(at.checked_sub(1)) && !is_of_word(Some(at + word.len()));
                 if let Some((word, number)) = found.filter(whole) {
                     out.push_str(&text[copied..at]);
                     out.push_str(&replaced(word, number));
@@ -190,7 +189,8 @@ mod tests {
         let texts = ["NaN", "Infinity", "-Infinity", r#""NaN""#, "0.0", "null"];
         for (n, one) in texts.iter().enumerate() {
             for (m, other) in texts.iter().enumerate() {
-                let [one, other] = [one, other].map(|text| serde_json::from_str::<serde_json::Value>(&comparable(text)));
+                let [one, other] =
+                    [one, other].map(|text| serde_json::from_str::<serde_json::Value>(&comparable(text)));
                 assert_eq!(one.expect("JSON") == other.expect("JSON"), n == m);
             }
         }

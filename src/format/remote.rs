@@ -151,16 +151,16 @@ mod reaching {
         format: Format,
         after: Option<String>,
     ) -> Result<Input> {
-        let open = |address: Address| {
+        let open = |address: Address, member: Option<String>| {
             let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::of_one_version(client, address));
-            format.open(Content::of_store(store, options.threads))
+            format.open(Content { member, ..Content::of_store(store, options.threads) })
         };
         let name = after.as_deref().filter(|name| !name.contains(['*', '?', '[']));
-        match (open(address.clone()), name) {
+        match (open(address.clone(), after.clone()), name) {
             (Ok(reader), _) => Ok(options.input(format, reader).with_member(after)),
             // where nobody lists what a group holds, an array can still be asked for by its name
             (Err(error), Some(name)) if error.kind() == ErrorKind::Unsupported => {
-                Ok(options.input(format, open(address.join(name)).with_context(|| options.label.clone())?))
+                Ok(options.input(format, open(address.join(name), None).with_context(|| options.label.clone())?))
             }
             (Err(error), None) if error.kind() == ErrorKind::Unsupported => {
                 let message = "the group has no consolidated metadata, and the server lists no names: name an array behind a colon";

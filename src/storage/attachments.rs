@@ -20,6 +20,15 @@ pub trait Attachments: Debug + Send + Sync {
     /// The search fails.
     fn names(&self) -> Result<&[String]>;
 
+    /// Returns the names of attachments that describe the container, in which some may be missing that are found only by a look
+    /// at all that belongs to its tensors.
+    ///
+    /// # Errors
+    /// The search fails.
+    fn listed(&self) -> Result<&[String]> {
+        self.names()
+    }
+
     /// Opens the bytes of the attachment whose name is the `n`-th of [`names`](Self::names).
     ///
     /// # Errors

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::attachments::Attachments;
 use super::key_store::WritableStore;
 use super::read_at::{Identity, ReadAt};
 use crate::error::Result;
@@ -80,6 +82,16 @@ pub trait Chunked: Debug + Send + Sync {
     /// # Errors
     /// The system's.
     fn store_identity(&self) -> Result<Identity>;
+
+    /// Returns the folder of the tensor's values, without links on the way; `None` if it is no folder of this machine.
+    fn folder(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns the content of its store that is not a tensor, if the tensor is the only one of the store.
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        None
+    }
 
     /// Begins a change of the tensor's values, whose keys are counted from its own prefix.
     ///

@@ -13,6 +13,7 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::vec;
 
@@ -63,15 +64,16 @@ pub trait KeyStore: Debug + Send + Sync {
         Ok(Some(bytes))
     }
 
-    /// Returns the names, in any order, that follow a prefix and are prefixes themselves: the folders in a folder. Names
-    /// that are not Unicode are left out.
+    /// Returns the names, in any order, that follow a prefix and are prefixes themselves: the folders in a folder. Left out are
+    /// names that are not Unicode, and links to a folder that they lie in.
     ///
     /// # Errors
     /// A prefix that cannot be listed.
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>>;
 
     /// Returns the names, in any order, that follow a prefix and are not prefixes themselves: all in a folder that is no
-    /// folder. Names that are not Unicode are left out.
+    /// folder. Names that are not Unicode are among them, of folders too, with other letters in the place of what is not: they
+    /// show that something is there, and cannot be opened.
     ///
     /// # Errors
     /// A prefix that cannot be listed.
@@ -80,6 +82,11 @@ pub trait KeyStore: Debug + Send + Sync {
     /// Returns whether each read is a request to a server, so that nothing is asked for in vain or twice.
     fn costs_requests(&self) -> bool {
         false
+    }
+
+    /// Returns the folder that the store is, without links on the way; `None` if it is no folder of this machine.
+    fn folder(&self) -> Option<PathBuf> {
+        None
     }
 
     /// Returns what tells this store from all others.

@@ -31,11 +31,31 @@ impl LocalStore {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.path(prefix))? {
             let entry = entry?;
-            if entry.path().is_dir() == folders {
-                names.extend(entry.file_name().into_string());
+            // the system tells the type with the name, so that only links cost a call each
+            let found = entry.file_type()?;
+            let is_link = found.is_symlink();
+            let is_folder = if is_link { entry.path().is_dir() } else { found.is_dir() };
+            match entry.file_name().into_string() {
+                Ok(name) if is_folder == folders => {
+                    if !(is_link && is_folder && self.leads_back(prefix, &entry.path())) {
+                        names.push(name);
+                    }
+                }
+                Ok(_) => {}
+                Err(name) if !folders => names.push(name.to_string_lossy().into_owned()),
+                Err(_) => {}
             }
         }
         Ok(names)
+    }
+
+    /// Returns whether a link in the folder of a prefix leads to a folder that it lies in, on the way that the prefix takes
+    /// through other links.
+    fn leads_back(&self, prefix: &str, link: &Path) -> bool {
+        let Ok(end) = fs::canonicalize(link) else { return false };
+        let ends = prefix.match_indices('/').map(|(end, _)| end).chain([prefix.len()]);
+        let around = ends.map(|end| self.path(&prefix[..end])).chain([self.folder.clone()]);
+        around.into_iter().any(|folder| fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(&end)))
     }
 }
 
@@ -80,6 +100,10 @@ impl KeyStore for LocalStore {
 
     fn names(&self, prefix: &str) -> Result<Vec<String>> {
         self.list(prefix, false)
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        fs::canonicalize(&self.folder).ok()
     }
 
     fn identity(&self) -> Result<Identity> {

@@ -22,6 +22,7 @@ mod readings;
 pub use self::container::{Container, Metadata, merged};
 pub use self::copies::Keep;
 pub use self::readings::ByteReading;
+use super::attachments::Attachments;
 use super::chunked::{Chunked, MOST_ROW};
 use super::read_at::{PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::{DType, Kind};
@@ -171,6 +172,14 @@ impl Source {
     /// Returns the container that holds this tensor, if one does.
     pub fn container(&self) -> Option<&Container> {
         self.container.as_ref().map(|(container, _)| &**container)
+    }
+
+    /// Returns the content of the file or store of this tensor that is not a tensor, if its format can have any.
+    pub fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        match &self.container {
+            Some((container, _)) => container.attachments.as_ref(),
+            None => self.as_chunks()?.attachments(),
+        }
     }
 
     /// Returns the name of this tensor in its container.

@@ -59,6 +59,14 @@ pub fn hidden_name(target: &Path, rest: &str) -> io::Result<PathBuf> {
     Ok(folder_of(target).join(format!(".{}.{rest}", &name[..end.unwrap_or(0)])))
 }
 
+/// Returns whether a file or a folder has a name that this program gives to what it has not finished.
+pub fn is_unfinished(name: &str) -> bool {
+    let is_stage =
+        |name: &str| name.strip_suffix(".tmp").is_some_and(|name| name.ends_with(|c: char| c.is_ascii_digit()));
+    let ends = name.ends_with(".tensorop") || name.ends_with(".tensorop.gone") || is_stage(name);
+    name.starts_with(".tensorop-") || name.starts_with('.') && ends
+}
+
 impl Stage {
     /// Begins a stage for a target, and removes the stages that killed processes left of the same.
     ///

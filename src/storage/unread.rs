@@ -1,6 +1,7 @@
 //! Arrays of stores that are copied as they are stored, because their items cannot be read.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::key_store::{KeyStore, join, keys_below};
@@ -63,6 +64,11 @@ impl UnreadArray {
             is_consolidated: false,
             is_of_group: false,
         })
+    }
+
+    /// Returns the folder of its values, without links on the way; `None` if it is no folder of this machine.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.store.folder().map(|folder| folder.join(&self.prefix))
     }
 
     /// Returns the number of values, without the metadata.

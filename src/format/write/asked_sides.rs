@@ -63,7 +63,9 @@ impl SidesRule {
             });
         }
         if let Sides::ByName(sides) = &self.sides {
-            let of = |(name, _): &(String, usize)| of_rule().find_map(|of| Some((name.clone(), of.name, twice(name, &of.dims)?)));
+            let of = |(name, _): &(String, usize)| {
+                of_rule().find_map(|of| Some((name.clone(), of.name, twice(name, &of.dims)?)))
+            };
             if let Some((name, tensor, [one, other])) = sides.iter().find_map(of) {
                 let which = if tensors.len() > 1 { format!(" of {tensor:?}") } else { String::new() };
                 return Err(format!("axes {one} and {other}{which} are both called {name}: give a side for each axis"));

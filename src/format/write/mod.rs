@@ -9,6 +9,7 @@ mod chunks;
 mod explained;
 mod output;
 mod plan;
+mod replaced_store;
 mod shares;
 #[cfg(test)]
 mod tests;

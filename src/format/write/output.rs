@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
+use super::replaced_store::check_replaced_store;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::FileSink;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
+use crate::format::interface::NamedCopy;
 use crate::format::name_order::list;
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
@@ -233,18 +235,23 @@ pub fn check_replaced_index(target: &Target, works: &[OutputTensor], left_out: &
 /// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever
 /// asks for that has most likely taken the file for the one tensor. `containers` are those of operands that the outputs may have
 /// no trace of, such as lists of indices. A tensor is not lacking if it is written under any
-/// name, if another takes its name, or if `left_out` says that the user left it out by name. An attachment is always lacking,
-/// since no writer writes any.
+/// name, if another takes its name, if it is one of the `copies` beside the tensors, or if `left_out` says that the user left it
+/// out by name. An attachment is always lacking, since no writer writes any.
 ///
 /// # Errors
-/// The output would lack tensors or attachments, or take the place of a container that no writer makes, or replace the index of other files; it would take the place of an operand at once.
+/// The output would lack tensors or attachments, or take the place of a container that no writer makes, or replace the index of
+/// other files; it would take the place of an operand at once; a store cannot be listed.
 pub fn check_replaced(
     target: &Target,
     works: &[OutputTensor],
     containers: &[Arc<Container>],
+    copies: &[NamedCopy],
     left_out: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
+    if let Target::Folder(_) = target {
+        return check_replaced_store(target, works, containers, copies, left_out);
+    }
     let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
     let inputs = || works.iter().flat_map(|work| work.fill.operands());
     let is_index = |container: &Container| container.index == Some(existing);
@@ -268,6 +275,15 @@ pub fn check_replaced(
     let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
     let tensors = (lost > 0).then(|| counted(lost, "more tensor", "more tensors"));
     let attachments = listed_attachments(container.attachments.as_ref()).with_context(|| target.label())?;
+    lost_content(target, tensors, attachments)
+}
+
+/// Refuses to lose tensors and attachments of what a target replaces, in words for each of them.
+///
+/// # Errors
+/// There are some.
+pub(super) fn lost_content(target: &Target, tensors: Option<String>, attachments: Option<String>) -> Result<()> {
+    let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
     match (tensors, attachments) {
         (None, None) => Ok(()),
         (Some(tensors), None) => {
@@ -294,7 +310,7 @@ pub fn check_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<(
 ///
 /// # Errors
 /// They cannot be listed.
-fn listed_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<Option<String>> {
+pub(super) fn listed_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<Option<String>> {
     let names = attachments.map_or(Ok(&[][..]), |attachments| attachments.names())?;
     let text = || list(&names.iter().map(String::as_str).collect::<Vec<_>>());
     Ok(match names.len() {

@@ -172,8 +172,8 @@ fn containers_are_not_replaced_by_fewer() {
         ..OutputTensor::copy(input.source(n).expect("a member"), Limits::default())
     };
     let target = |path: &Path| Target::resolve(path, "out".to_owned(), false).expect("a target");
-    let refused = check_replaced(&target(&path), &[member(0)], &[], &|_| false).unwrap_err().to_string();
+    let refused = check_replaced(&target(&path), &[member(0)], &[], &[], &|_| false).unwrap_err().to_string();
     assert_eq!(refused, "out: holds 1 more tensor, which would be lost");
-    assert!(check_replaced(&target(&path), &[member(0), member(1)], &[], &|_| false).is_ok());
-    assert!(check_replaced(&target(&folder.path().join("new.npz")), &[member(0)], &[], &|_| false).is_ok());
+    assert!(check_replaced(&target(&path), &[member(0), member(1)], &[], &[], &|_| false).is_ok());
+    assert!(check_replaced(&target(&folder.path().join("new.npz")), &[member(0)], &[], &[], &|_| false).is_ok());
 }

@@ -85,6 +85,26 @@ impl ArrayMetadata {
         Ok(Self { meta, style, chain, shards, keys, codecs, file: V3, has_fill: true })
     }
 
+    /// Returns whether a key, counted from the array's prefix on, is that of a unit, also of one beyond the end of the tensor.
+    pub(super) fn is_key(&self, key: &str) -> bool {
+        let mut parts = key.split(self.keys.separator);
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        match (self.keys.first, self.meta.shape.len()) {
+            (None, 0) => key == "0",
+            (first, rank) => {
+                first.is_none_or(|first| parts.next() == Some(first))
+                    && parts.clone().count() == rank
+                    && parts.all(is_number)
+            }
+        }
+    }
+
+    /// Returns whether units lie in the folder of the metadata itself, and not in folders in it.
+    pub(super) fn has_chunks_beside(&self) -> bool {
+        let parts = self.meta.shape.len() + usize::from(self.keys.first.is_some());
+        self.keys.separator == "." || parts <= 1
+    }
+
     /// Returns the key of the unit in which a box lies, from the array's prefix on.
     pub(super) fn key(&self, window: &Window) -> String {
         let place = window.ranges.iter().zip(&self.style.unit).map(|(range, unit)| range.start / unit);
@@ -108,17 +128,19 @@ impl Keys {
     pub(super) const V3: Self = Self { first: Some("c"), separator: "/" };
 }
 
-/// The kind and the version of what lies at a prefix: an array or a group.
-#[derive(Clone, Copy, Debug)]
+/// What lies at a prefix, as its metadata say it: an array or a group.
+#[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) is_group: bool,
     pub(super) is_v2: bool,
+    /// The attributes of a group, as they stand there, if it has any.
+    pub(super) attributes: Option<String>,
 }
 
 /// Returns what the metadata at a prefix says that it is, or `None` if there is none.
 ///
 /// # Errors
-/// Metadata that is damaged.
+/// Metadata that is damaged; the message names the file.
 pub(super) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
         let head = Object::parse(&text).context(V3)?;
@@ -128,26 +150,29 @@ pub(super) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
             Some("group") => true,
             _ => bail!("{V3}: node_type is neither array nor group"),
         };
-        return Ok(Some(Node { is_group, is_v2: false }));
+        let attributes = head.text("attributes").filter(|text| is_group && is_any(text)).map(str::to_owned);
+        return Ok(Some(Node { is_group, is_v2: false, attributes }));
     }
     for (name, is_group) in [(V2_ARRAY, false), (V2_GROUP, true)] {
         if store.open(&join(prefix, name)).context(name)?.is_some() {
-            return Ok(Some(Node { is_group, is_v2: true }));
+            let attributes = if is_group { group_attributes_of_v2(store, prefix)? } else { None };
+            return Ok(Some(Node { is_group, is_v2: true, attributes }));
         }
     }
     Ok(None)
 }
 
-/// Returns the attributes of a group, as they stand there, or `None` if there are none.
+/// Returns whether there are any attributes in their text.
+fn is_any(text: &str) -> bool {
+    text != "{}" && text != "null"
+}
+
+/// Returns the attributes of a group of version 2, as they stand there, or `None` if there are none.
 ///
 /// # Errors
 /// Metadata that is damaged; the message names the file.
-pub(super) fn group_attributes(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
-    let text = match read(store, prefix, V3)? {
-        Some(text) => Object::parse(&text).context(V3)?.text("attributes").map(str::to_owned),
-        None => v2_attributes(store, prefix)?,
-    };
-    Ok(text.filter(|text| text != "{}" && text != "null"))
+pub(super) fn group_attributes_of_v2(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
+    Ok(v2_attributes(store, prefix)?.filter(|text| is_any(text)))
 }
 
 /// Returns the attributes of an array or a group of version 2, as they stand there, or `None` if there are none.

@@ -1,12 +1,14 @@
 //! Zarr: a store that is one tensor in chunks (an *array*), or a *group* of arrays and groups. Versions 3 and 2 are
 //! read, and version 3 is written. Everything goes through a [`KeyStore`], so that the store need not be a folder.
 
+mod attachments;
 mod blosc;
 mod codecs;
 mod describe;
 mod dtypes;
 mod extension;
 mod known;
+mod members;
 mod metadata;
 mod read;
 mod sharding;
@@ -16,45 +18,52 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use self::attachments::StoreFiles;
 use self::known::KnownStore;
-use self::metadata::ArrayMetadata;
+use self::members::{Members, ROOT, is_path};
+use self::metadata::{ArrayMetadata, Node};
 use self::read::ZarrChunks;
 use super::content::{Content, ContentSource, Description, FileFacts};
 use super::interface::Reader;
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::format::name_order::by_numbers;
 use crate::parallel::locked;
+use crate::storage::attachments::Attachments;
 use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
+use crate::storage::read_at::Identity;
 use crate::storage::source::{Container, Source};
 use crate::storage::unread::UnreadArray;
 
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
 pub(super) use self::write::ZarrWriter;
 
-/// The most levels that groups may lie in groups.
-const MOST_DEPTH: usize = 32;
-
-/// The most folders that are looked at in a group.
-const MOST_FOLDERS: usize = 1 << 20;
-
 /// The names of files of which each makes a folder a store.
 pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 
-/// Opens a store. Of an array that reads the metadata, and of a group it finds the names of all arrays.
+/// Opens a store. If one of its arrays is named, no other one is looked at; else the names of all arrays of a group are found.
 ///
 /// # Errors
 /// The metadata is damaged; reading or listing fails.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let store: Arc<dyn KeyStore> = if store.costs_requests() { Arc::new(KnownStore::new(store)) } else { store };
-    let Some(node) = metadata::node(&*store, "")? else { bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}") };
-    let is_consolidated = node.is_group && metadata::is_consolidated(&*store)?;
-    let (groups, has_v2, lock) = (Arc::default(), node.is_v2, Mutex::default());
-    let mut reader = ZarrReader { store, members: None, groups, is_consolidated, has_v2, lock };
-    if node.is_group {
-        reader.walk()?;
+    let Some(root) = metadata::node(&*store, "")? else { bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}") };
+    let is_consolidated = root.is_group && metadata::is_consolidated(&*store)?;
+    let named = content.member.map(|name| Members::one(&*store, &root, &name)).transpose()?.flatten();
+    // a server is not asked what lies beside metadata and chunks
+    let lists_files = named.is_none() && !store.costs_requests();
+    let attachments = lists_files.then(|| Arc::new(StoreFiles::new(Arc::clone(&store))) as Arc<dyn Attachments>);
+    let identity = store.identity()?;
+    let listed = match named {
+        None if root.is_group => Some(Members::all(&*store, &root)?),
+        named => named,
+    };
+    let is_array = !root.is_group && listed.is_none();
+    let (members, lock) = (OnceLock::new(), Mutex::default());
+    let reader = ZarrReader { store, root, identity, members, is_array, is_consolidated, attachments, lock };
+    if let Some(listed) = listed {
+        reader.members.get_or_init(|| reader.listed(listed));
     }
     Ok(Box::new(reader))
 }
@@ -63,69 +72,72 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
 #[derive(Debug)]
 struct ZarrReader {
     store: Arc<dyn KeyStore>,
-    /// The names of the arrays of a group; `None` for a store that is one array.
-    members: Option<Arc<Container>>,
-    /// The attributes of the groups, by the paths of these.
-    groups: Arc<BTreeMap<String, String>>,
+    /// What the store is.
+    root: Node,
+    identity: Identity,
+    /// The arrays. A store that is an array itself is listed when its names are asked for.
+    members: OnceLock<Listed>,
+    /// Whether the store itself is an array, and none in it was named: then that is member 0.
+    is_array: bool,
     /// Whether the group that the store is has a list of all metadata in it.
     is_consolidated: bool,
-    /// Whether the store itself or any array in it is of version 2.
-    has_v2: bool,
+    /// The files that are neither metadata nor chunks, unless one array was named.
+    attachments: Option<Arc<dyn Attachments>>,
     /// The lock of the array that is being changed.
     lock: Mutex<Option<Lock>>,
 }
 
+/// The arrays of a store.
+#[derive(Debug)]
+struct Listed {
+    /// Their names; `None` for a store that is one array and holds no others.
+    container: Option<Arc<Container>>,
+    /// The attributes of the groups, by the paths of these.
+    groups: Arc<BTreeMap<String, String>>,
+    /// Why nothing can be read under a name, if the metadata of an array do not say it.
+    refused: BTreeMap<String, Error>,
+    /// Whether the store itself or any array in it is of version 2.
+    has_v2: bool,
+}
+
 impl ZarrReader {
-    /// Looks for all arrays in the group that the store is, and in the groups in it. They are in the natural order of their paths.
-    ///
-    /// # Errors
-    /// There are more folders than are looked at; listing or reading fails.
-    fn walk(&mut self) -> Result<()> {
-        let (mut names, mut groups) = (Vec::new(), BTreeMap::new());
-        let (mut pending, mut seen) = (vec![(String::new(), 0)], 0_usize);
-        while let Some((path, depth)) = pending.pop() {
-            let own = metadata::group_attributes(&*self.store, &path);
-            if let Some(own) = own.map_err(|error| if path.is_empty() { error } else { error.within(&*path) })? {
-                groups.insert(path.clone(), own);
-            }
-            // Hidden folders are not members.
-            for own in self.store.prefixes(&path)?.into_iter().filter(|own| !own.starts_with('.')) {
-                seen += 1;
-                ensure!(seen <= MOST_FOLDERS, "more than {MOST_FOLDERS} folders");
-                let name = join(&path, &own);
-                match metadata::node(&*self.store, &name) {
-                    Ok(None) => {}
-                    Ok(Some(node)) if node.is_group => {
-                        ensure!(depth < MOST_DEPTH, "groups in groups deeper than {MOST_DEPTH}");
-                        pending.push((name, depth + 1));
-                    }
-                    // A damaged array is listed, and refused when it is read, so that the others can be read.
-                    found => {
-                        self.has_v2 |= found.is_ok_and(|node| node.is_some_and(|node| node.is_v2));
-                        names.push(name);
-                    }
-                }
-            }
-        }
-        names.sort_by(|a, b| by_numbers(a, b));
-        self.members = Some(Arc::new(Container::new(self.store.identity()?, names)));
-        self.groups = groups.into();
-        Ok(())
+    /// Takes the arrays that were found.
+    fn listed(&self, Members { names, groups, refused, has_v2 }: Members) -> Listed {
+        let is_container = !self.is_array || !names.is_empty();
+        let container = Container { attachments: self.attachments.clone(), ..Container::new(self.identity, names) };
+        let container = is_container.then(|| Arc::new(container));
+        Listed { container, groups: groups.into(), refused, has_v2 }
+    }
+
+    fn members(&self) -> &Listed {
+        self.members.get_or_init(|| self.listed(Members::all_or_why(&*self.store, &self.root)))
     }
 
     /// Returns the prefix of an array.
     fn prefix(&self, n: usize) -> Result<&str> {
-        let Some(container) = &self.members else { return Ok("") };
-        let name = container.names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", container.names.len()))?;
-        // A name must not lead out of the group.
-        let plain = !name.is_empty() && name.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
-        ensure!(plain && !name.contains(['\0', '\\']), "no tensor {name:?}");
+        if self.is_array && n == 0 {
+            return Ok("");
+        }
+        let names = self.names().unwrap_or_default();
+        let name = names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", names.len()))?;
+        // the array that the store is, if it was named
+        if name == ROOT {
+            return Ok("");
+        }
+        ensure!(is_path(name), "no tensor {name:?}");
         Ok(name)
     }
 
     /// Reads the metadata of an array.
     fn array(&self, n: usize) -> Result<ArrayMetadata> {
-        metadata::array(&*self.store, self.prefix(n)?)
+        let prefix = self.prefix(n)?;
+        let refused = if prefix.is_empty() { None } else { self.members().refused.get(prefix) };
+        refused.map_or_else(|| metadata::array(&*self.store, prefix), |why| Err(why.clone()))
+    }
+
+    /// Returns the attributes of the groups that an array may lie in.
+    fn groups(&self, n: usize) -> Arc<BTreeMap<String, String>> {
+        if self.is_array && n == 0 { Arc::default() } else { Arc::clone(&self.members().groups) }
     }
 }
 
@@ -135,15 +147,24 @@ impl Reader for ZarrReader {
     }
 
     fn names(&self) -> Option<&[String]> {
-        self.members.as_ref().map(|container| &*container.names)
+        self.members().container.as_ref().map(|container| &*container.names)
+    }
+
+    fn itself(&self) -> Option<usize> {
+        self.is_array.then_some(0)
     }
 
     fn facts(&self) -> FileFacts<'_> {
-        let unwritten = self.has_v2.then(|| {
+        let has_v2 = if self.is_array { self.root.is_v2 } else { self.members().has_v2 };
+        let unwritten = has_v2.then(|| {
             let message = "in a Zarr store of version 2 only items are changed";
             Error::of(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
         });
         FileFacts { unwritten, ..FileFacts::default() }
+    }
+
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        self.attachments.as_ref()
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -155,14 +176,15 @@ impl Reader for ZarrReader {
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let mut array = self.array(n)?;
         let style = Arc::make_mut(&mut array.style);
-        (style.groups, style.is_consolidated) = (Arc::clone(&self.groups), self.is_consolidated);
+        (style.groups, style.is_consolidated) = (self.groups(n), self.is_consolidated);
         let (meta, lock) = (array.meta.clone(), locked(&self.lock).clone());
         let chunks = ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)?;
-        let source = Source::chunks(meta, Arc::new(chunks), label);
-        Ok(match &self.members {
-            None => source,
-            Some(container) => source.one_of(Arc::clone(container), n),
-        })
+        let source = |chunks| Source::chunks(meta, Arc::new(chunks), label);
+        if self.is_array && n == 0 {
+            return Ok(source(chunks.beside(self.attachments.clone())));
+        }
+        let container = self.members().container.as_ref().expect("a member has a container");
+        Ok(source(chunks).one_of(Arc::clone(container), n))
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
@@ -178,7 +200,7 @@ impl Reader for ZarrReader {
         }
         let Some(found) = metadata::unread(&*self.store, prefix)? else { return Ok(None) };
         let mut array = UnreadArray::new(Arc::clone(&self.store), prefix, V3, found.text, found.dims)?;
-        (array.groups, array.is_consolidated) = (Arc::clone(&self.groups), self.is_consolidated);
+        (array.groups, array.is_consolidated) = (self.groups(n), self.is_consolidated);
         Ok(Some(array))
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::metadata::ArrayMetadata;
@@ -15,6 +16,7 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory::{self, Buffer};
 use crate::parallel::locked;
+use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{Identity, Part, READ_AHEAD, ReadAt, Stamp};
@@ -42,6 +44,8 @@ pub(super) struct ZarrChunks {
     kept: Mutex<Kept<Unpacked>>,
     /// Open shards.
     open_shards: Mutex<Kept<FoundShard>>,
+    /// The content of the store that is not a tensor, if the array is the only one of the store.
+    attachments: Option<Arc<dyn Attachments>>,
     /// The version of the metadata when the array was opened.
     stamp: Option<Stamp>,
     _lock: Option<Lock>,
@@ -107,7 +111,12 @@ impl ZarrChunks {
         let (grid, files) = (Windows::boxes(shape, &array.style.chunk), Windows::boxes(shape, &array.style.unit));
         let (stamp, prefix) = (store.stamp(&join(prefix, array.file))?, prefix.to_owned());
         let (kept, open_shards) = (Mutex::default(), Mutex::default());
-        Ok(Self { store, prefix, array, grid, files, kept, open_shards, stamp, _lock: lock })
+        Ok(Self { store, prefix, array, grid, files, kept, open_shards, attachments: None, stamp, _lock: lock })
+    }
+
+    /// Takes the array as the only one of a store that holds these attachments.
+    pub(super) fn beside(self, attachments: Option<Arc<dyn Attachments>>) -> Self {
+        Self { attachments, ..self }
     }
 
     /// Returns the size in bytes of the items of a chunk.
@@ -367,6 +376,14 @@ impl Chunked for ZarrChunks {
             Ok(())
         });
         bytes
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        self.store.folder().map(|folder| folder.join(&self.prefix))
+    }
+
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        self.attachments.as_ref()
     }
 
     fn store_identity(&self) -> Result<Identity> {

@@ -1,0 +1,59 @@
+//! What would be lost if an output took the place of a store.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::output::{OutputTensor, listed_attachments, lost_content};
+use crate::error::{Context, Result, counted};
+use crate::format::content::Content;
+use crate::format::interface::NamedCopy;
+use crate::format::name_order::list;
+use crate::format::table::Format;
+use crate::parallel::Threads;
+use crate::storage::source::{Container, Source};
+use crate::storage::target::Target;
+
+/// Refuses to replace a store in which an input lies, at whatever depth, if the output lacks some of its arrays or files. What
+/// counts is what the folder holds now, and not what was listed when the input was opened. The arguments are those of
+/// [`check_replaced`](super::check_replaced).
+///
+/// # Errors
+/// The output would lack arrays or files; the store cannot be listed.
+pub(super) fn check_replaced_store(
+    target: &Target,
+    works: &[OutputTensor],
+    containers: &[Arc<Container>],
+    copies: &[NamedCopy],
+    left_out: &dyn Fn(&str) -> bool,
+) -> Result<()> {
+    let Some(path) = target.canonical()? else { return Ok(()) };
+    let folder_of = |source: &Source| source.as_chunks().and_then(|chunks| chunks.folder());
+    let inputs = works.iter().flat_map(|work| work.fill.operands()).filter_map(folder_of);
+    let mut inputs = inputs.chain(copies.iter().filter_map(|copy| copy.array.folder()));
+    let is_here = |container: &Arc<Container>| target.identity() == Some(container.file);
+    if !inputs.any(|folder| folder.starts_with(&path)) && !containers.iter().any(is_here) {
+        return Ok(());
+    }
+    let Some(format) = Format::of_folder(&path) else { return Ok(()) };
+    let threads = works.first().map_or_else(Threads::default, |work| work.limits.threads);
+    let store = format.open(Content::of_folder(&path, threads)).with_context(|| target.label())?;
+    let names = store.names().unwrap_or_default();
+    let kept = works.iter().filter_map(|work| folder_of(work.fill.data()));
+    let kept = kept.chain(copies.iter().filter_map(|copy| copy.array.folder()));
+    let mut stay: HashSet<String> = kept.filter_map(|folder| Some(name(folder.strip_prefix(&path).ok()?))).collect();
+    if stay.contains("") {
+        stay.extend(store.itself().and_then(|n| names.get(n)).cloned());
+    }
+    stay.extend(works.iter().filter_map(|work| work.name.clone()));
+    let lost: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !stay.contains(*name) && !left_out(name)).collect();
+    let tensors = || format!("{} ({})", counted(lost.len(), "more tensor", "more tensors"), list(&lost));
+    let tensors = (!lost.is_empty()).then(tensors);
+    lost_content(target, tensors, listed_attachments(store.attachments()).with_context(|| target.label())?)
+}
+
+/// Returns the name of an array at a path in a store.
+fn name(path: &Path) -> String {
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,144 @@
+//! The files in a store that are neither metadata nor chunks.
+//!
+//! What is asked for to describe a store is found without a look into the folders of chunks, as its arrays are. What replaces
+//! the store looks into all folders, and tells chunks by their keys. So a store with a million of them is listed file by file
+//! only where it is read or written as a whole anyway.
+
+use std::io::Read;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use super::members::is_of_chunks;
+use super::metadata::{self, ArrayMetadata, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
+use crate::error::{Result, ensure, malformed};
+use crate::parallel::made_once;
+use crate::storage::attachments::Attachments;
+use crate::storage::key_store::{KeyStore, join};
+use crate::storage::read_at::Section;
+use crate::storage::stage::is_unfinished;
+
+/// The most files and folders that are listed.
+const MOST: usize = 1 << 24;
+
+/// The names of files that hold metadata.
+const METADATA: &[&str] = &[V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED];
+
+/// The names of files that systems put into any folder.
+const OF_SYSTEMS: &[&str] = &[".DS_Store", ".directory", "Thumbs.db", "desktop.ini"];
+
+/// The beginnings of the names of such files.
+const OF_SYSTEMS_BEGIN: &[&str] = &["._", ".nfs"];
+
+/// The files of a store that are neither metadata nor chunks.
+#[derive(Debug)]
+pub(super) struct StoreFiles {
+    store: Arc<dyn KeyStore>,
+    /// Those that are found without a look into folders of chunks.
+    listed: OnceLock<Vec<String>>,
+    /// All of them.
+    all: OnceLock<Vec<String>>,
+}
+
+impl StoreFiles {
+    pub(super) fn new(store: Arc<dyn KeyStore>) -> Self {
+        Self { store, listed: OnceLock::new(), all: OnceLock::new() }
+    }
+}
+
+impl Attachments for StoreFiles {
+    fn names(&self) -> Result<&[String]> {
+        made_once(&self.all, || list(&*self.store, true)).map(Vec::as_slice)
+    }
+
+    fn listed(&self) -> Result<&[String]> {
+        made_once(&self.listed, || list(&*self.store, false)).map(Vec::as_slice)
+    }
+
+    fn open(&self, n: usize) -> Result<Box<dyn Read + '_>> {
+        let name = self.names()?.get(n).ok_or_else(|| malformed!("attachment {n}"))?;
+        let value = self.store.open(name)?.ok_or_else(|| malformed!("{name}: cannot be opened"))?;
+        let bytes = value.size()?;
+        Ok(Box::new(Section::new(value, 0, bytes)))
+    }
+}
+
+/// The array that a folder is, or that it lies in.
+struct Around {
+    prefix: String,
+    /// The metadata of the array; `None` if they cannot be read, so that nobody knows the keys of its chunks.
+    array: Option<ArrayMetadata>,
+    /// The array that this one lies in.
+    outer: Option<Rc<Around>>,
+}
+
+impl Around {
+    /// Returns whether a key may be that of a chunk.
+    fn has(&self, key: &str) -> bool {
+        self.array.is_none() || self.has_chunk(key)
+    }
+
+    /// Returns whether a key is that of a chunk of the array, or of one that it lies in.
+    fn has_chunk(&self, key: &str) -> bool {
+        let own = if self.prefix.is_empty() { key } else { &key[self.prefix.len() + 1..] };
+        let is_own = self.array.as_ref().is_some_and(|array| array.is_key(own));
+        is_own || self.outer.as_ref().is_some_and(|outer| outer.has_chunk(key))
+    }
+}
+
+/// A folder that is listed.
+struct Folder {
+    path: String,
+    /// The array that it lies in, if it lies in one.
+    around: Option<Rc<Around>>,
+    /// Whether it is hidden or one of chunks, or lies in such a folder: arrays in it are not members.
+    is_passed_over: bool,
+}
+
+/// Lists the files, those in folders of chunks only if it is `thorough`.
+fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
+    let (mut found, mut seen) = (Vec::new(), 0);
+    let mut pending = vec![Folder { path: String::new(), around: None, is_passed_over: false }];
+    while let Some(Folder { path, mut around, is_passed_over }) = pending.pop() {
+        let node = if is_passed_over { Ok(None) } else { metadata::node(store, &path) };
+        let is_group = matches!(&node, Ok(Some(node)) if node.is_group);
+        // damaged metadata may be those of an array
+        let is_array = !is_group && !matches!(node, Ok(None));
+        if is_array {
+            let array = metadata::array(store, &path).ok();
+            if !thorough && array.as_ref().is_some_and(ArrayMetadata::has_chunks_beside) {
+                continue;
+            }
+            around = Some(Around { prefix: path.clone(), array, outer: around }.into());
+        } else if is_group {
+            around = None;
+        }
+        let mut names = store.names(&path)?;
+        seen += names.len();
+        ensure!(seen <= MOST, "more than {MOST} files and folders");
+        names.sort();
+        for name in names {
+            let key = join(&path, &name);
+            let is_chunk = around.as_ref().is_some_and(|around| around.has(&key) && !name.starts_with('.'));
+            let is_metadata = METADATA.contains(&&*name) && !is_passed_over;
+            let is_of_system =
+                OF_SYSTEMS.contains(&&*name) || OF_SYSTEMS_BEGIN.iter().any(|begin| name.starts_with(begin));
+            if !is_chunk && !is_metadata && !is_of_system && !is_unfinished(&name) {
+                found.push(key);
+            }
+        }
+        let mut folders = store.prefixes(&path)?;
+        folders.sort_by(|a, b| b.cmp(a));
+        for own in folders.into_iter().filter(|own| !is_unfinished(own)) {
+            seen += 1;
+            let name = join(&path, &own);
+            let is_of_chunks = is_array && is_of_chunks(store, &own, &name);
+            if is_of_chunks && !thorough {
+                continue;
+            }
+            let is_passed_over = is_passed_over || is_of_chunks || own.starts_with('.');
+            pending.push(Folder { path: name, around: around.clone(), is_passed_over });
+        }
+    }
+    found.sort();
+    Ok(found)
+}
