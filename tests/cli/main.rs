@@ -79,6 +79,7 @@ mod plans;
 mod python;
 mod readme;
 mod samples;
+mod store_members;
 mod stores;
 mod supply_chain;
 mod workflows;

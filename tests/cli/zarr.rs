@@ -265,7 +265,7 @@ fn refusals() {
         ("show folder", "FILE folder: holds no tensors"),
         (
             "slice g.zarr:a --at :1 -o g.zarr",
-            "output g.zarr: holds 1 more tensor, which would be lost: make NEW.npy with -o NEW.npy, then tensorop convert \
+            "output g.zarr: holds 1 more tensor (\"b\"), which would be lost: make NEW.npy with -o NEW.npy, then tensorop convert \
              g.zarr a=NEW.npy -o g.zarr",
         ),
     ];

@@ -143,7 +143,8 @@ impl ZarrReader {
 
 impl Reader for ZarrReader {
     fn container(&self) -> Option<&Arc<Container>> {
-        self.members.as_ref()
+        // an array that holds others is listed only where these are wanted
+        if self.is_array { None } else { self.members().container.as_ref() }
     }
 
     fn names(&self) -> Option<&[String]> {
