@@ -27,6 +27,8 @@ const KINDS: &[Kind] = &[
     Kind { file: "c.npy", make: make_arrays, content: arrays_content },
     Kind { file: "c.json", make: make_body, content: body_content },
     Kind { file: "c.safetensors", make: make_safetensors, content: safetensors_content },
+    #[cfg(feature = "zarr")]
+    Kind { file: "c.zarr", make: make_store, content: store_content },
 ];
 
 /// The names of the tensors of a container.
@@ -233,6 +235,108 @@ fn safetensors_content(folder: &Folder) -> Content {
         (name.clone(), [about.as_bytes(), items].concat())
     };
     header.as_object().expect("an object").iter().map(entry).collect()
+}
+
+/// Makes a store: a group, or an array that holds others. Arrays lie below folders without metadata and in other arrays, and
+/// files that are not of the store lie anywhere.
+#[cfg(feature = "zarr")]
+fn make_store(random: &mut Random, folder: &Folder) -> Tensors {
+    let put = |path: &str, bytes: &[u8]| {
+        let path = folder.path("c.zarr").join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        std::fs::write(path, bytes).expect("written");
+    };
+    let mut names = vec!["x"];
+    names.extend(["foo/bar/b", "x/in", "y", "x/deep/er", "foo/n7"].into_iter().filter(|_| random.chance(40)));
+    let is_array = random.chance(15);
+    if is_array {
+        names.push(".");
+    } else if random.chance(50) {
+        put("zarr.json", br#"{"zarr_format": 3, "node_type": "group", "attributes": {"a": NaN}}"#);
+    } else {
+        put(".zgroup", br#"{"zarr_format": 2}"#);
+    }
+    for name in &names {
+        let items = items(random);
+        let (count, side, prefix) =
+            (items.len(), 1 + random.below(3), if *name == "." { "" } else { &format!("{name}/") });
+        let is_old = random.chance(30);
+        if is_old {
+            let metadata = format!(
+                r#"{{"zarr_format": 2, "shape": [{count}], "chunks": [{side}], "dtype": "|u1", "compressor": null,
+                    "filters": null, "order": "C", "fill_value": 0}}"#
+            );
+            put(&format!("{prefix}.zarray"), metadata.as_bytes());
+        } else {
+            let metadata = format!(
+                r#"{{"zarr_format": 3, "node_type": "array", "shape": [{count}], "data_type": "uint8", "fill_value": 0,
+                    "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [{side}]}}}},
+                    "chunk_key_encoding": {{"name": "default"}}, "codecs": [{{"name": "bytes"}}]}}"#
+            );
+            put(&format!("{prefix}zarr.json"), metadata.as_bytes());
+        }
+        for (n, chunk) in items.chunks(side).enumerate() {
+            let mut chunk = chunk.to_vec();
+            chunk.resize(side, 0);
+            put(&if is_old { format!("{prefix}{n}") } else { format!("{prefix}c/{n}") }, &chunk);
+        }
+    }
+    for (file, chance) in
+        [("README", 10), ("foo/notes.txt", 10), ("x/c/0.partial", 5), (".git/HEAD", 5), ("y/in/z.json", 5)]
+    {
+        if random.chance(chance) {
+            put(file, b"text");
+        }
+    }
+    let broken: Vec<_> = random.chance(10).then(|| "broken".to_owned()).into_iter().collect();
+    broken.iter().for_each(|name| put(&format!("{name}/zarr.json"), b"{"));
+    Tensors { whole: names.into_iter().map(str::to_owned).collect(), broken }
+}
+
+/// Lists a store: the shape and the items of each array of one axis, and all files that belong to no array.
+#[cfg(feature = "zarr")]
+fn store_content(folder: &Folder) -> Content {
+    let files = folder.tree("c.zarr");
+    let mut content = Content::new();
+    let mut arrays = Vec::new();
+    for (path, bytes) in &files {
+        let (prefix, file) = path.rsplit_once('/').map_or(("", path.as_str()), |(prefix, file)| (prefix, file));
+        if !["zarr.json", ".zarray"].contains(&file) {
+            continue;
+        }
+        let name = if prefix.is_empty() { "." } else { prefix };
+        match serde_json::from_slice::<serde_json::Value>(bytes) {
+            Ok(metadata) if metadata.get("shape").is_some() => arrays.push((name, prefix, metadata)),
+            // the attributes of groups are not even JSON
+            _ if String::from_utf8_lossy(bytes).contains("group") => {}
+            _ => drop(content.insert(name.to_owned(), bytes.clone())),
+        }
+    }
+    let mut chunks = BTreeSet::new();
+    for (name, prefix, metadata) in &arrays {
+        let before = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+        let is_old = metadata.get("chunks").is_some();
+        let sides = if is_old { &metadata["chunks"] } else { &metadata["chunk_grid"]["configuration"]["chunk_shape"] };
+        let (count, side) = (&metadata["shape"][0], &sides[0]);
+        let [count, side] = [count, side].map(|number| number.as_u64().unwrap_or_default() as usize);
+        let mut items = vec![0; count];
+        for (path, bytes) in &files {
+            let Some(key) = path.strip_prefix(&before) else { continue };
+            let key = if is_old { Some(key) } else { key.strip_prefix("c/") };
+            let is_key = |key: &&str| key.bytes().all(|byte| byte.is_ascii_digit() || b"/.".contains(&byte));
+            let Some(key) = key.filter(is_key) else { continue };
+            chunks.insert(path.clone());
+            // what is named may have other codecs and dtypes
+            let begin = key.parse::<usize>().map_or(usize::MAX, |n| n * side);
+            items.iter_mut().skip(begin).zip(bytes).for_each(|(item, byte)| *item = *byte);
+        }
+        content.insert((*name).to_owned(), [metadata["shape"].to_string().as_bytes(), &items].concat());
+    }
+    let is_metadata =
+        |path: &str| [".zarray", "zarr.json", ".zgroup", ".zattrs"].iter().any(|name| path.ends_with(name));
+    let others = files.into_iter().filter(|(path, _)| !chunks.contains(path) && !is_metadata(path));
+    content.extend(others);
+    content
 }
 
 /// Draws a command that writes, on the container `file` with these tensors.
