@@ -12,8 +12,8 @@
 //! assert_tensor_eq!("golden.json", &ndarray::array![1.0, 2.0]);
 //! assert_tensor_eq!("golden.json", b"[1.0, 2.0]");
 //! assert_tensor_eq!("golden.json", "out.json");
-//! // with a tolerance
-//! assert_tensor_eq!(tensor_eq("golden.json").rtol(1e-5), b"[1.0, 2.000001]");
+//! // with a tolerance, and with a message as in `assert_eq!`
+//! assert_tensor_eq!(tensor_eq("golden.json").rtol(1e-5), b"[1.0, 2.000001]", "layer {}", 1);
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
@@ -33,13 +33,15 @@
 //! assert!(tensor_eq("golden.npy").ulp(2).and(tensor_eq("other.npy").not()).eval(&output.stdout));
 //! ```
 //!
-//! What is compared may be in any format that is read, and in another one than the golden file.
+//! What is compared may be in any format that is read, and in another one than the golden file. Plain JSON and CSV take the
+//! dtype of the other tensor, as `tensorop diff` reads them; two such texts get a common dtype by their content.
 //!
 //! # New golden files
 //!
-//! With the environment variable [`UPDATE`] set to `1` a tensor that does not pass becomes the golden one, written in the
-//! golden file's format over a file that is there and into folders that are made, and a line on standard error says so.
-//! Look at the changes before you commit them.
+//! With the environment variable [`UPDATE`] set to `1`, `true` or `yes` a tensor that does not pass becomes the golden one,
+//! written in the golden file's format over a file that is there and into folders that are made, and a line on standard error
+//! says so. Look at the changes before you commit them. With `0`, `false`, `no` or an empty value nothing is written; with
+//! any other value every assertion fails.
 
 use std::fmt;
 use std::fs;
@@ -51,11 +53,12 @@ use predicates_core::Predicate;
 use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options};
-use crate::error::{Context, ErrorKind, Result, malformed};
+use crate::error::{Context, ErrorKind, Result, Subject, malformed};
 use crate::format::located::Located;
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
 use crate::format::rewrite::{self, NamedSource, Rewrite};
+use crate::format::values::{self, TensorOrText};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
@@ -64,14 +67,22 @@ use crate::storage::source::Source;
 /// Compares a tensor with a golden file, and panics with the report of their differences if it does not pass.
 ///
 /// The golden file is a path or a [`tensor_eq`](crate::golden::tensor_eq) with tolerances; the tensor is anything that
-/// is [`Compared`](crate::golden::Compared): a path, the bytes of a file, or a reference to an `ndarray` array or view.
+/// is [`Compared`](crate::golden::Compared): a path, the bytes of a file, or a reference to an `ndarray` array or view. What
+/// follows is a message, as in `assert_eq!`, which stands before the report.
 ///
 /// # Panics
 /// If the tensors differ, or one of them cannot be read.
 #[macro_export]
 macro_rules! assert_tensor_eq {
     ($golden:expr, $actual:expr $(,)?) => {
-        $crate::golden::assert_golden(&$crate::golden::TensorEq::from($golden), &$actual)
+        $crate::golden::assert_golden(&$crate::golden::TensorEq::from($golden), &$actual, ::core::option::Option::None)
+    };
+    ($golden:expr, $actual:expr, $($message:tt)+) => {
+        $crate::golden::assert_golden(
+            &$crate::golden::TensorEq::from($golden),
+            &$actual,
+            ::core::option::Option::Some(::core::format_args!($($message)+)),
+        )
     };
 }
 
@@ -81,9 +92,10 @@ macro_rules! assert_tensor_eq {
 /// If the tensors differ, or one of them cannot be read.
 #[doc(hidden)]
 #[track_caller]
-pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A) {
+pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A, message: Option<fmt::Arguments<'_>>) {
     if let Some(why) = golden.check(&actual.compared()) {
-        panic!("not {golden}:\n{}", why.trim_end());
+        let before = message.map_or_else(String::new, |message| format!("{message}: "));
+        panic!("{before}not {golden}:\n{}", why.trim_end());
     }
 }
 
@@ -151,7 +163,10 @@ impl TensorEq {
 
     /// Returns `None`, or why the tensor is not that of the golden file.
     fn check(&self, actual: &Actual<'_>) -> Option<String> {
-        let updates = std::env::var_os(UPDATE).is_some_and(|value| value == "1");
+        let updates = match rewrite::updates_golden(std::env::var_os(UPDATE).as_deref()) {
+            Ok(updates) => updates,
+            Err(error) => return Some(error.to_string()),
+        };
         match self.compare(actual) {
             Ok(found) if found.equal() => None,
             Ok(_) | Err(_) if updates => self.update(actual).err().map(|error| error.to_string()),
@@ -164,18 +179,29 @@ impl TensorEq {
         format!("golden file {}", self.golden.display())
     }
 
-    fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
+    /// Opens the tensor of the golden file and the actual one, typed together.
+    fn open(&self, actual: &Actual<'_>) -> Result<[Source; 2]> {
         let golden = OpenOptions::new(self.label()).open(&Located::of(&self.golden)).map_err(|error| {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
             if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
-        let mut golden = golden.source(golden.chosen()?)?;
-        diff::compare_sources(&mut golden, &mut actual.source()?, &self.options, Effort::default(), &|_| {})
+        let golden = golden.source_or_text(golden.chosen()?, Subject::Operand(0))?;
+        actual.with_source(|actual| values::typed_pair([golden, actual]))
+    }
+
+    fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
+        let [mut golden, mut actual] = self.open(actual)?;
+        diff::compare_sources(&mut golden, &mut actual, &self.options, Effort::default(), &|_| {})
     }
 
     /// Replaces the golden file by the actual tensor.
     fn update(&self, actual: &Actual<'_>) -> Result<()> {
-        let (label, mut source) = (self.label(), actual.source()?);
+        let label = self.label();
+        // the tensor keeps the dtype of the golden file, if it has no other and its items fit
+        let mut source = match self.open(actual) {
+            Ok([_, actual]) => actual,
+            Err(_) => actual.source()?,
+        };
         // a truncated input must not become a golden file
         source.settle()?;
         let located = Located::of(&self.golden);
@@ -193,12 +219,13 @@ impl TensorEq {
             }),
             None => member.map(str::to_owned),
         };
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
-        }
         let shown = format!("{} {:?}", source.dtype().native(), source.shape());
         let tensors = vec![NamedSource { name, source }];
-        Rewrite::new(path, &label, old.as_ref(), tensors, Limits::default())?.write()?;
+        let file = Rewrite::new(path, &label, old.as_ref(), tensors, Limits::default())?;
+        if let Some(folder) = path.parent().filter(|folder| rewrite::is_missing(folder)) {
+            fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
+        }
+        file.write()?;
         writeln!(io::stderr(), "wrote {label}: {shown}")?;
         Ok(())
     }
@@ -225,17 +252,24 @@ enum ActualKind<'a> {
 }
 
 impl Actual<'_> {
-    /// Opens the tensor.
-    fn source(&self) -> Result<Source> {
+    /// Opens the tensor, and calls `take` with it.
+    fn with_source<T>(&self, take: impl FnOnce(TensorOrText<'_>) -> Result<T>) -> Result<T> {
         let input = match &self.0 {
             ActualKind::Bytes(bytes) => {
                 let bytes = io::Cursor::new(bytes.to_vec());
                 OpenOptions::new("the output").open_stream(Box::new(bytes))?
             }
             ActualKind::Path(path) => OpenOptions::new(path.display().to_string()).open(&Located::of(path))?,
-            ActualKind::Array(tensor) => return Ok(Source::memory(tensor.clone(), "the array".to_owned())),
+            ActualKind::Array(tensor) => {
+                return take(TensorOrText::Tensor(Source::memory(tensor.clone(), "the array".to_owned())));
+            }
         };
-        input.source(input.chosen()?)
+        take(input.source_or_text(input.chosen()?, Subject::Operand(1))?)
+    }
+
+    /// Opens the tensor, which is typed alone.
+    fn source(&self) -> Result<Source> {
+        self.with_source(values::typed)
     }
 }
 

@@ -1,9 +1,11 @@
 """The program `tensorop` in Python: golden files, comparisons and test vectors. Every tensor is read by the program.
 
 A tensor is a path, or another operand of the program as text; `bytes` with the content of a file in any format; anything with
-`__array__` or the buffer protocol; or, for several tensors, a dictionary of these by name. Limits are the options of
+`__array__` or the buffer protocol; a number, or a list or tuple of numbers, bools or texts; or, for several tensors, a
+dictionary of these by name, which may hold other dictionaries: `{"a": {"b": 1.0}}` has the tensor `a.b`. Items of Python have
+no dtype: they take that of the tensor that they are compared with, if it can hold them. Limits are the options of
 `tensorop diff` without their dashes: `rtol=1e-5`, `min_cosine=0.99`, `ignore_dtype=True`, `atol={"*.bias": 0.5}`,
-`only=["a*", "b*"]`.
+`only=["a*", "b*"]`. The expected tensor stands before the actual one everywhere.
 """
 
 from __future__ import annotations
@@ -23,8 +25,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Callable
 
-from ._operands import operand
-
+from ._operands import Operand, operand, typed_together
 
 
 class Error(Exception):
@@ -110,7 +111,10 @@ class Mismatch:
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """The object of `tensorop diff --json`. For several tensors `tensors` has one for each, with `name` and `verdict`."""
+    """The object of `tensorop diff --json`. For several tensors `tensors` has one for each, with `name` and `verdict`.
+
+    It is true if the tensors are equal under the limits.
+    """
 
     equal: bool
     reason: str | None = None
@@ -137,6 +141,9 @@ class Difference:
     counts: Mapping[str, int] | None = None
     tensors: tuple[Difference, ...] = ()
     _report: Callable[[], str] = dataclasses.field(default=str, repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return self.equal
 
     @functools.cached_property
     def report(self) -> str:
@@ -169,15 +176,47 @@ def _options(options: Mapping[str, Any]) -> list[str]:
 
 
 def _diff(expected: Any, actual: Any, limits: Mapping[str, Any], *more: str, is_quick: bool = False) -> Result:
-    (left, dtype), (right, other) = operand(expected), operand(actual)
-    if dtype and other and dtype != other:
-        raise Error(f"dtype {other}, expected {dtype}")
+    left, right = operand(expected), operand(actual)
+    dtype = left.dtype or right.dtype
+    if left.dtype and right.dtype and left.dtype != right.dtype:
+        raise Error(f"dtype {right.dtype}, expected {left.dtype}")
     # Files of the same bytes hold the same tensors, whatever the tolerance is. Then no process is needed.
     tolerances = {"atol", "rtol", "ulp"}
     if is_quick and all(name in tolerances and type(x) in (int, float) and 0 <= x < math.inf for name, x in limits.items()):
-        if isinstance(right, bytes) and (_holds(left, right) if isinstance(left, str) else left == right):
+        content = right.content
+        if isinstance(content, bytes) and (_holds(left.content, content) if isinstance(left.content, str) else left.content == content):
             return Result(0, b"", "")
-    args = ["diff", *more, *_options({"dtype": dtype or other, **limits})]
+    args = ["diff", *more, *_options({"dtype": dtype, **limits})]
+    refused = None
+    for pair in _contents(left, right):
+        try:
+            return _run_on(args, *pair)
+        except Error as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _contents(left: Operand, right: Operand) -> list[tuple[str | bytes, str | bytes]]:
+    """What the program may be given for two operands, the best first. If it refuses one, it is given the next.
+
+    Items of Python are JSON without a dtype beside another tensor, and have a dtype of their own where that cannot hold them.
+    """
+    if left.values and right.values:
+        return [typed_together(left.values, right.values)]
+    typed = [(left.content, right.content)]
+    values = left.values or right.values
+    plain = values.json() if values else None
+    if plain is None:
+        return typed
+    other = right.content if left.values else left.content
+    untyped = [(plain, other) if left.values else (other, plain)]
+    # JSON beside nothing, or beside other JSON, has nothing to take a dtype from
+    is_typed = isinstance(other, bytes) or "://" in other or any(map(os.path.exists, (other, other.rpartition(":")[0])))
+    return untyped + typed if is_typed else typed + untyped
+
+
+def _run_on(args: list[str], left: str | bytes, right: str | bytes) -> Result:
     given, right = (right, "-") if isinstance(right, bytes) else (b"", right)
     if isinstance(left, str):
         return run(*args, "--", left, right, input=given)
@@ -198,19 +237,41 @@ def _holds(path: str, content: bytes) -> bool:
 def diff(expected: Any, actual: Any, **limits: Any) -> Difference:
     """Compares two tensors, or all tensors of two containers. Raises `Error` if they cannot be compared."""
     found: Difference = json.loads(_diff(expected, actual, limits, "--json").stdout, object_hook=_typed)
-    return dataclasses.replace(found, _report=lambda: _diff(expected, actual, limits).text)
+    return dataclasses.replace(found, _report=lambda: _diff(expected, actual, limits, "--keywords").text)
 
 
-def assert_close(actual: Any, golden: Any, **limits: Any) -> None:
-    """Fails with the report of `tensorop diff` if a tensor is not the golden one.
+def assert_close(expected: Any, actual: Any, **limits: Any) -> None:
+    """Fails with the report of `tensorop diff` if a tensor is not the expected one.
 
-    With `TENSOROP_UPDATE_GOLDEN=1` in the environment the program writes the golden file instead.
+    If `expected` is a path, it is a golden file. With `TENSOROP_UPDATE_GOLDEN=1` in the environment the program writes it anew
+    instead, or makes it.
     """
     __tracebackhide__ = True
-    result = _diff(golden, actual, limits, is_quick=True)
-    if result.status != 0:
-        raise AssertionError(f"not the tensor of {golden}:\n{result.text}" if isinstance(golden, (str, Path)) else result.text)
+    updates_golden()
+    result = _diff(expected, actual, limits, "--keywords", *(["--golden"] if _is_path(expected) else []), is_quick=True)
+    _assert_same(expected, result)
     sys.stderr.writelines(line + "\n" for line in result.text.splitlines() if line.startswith("wrote "))
+
+
+def _is_path(tensor: Any) -> bool:
+    return isinstance(tensor, (str, os.PathLike))
+
+
+def _assert_same(expected: Any, result: Result, more: str = "") -> None:
+    __tracebackhide__ = True
+    if result.status != 0:
+        raise AssertionError((f"not the tensor of {expected}:\n" if _is_path(expected) else "") + result.text + more)
+
+
+def updates_golden() -> bool:
+    """Whether `TENSOROP_UPDATE_GOLDEN` lets golden files be written. Raises `Error` for a value that is not known."""
+    value = os.environ.get("TENSOROP_UPDATE_GOLDEN", "")
+    if value.lower() in ("1", "true", "yes"):
+        return True
+    if value.lower() in ("", "0", "false", "no"):
+        return False
+    known = "expected 1, true, yes, 0, false, no or nothing"
+    raise Error(f"TENSOROP_UPDATE_GOLDEN: {json.dumps(value)} is not known, {known}")
 
 
 @dataclasses.dataclass(frozen=True)

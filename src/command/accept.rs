@@ -244,17 +244,44 @@ impl Changes {
     /// # Errors
     /// A file that cannot be written, or cannot hold a tensor; of reading and writing.
     pub(super) fn write(
-        self,
+        mut self,
         run: Run<'_>,
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
     ) -> Result<Vec<String>> {
+        let check = |path: &Path, change: &FileChange| change.check(path, open, run.limits);
         let made = self.make_folders()?;
-        let written = self.write_files(run, &|path, change| change.check(path, open, run.limits));
+        let written = self.write_files(run, &check);
         if written.is_err() {
             // a folder is only removed if it is empty
             made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
         }
-        written
+        let mut lines: Vec<_> = written?.into_iter().map(|line| format!("wrote {line}")).collect();
+        lines.extend(self.left.iter().map(|left| format!("left {}: only EXPECTED has it", printable(left))));
+        Ok(lines)
+    }
+
+    /// Makes every check that [`write`](Self::write) makes. Returns a line for each file that it would write.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write), except of writing.
+    pub(super) fn report(
+        mut self,
+        run: Run<'_>,
+        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
+    ) -> Result<Vec<String>> {
+        let mut lines = Vec::new();
+        for (path, change) in &self.files {
+            let checked = change.check(path, open, run.limits)?;
+            lines.push(format!("would write {}", change.line(path, &checked)));
+            note_size(&mut self.indices, change, &checked);
+        }
+        for (path, change) in &self.indices {
+            if rewrite::changed_index(path, &label(path), change)?.is_some() {
+                lines.push(format!("would write {}", index_line(path)));
+            }
+        }
+        lines.extend(self.left.iter().map(|left| format!("would leave {}: only EXPECTED has it", printable(left))));
+        Ok(lines)
     }
 
     /// Makes the folders that are missing, and returns them, each after those that it lies in.
@@ -269,8 +296,9 @@ impl Changes {
         Ok(made)
     }
 
+    /// Writes all files. Returns what is said of each.
     fn write_files(
-        mut self,
+        &mut self,
         run: Run<'_>,
         check: &dyn Fn(&Path, &FileChange) -> Result<CheckedFile>,
     ) -> Result<Vec<String>> {
@@ -280,36 +308,50 @@ impl Changes {
         }
         let mut lines = Vec::new();
         for (path, change) in &self.files {
-            let put = change.tensors.len();
-            let all = match check(path, change)? {
+            let checked = check(path, change)?;
+            lines.push(change.line(path, &checked));
+            note_size(&mut self.indices, change, &checked);
+            match checked {
                 CheckedFile::InPlace(works) => {
                     let quiet = Run { quiet: true, ..run };
                     works.into_iter().try_for_each(|work| destination::change(work, quiet, None, "--accept"))?;
-                    put
                 }
-                CheckedFile::Anew(file) => {
-                    file.write()?;
-                    if let Some(index) = &change.index {
-                        self.indices.entry(index.clone()).or_default().more_bytes += file.more_bytes;
-                    }
-                    file.tensors()
-                }
-            };
-            let of = if put == all { String::new() } else { format!("{put} of ") };
-            let (path, all) = (path.display().to_string(), counted(all, "tensor", "tensors"));
-            lines.push(format!("wrote {}: {of}{all}", printable(&path)));
-        }
-        for (path, change) in &self.indices {
-            if rewrite::update_index(path, &label(path), change)? {
-                lines.push(format!("wrote {}: the index", printable(&path.display().to_string())));
+                CheckedFile::Anew(file) => file.write()?,
             }
         }
-        lines.extend(self.left.iter().map(|left| format!("left {}: only EXPECTED has it", printable(left))));
+        for (path, change) in &self.indices {
+            if let Some(text) = rewrite::changed_index(path, &label(path), change)? {
+                rewrite::write_index(path, &label(path), &text)?;
+                lines.push(index_line(path));
+            }
+        }
         Ok(lines)
     }
 }
 
+/// Adds the bytes by which a shard becomes longer to the change of its index.
+fn note_size(indices: &mut BTreeMap<PathBuf, IndexChange>, change: &FileChange, checked: &CheckedFile) {
+    if let (Some(index), CheckedFile::Anew(file)) = (&change.index, checked) {
+        indices.entry(index.clone()).or_default().more_bytes += file.more_bytes;
+    }
+}
+
+fn index_line(path: &Path) -> String {
+    format!("{}: the index", printable(&path.display().to_string()))
+}
+
 impl FileChange {
+    /// Returns the path of the file, and how many of its tensors are written.
+    fn line(&self, path: &Path, checked: &CheckedFile) -> String {
+        let put = self.tensors.len();
+        let all = match checked {
+            CheckedFile::InPlace(_) => put,
+            CheckedFile::Anew(file) => file.tensors(),
+        };
+        let of = if put == all { String::new() } else { format!("{put} of ") };
+        format!("{}: {of}{}", printable(&path.display().to_string()), counted(all, "tensor", "tensors"))
+    }
+
     /// Opens the tensors and makes every check for one file.
     fn check(
         &self,

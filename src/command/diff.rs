@@ -9,9 +9,11 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::accept::Changes;
+use super::acceptance::{AcceptOptions, Acceptance};
 use super::asked::{Asked, Reinterpret};
+use super::diff_maps::{draw, map_lines};
 use super::diff_plans::{explain_many, explain_two};
-use super::found_side::{find, is_absent};
+use super::found_side::find;
 use super::io::{Io, Outcome, Run, complain};
 use super::member::Member;
 use super::messages::{about_items, told, unless_closed};
@@ -21,17 +23,14 @@ use super::options::{
     check_stdin, data_help, parse_number, parse_words, word, write_junit,
 };
 use super::renames::Renames;
-use super::show::{png_target, write_png};
+use super::show::png_target;
 use super::sides::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use super::sources::OperandReader;
-use crate::diff::maps::{self, Density};
+use crate::diff::maps;
 use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
-use crate::diff::{self, Effort, Options, Reason};
+use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
 use crate::format::collection::TensorPlace;
-use crate::format::located::{Located, Place};
-use crate::format::rewrite;
 use crate::ops::fill::Limits;
-use crate::picture::Picture;
 use crate::report::printable;
 use crate::storage::source::Source;
 use crate::storage::target::Target;
@@ -96,18 +95,8 @@ pub(super) struct Diff {
     /// For one tensor of at least one axis; equal tensors are drawn, too. NaN against a number is red, and infinity white.
     #[arg(long, value_name = "OUT.png", value_parser = OsStringValueParser::new().map(PathBuf::from), conflicts_with = "accept", allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = REPORT)]
     pub heatmap: Option<PathBuf>,
-    /// If ACTUAL does not pass, write EXPECTED again with the tensors of ACTUAL
-    ///
-    /// This keeps EXPECTED's format, and with --ignore-dtype also its dtype; values that do not fit are an error. The order
-    /// is C. Each file is written completely or not at all, and a line reports it; the status is then 0. The report on one
-    /// tensor is its line of -q (with --worst N the whole report), and with -q only the lines of files are printed.
-    ///
-    /// Bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2 are changed in place, which is not atomic.
-    /// They accept only items of the same dtype and shape. Tensors that only ACTUAL has are added (in a folder as files of
-    /// ACTUAL's format), and a missing EXPECTED is made. Tensors that only EXPECTED has are named and kept.
-    /// TENSOROP_UPDATE_GOLDEN=1 in the environment does the same.
-    #[arg(long, conflicts_with = "junit", help_heading = REPORT)]
-    pub accept: bool,
+    #[command(flatten)]
+    pub accepting: AcceptOptions,
     /// Print one line: the verdict, the largest error, rmse, cosine and the limits that failed (with --json still the object)
     ///
     /// If several tensors are compared, the line names the worst.
@@ -129,6 +118,9 @@ pub(super) struct Diff {
     /// status is 0.
     #[arg(long, conflicts_with_all = ["accept", "map", "heatmap", "worst", "sort", "limit", "summary", "verbose", "junit"], help_heading = REPORT)]
     pub explain: bool,
+    /// Write options in the report as keyword arguments of Python, as in rtol=1e-5
+    #[arg(long, hide = true)]
+    pub keywords: bool,
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
@@ -197,11 +189,6 @@ fn sort_keys() -> Vec<OptionWord<SortKey>> {
     ]
 }
 
-/// The most characters of a map down and across, which with its frame fits 80 columns. It does not follow the terminal:
-/// what is written is the same everywhere.
-const MAP_LINES: usize = 32;
-const MAP_COLUMNS: usize = 74;
-
 /// Prints something to standard output, as far as somebody reads it.
 fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io.stdout.clone());
@@ -213,19 +200,23 @@ impl Diff {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reader = OperandReader::new(io, &self.input, &self.threads)?.quiet(self.summary);
         let run = reader.run;
-        if self.passing.metadata && self.accepts(io) {
+        let acceptance = match self.explain {
+            true => Acceptance::Never,
+            false => self.accepting.acceptance(io, &self.expected.located)?,
+        };
+        if self.passing.metadata && acceptance.is_given() {
             bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, and no metadata: leave one of the two out");
         }
         let operands = [&self.expected, &self.actual];
         check_stdin(operands)?;
         let located = operands.map(|operand| &operand.located);
-        let expected = find(&reader, operands[0], self.accepts(io));
-        let expected = expected.map_err(|error| Self::offer_to_make(located, error))?;
+        let expected = find(&reader, operands[0], acceptance.is_given());
+        let expected = expected.map_err(|error| acceptance.offer_to_make(located, error))?;
         let actual = find(&reader, operands[1], false)?;
         match pair_up(&reader, operands, [expected, actual], &self.members)? {
-            ComparedSides::Two(found) => self.two(run, operands[0], &found),
-            ComparedSides::New(found) => self.new_one(run, operands[0], &found),
-            ComparedSides::Many(pairs) => self.many(run, operands[0], &pairs),
+            ComparedSides::Two(found) => self.two(run, acceptance, &found),
+            ComparedSides::New(found) => self.new_one(run, acceptance, &found),
+            ComparedSides::Many(pairs) => self.many(run, acceptance, &pairs),
         }
     }
 
@@ -234,19 +225,8 @@ impl Diff {
         Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned)
     }
 
-    /// Returns whether tensors of ACTUAL that do not pass are accepted.
-    fn accepts(&self, io: &Io) -> bool {
-        self.accept || io.environment.update_golden && !self.explain
-    }
-
-    /// Adds to the error of an EXPECTED that is not there how it is made, if it can be.
-    fn offer_to_make([expected, actual]: [&Located; 2], error: anyhow::Error) -> anyhow::Error {
-        let is_folder =
-            |located: &Located| located.is_whole() && matches!(located.place, Place::Folder(_) | Place::Store(..));
-        match is_absent(expected) && (is_folder(actual) || rewrite::new_format(expected.output().0).is_ok()) {
-            true => anyhow!("{}; --accept makes it", told(&error)),
-            false => error,
-        }
+    fn style(&self, io: &Io) -> Style {
+        if self.keywords { io.style().with_option_names(OptionNames::Keywords) } else { io.style() }
     }
 
     /// Prints lines about the files that were written: after the report, or, beside a JSON object, on standard error.
@@ -261,8 +241,8 @@ impl Diff {
     }
 
     /// Accepts a tensor where nothing was expected so far.
-    fn new_one(&self, run: Run<'_>, expected: &Operand, found: &Member) -> Result<Outcome> {
-        let asked = self.asked();
+    fn new_one(&self, run: Run<'_>, acceptance: Acceptance, found: &Member) -> Result<Outcome> {
+        let (expected, asked) = (&self.expected, self.asked());
         let mut source = found.source(&asked)?;
         asked.finish()?;
         let changes = Changes::of_one(&expected.located, None, &mut source, None, run.limits)?;
@@ -271,14 +251,35 @@ impl Diff {
             (false, true) => Ok(()),
             (false, false) => writeln!(out, "different: {} is not there", expected.label),
         })?;
-        self.accept_one(run, changes, source)
+        self.accept_one(run, acceptance, changes, source)
     }
 
     /// Writes a tensor of ACTUAL to EXPECTED.
-    fn accept_one(&self, run: Run<'_>, changes: Changes, actual: Source) -> Result<Outcome> {
+    fn accept_one(&self, run: Run<'_>, acceptance: Acceptance, changes: Changes, actual: Source) -> Result<Outcome> {
         let actual = RefCell::new(Some(actual));
-        let open = |_| Ok(actual.take().expect("one file is opened once"));
-        self.tell(run.io, &changes.write(run, &open)?)
+        self.accept(run, acceptance, changes, &|_| Ok(actual.take().expect("one file is opened once")))
+    }
+
+    /// Writes tensors of ACTUAL to EXPECTED, or reports the files that would be written.
+    fn accept(
+        &self,
+        run: Run<'_>,
+        acceptance: Acceptance,
+        changes: Changes,
+        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
+    ) -> Result<Outcome> {
+        let is_written = acceptance == Acceptance::Written;
+        self.tell(run.io, &if is_written { changes.write(run, open) } else { changes.report(run, open) }?)
+    }
+
+    /// Ends a comparison that accepts nothing. A report on a golden file that differs says how to accept what was found.
+    fn end(&self, io: &Io, acceptance: Acceptance, is_equal: bool) -> Result<Outcome> {
+        let has_report = !is_equal && !self.json && !self.summary;
+        match acceptance.hint().filter(|_| has_report) {
+            Some(hint) => print(io, &mut |out| writeln!(out, "  {hint}"))?,
+            None => {}
+        }
+        Ok(Outcome::of_verdict(is_equal))
     }
 
     /// Returns the tolerances and limits for the tensor of that name.
@@ -303,7 +304,7 @@ impl Diff {
     }
 
     /// Compares two tensors.
-    fn two(&self, run: Run<'_>, operand: &Operand, found: &[Member; 2]) -> Result<Outcome> {
+    fn two(&self, run: Run<'_>, acceptance: Acceptance, found: &[Member; 2]) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         let asked = self.asked();
         let [mut expected, mut actual] = open_two(found, &asked)?;
@@ -313,7 +314,7 @@ impl Diff {
         if self.explain {
             return explain_two(run, [&expected, &actual], &options, self.json);
         }
-        if self.accepts(io) || self.map || self.heatmap.is_some() {
+        if acceptance.is_given() || self.map || self.heatmap.is_some() {
             // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
             for source in [&mut expected, &mut actual] {
                 source.keep_near(limits.threads)?;
@@ -334,27 +335,27 @@ impl Diff {
         let difference = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress)?;
         meter.finish();
         // what cannot be accepted is an error before the report is printed
-        let accepts = self.accepts(io) && !difference.equal();
+        let accepts = acceptance.is_given() && !difference.equal();
         let kept = self.passing.ignore_dtype.then(|| expected.dtype().clone());
-        let mut changes = || Changes::of_one(&operand.located, Some(&found[0]), &mut actual, kept.clone(), limits);
+        let mut changes =
+            || Changes::of_one(&self.expected.located, Some(&found[0]), &mut actual, kept.clone(), limits);
         let changes = accepts.then(&mut changes).transpose()?;
         let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
+        let style = self.style(io);
         // what is accepted needs no table of what would have passed, but for who asks for the items
         let is_brief = changes.is_some() && self.worst.is_none();
         print(io, &mut |out| match (self.json, self.summary || is_brief) {
             (true, _) => difference.write_json(out),
             // the line of the file that is written says it
             (false, true) if self.summary && changes.is_some() => Ok(()),
-            (false, true) => writeln!(out, "{}", difference.summary(io.style())),
-            (false, false) => {
-                difference.write_report(out, io.style()).and_then(|()| match (difference.reason(), &void) {
-                    (Some(Reason::Dtype), Some(void)) => writeln!(out, "  {}", about_items(void.name(), void)),
-                    (Some(Reason::Dtype), None) if !self.passing.ignore_dtype => {
-                        writeln!(out, "  --ignore-dtype compares the values")
-                    }
-                    _ => Ok(()),
-                })
-            }
+            (false, true) => writeln!(out, "{}", difference.summary(style)),
+            (false, false) => difference.write_report(out, style).and_then(|()| match (difference.reason(), &void) {
+                (Some(Reason::Dtype), Some(void)) => writeln!(out, "  {}", about_items(void.name(), void)),
+                (Some(Reason::Dtype), None) if !self.passing.ignore_dtype => {
+                    writeln!(out, "  {} compares the values", style.flag("ignore_dtype"))
+                }
+                _ => Ok(()),
+            }),
         })?;
         if let Some(report) = &mut report {
             let name = if name.is_empty() { operand.located.output().0.display().to_string() } else { name };
@@ -362,9 +363,7 @@ impl Diff {
         }
         write_junit(junit, report, JUNIT_SUITE)?;
         if self.map && !matches!(difference.reason(), Some(Reason::Dtype | Reason::Shape)) {
-            let cells = [MAP_LINES, MAP_COLUMNS];
-            let map = maps::density([&mut expected, &mut actual], &options, cells, limits, &|_| ())?;
-            let lines = map.as_ref().map_or_else(Vec::new, Density::lines);
+            let lines = map_lines([&mut expected, &mut actual], &options, limits)?;
             print(io, &mut |out| {
                 writeln!(out)?;
                 lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
@@ -380,9 +379,10 @@ impl Diff {
                 actual
             }
             Some(target) => {
-                self.draw(run, [expected, actual], &options, &target)?;
+                let told = draw([expected, actual], &options, &target, limits)?.filter(|_| !self.summary);
+                self.tell(io, told.as_slice())?;
                 if changes.is_none() {
-                    return Ok(Outcome::of_verdict(difference.equal()));
+                    return self.end(io, acceptance, difference.equal());
                 }
                 // the picture has taken the sources
                 let [_, actual] = open_two(found, &asked)?;
@@ -390,18 +390,9 @@ impl Diff {
             }
         };
         match changes {
-            Some(changes) => self.accept_one(run, changes, actual),
-            None => Ok(Outcome::of_verdict(difference.equal())),
+            Some(changes) => self.accept_one(run, acceptance, changes, actual),
+            None => self.end(io, acceptance, difference.equal()),
         }
-    }
-
-    /// Draws the errors of two tensors to a PNG file.
-    fn draw(&self, run: Run<'_>, sources: [Source; 2], options: &Options, target: &Target) -> Result<()> {
-        let picture = Picture::of_numbers(maps::error_plane(sources, options)?, run.limits)?;
-        let scale = picture.scale(None, &|_| ())?;
-        let told = write_png(&picture, scale.as_ref(), target, &|_| ())?;
-        let told = told.into_iter().filter(|_| !self.summary);
-        self.tell(run.io, &told.collect::<Vec<_>>()).map(drop)
     }
 
     /// Returns the name of a single pair, which patterns are matched with: that of a member, if either side is one.
@@ -417,18 +408,22 @@ impl Diff {
         Ok(name)
     }
 
+    fn verbose_option(&self) -> &'static str {
+        if self.keywords { "verbose=True" } else { "-v" }
+    }
+
     /// Writes how many files were left alone, or which.
     fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
         match paths.len() {
             0 => Ok(()),
             _ if self.verbose => paths.iter().try_for_each(|path| writeln!(out, "  left alone: {}", printable(path))),
-            1 => writeln!(out, "  1 file left alone (-v names it)"),
-            count => writeln!(out, "  {count} files left alone (-v names them)"),
+            1 => writeln!(out, "  1 file left alone ({} names it)", self.verbose_option()),
+            count => writeln!(out, "  {count} files left alone ({} names them)", self.verbose_option()),
         }
     }
 
     /// Compares tensors by name.
-    fn many(&self, run: Run<'_>, expected: &Operand, pairs: &NamedPairs) -> Result<Outcome> {
+    fn many(&self, run: Run<'_>, acceptance: Acceptance, pairs: &NamedPairs) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
             if is_given {
@@ -442,7 +437,7 @@ impl Diff {
         }
         let meter = Meter::new(run, Some(pairs.bytes()));
         let (junit, report) = self.junit.begin()?.unzip();
-        let mut models = Models::new(self.form(io), io.style()).with_junit(report);
+        let mut models = Models::new(self.form(io), self.style(io)).with_junit(report);
         let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());
         let how = Comparing {
             pairs,
@@ -455,10 +450,10 @@ impl Diff {
         asked.finish()?;
         meter.finish();
         // what cannot be accepted is an error before the report is printed
-        let accepts = self.accepts(io) && !models.equal();
+        let accepts = acceptance.is_given() && !models.equal();
         let keeping = self.passing.ignore_dtype.then_some(limits);
         let changes =
-            accepts.then(|| Changes::of_many(pairs, &failed, &expected.located, &asked, keeping)).transpose()?;
+            accepts.then(|| Changes::of_many(pairs, &failed, &self.expected.located, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
         models.leave_alone(&left_alone);
         renames.rule.iter().for_each(|rule| models.join(rule.text()));
@@ -472,10 +467,11 @@ impl Diff {
                 return Ok(());
             }
             self.write_left_alone(out, &left_alone)?;
-            renames.write(out)
+            renames.write(out, self.style(io))
         })?;
         write_junit(junit, models.take_junit()?, JUNIT_SUITE)?;
         let outcome = match models.unreadable() {
+            None if changes.is_none() => self.end(io, acceptance, models.equal())?,
             None => Outcome::of_verdict(models.equal()),
             // a verdict on some of the tensors is none on the models
             Some(first) => {
@@ -491,7 +487,7 @@ impl Diff {
         let open = |place: Option<TensorPlace>| {
             pairs.open_one(1, place.expect("a tensor that is compared by name has a place"), &asked)
         };
-        let accepted = self.tell(io, &changes.write(run, &open)?)?;
+        let accepted = self.accept(run, acceptance, changes, &open)?;
         Ok(if outcome == Outcome::Incomplete { outcome } else { accepted })
     }
 }

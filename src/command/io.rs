@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow};
 use super::arguments::Arguments;
 use super::messages::error_line;
 use super::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, parse_timeout};
-use crate::diff::Style;
+use crate::diff::{OptionNames, Style};
 use crate::format::open::Input;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
@@ -148,8 +148,8 @@ pub struct Environment {
     pub timeout: Option<OsString>,
     /// `TENSOROP_WINDOW`, bytes: the size of windows, which tests make small. A release build does not read it.
     pub window: Option<usize>,
-    /// `TENSOROP_UPDATE_GOLDEN=1`: `diff` accepts what it finds.
-    pub update_golden: bool,
+    /// `TENSOROP_UPDATE_GOLDEN` as it is set: whether `diff --golden` accepts ACTUAL.
+    pub update_golden: Option<OsString>,
     /// `NO_COLOR` or `TERM=dumb`: nothing is coloured.
     pub is_plain: bool,
     /// `COLORTERM`: the terminal shows any colour, not only the 256 of the usual table.
@@ -185,7 +185,7 @@ impl Io {
 
     /// Returns how reports look on standard output. They name options as they are typed.
     pub(super) fn style(&self) -> Style {
-        Style::plain().with_colour(self.is_coloured()).with_option_prefix("--")
+        Style::plain().with_colour(self.is_coloured()).with_option_names(OptionNames::CommandLine)
     }
 }
 
@@ -198,7 +198,7 @@ impl Environment {
             threads: value("TENSOROP_THREADS").filter(|text| !text.is_empty()),
             timeout: value("TENSOROP_TIMEOUT").filter(|text| !text.is_empty()),
             window: number("TENSOROP_WINDOW").filter(|_| cfg!(debug_assertions)),
-            update_golden: is_one_of(UPDATE_GOLDEN, &["1"]),
+            update_golden: value(UPDATE_GOLDEN),
             is_plain: value("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_one_of("TERM", &["dumb"]),
             has_all_colours: is_one_of("COLORTERM", &["truecolor", "24bit"]),
             columns: number("COLUMNS"),

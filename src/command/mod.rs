@@ -1,6 +1,7 @@
 //! The command line of `tensorop`: how it is parsed, and a module for each sub-command with its arguments and its run.
 
 mod accept;
+mod acceptance;
 mod arguments;
 mod asked;
 mod broadcast;
@@ -12,6 +13,7 @@ mod concat;
 mod convert;
 mod destination;
 mod diff;
+mod diff_maps;
 mod diff_plans;
 mod dry_run;
 mod explain;

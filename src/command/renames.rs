@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::asked::Asked;
 use super::messages::counted;
 use super::sides::NamedPairs;
-use crate::diff::Outline;
+use crate::diff::{Outline, Style};
 use crate::format::collection::TensorPlace;
 use crate::format::glob::Rename;
 use crate::info;
@@ -70,14 +70,17 @@ impl Renames {
     ///
     /// # Errors
     /// `out` fails.
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         if self.unread > 0 {
             let unread = counted(self.unread, "missing or extra tensor was", "missing and extra tensors were");
             writeln!(out, "  {unread} not read to find those that are renamed: too many bytes, or behind addresses")?;
         }
         match &self.rule {
             None => Ok(()),
-            Some(rule) => writeln!(out, "  --rename '{}' joins missing and extra tensors", rule.text()),
+            Some(rule) => {
+                let rule = style.quoted_option("rename", &rule.text());
+                writeln!(out, "  {rule} joins missing and extra tensors")
+            }
         }
     }
 

@@ -70,4 +70,4 @@ pub use self::planned::{PlannedComparison, explain_sources};
 #[doc(hidden)]
 pub use self::report::write_json_of_new;
 pub use self::search::QUANTILES;
-pub use crate::report::Style;
+pub use crate::report::{OptionNames, Style};

@@ -92,7 +92,9 @@ fn report_of_items(found: &Difference) -> String {
 
 fn report_of(found: &Difference, colour: bool) -> String {
     let mut out = Vec::new();
-    found.write_report(&mut out, Style::plain().with_colour(colour).with_option_prefix("--")).unwrap();
+    found
+        .write_report(&mut out, Style::plain().with_colour(colour).with_option_names(OptionNames::CommandLine))
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -1,9 +1,10 @@
 //! Writes a file anew with other tensors in it, in the format that it has: what was expected becomes what was found.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::io::ErrorKind::NotFound;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
@@ -36,13 +37,32 @@ use crate::storage::target::Target;
 /// Bytes of a cast tensor that are kept in memory.
 const CAST_IN_MEMORY: usize = 1 << 24;
 
-/// The environment variable that makes tests and `diff` write golden files anew, if it is `1`.
+/// The environment variable that lets golden assertions write golden files anew. [`updates_golden`] lists its values.
 pub const UPDATE_GOLDEN: &str = "TENSOROP_UPDATE_GOLDEN";
+
+/// Returns whether the value of [`UPDATE_GOLDEN`] lets golden files be written: `1`, `true` and `yes` do, in any case. `0`,
+/// `false`, `no` and the empty text do not, and neither does a variable that is not set.
+///
+/// # Errors
+/// Any other value.
+pub fn updates_golden(value: Option<&OsStr>) -> Result<bool> {
+    let text = value.unwrap_or_default().to_string_lossy();
+    match &*text.to_ascii_lowercase() {
+        "1" | "true" | "yes" => Ok(true),
+        "" | "0" | "false" | "no" => Ok(false),
+        _ => {
+            let message = format!("{text:?} is not known, expected 1, true, yes, 0, false, no or nothing");
+            Err(Error::of(ErrorKind::Argument, message).within(UPDATE_GOLDEN))
+        }
+    }
+}
 
 /// A file that is about to be written anew, with every check made that can be made before.
 #[derive(Debug)]
 pub struct Rewrite {
-    target: Target,
+    path: PathBuf,
+    label: String,
+    format: Format,
     plan: Plan,
     /// The bytes by which all tensors together become longer.
     pub more_bytes: i128,
@@ -58,11 +78,12 @@ pub struct NamedSource {
 impl Rewrite {
     /// Plans a file, which messages call `label`, with other tensors in it: each takes the place of the tensor that has its
     /// name, or stands beside the others; a file of one tensor becomes the one that is given. `old` is the file as it is
-    /// now; if there is none, the name tells the format. All items are written in C order.
+    /// now; if there is none, the name tells the format. All items are written in C order. The folder of a new file need not
+    /// be there before the file is written.
     ///
     /// # Errors
-    /// A file that may not be written, or is in no folder; attachments, which would be lost; a format that cannot hold the tensors; of opening the tensors
-    /// that stay; those of [`new_format`].
+    /// A file that may not be written, or is in no folder; attachments, which would be lost; a format that cannot hold the
+    /// tensors; of opening the tensors that stay; those of [`new_format`].
     pub fn new(
         path: &Path,
         label: &str,
@@ -77,7 +98,9 @@ impl Rewrite {
             return Err(Error::of(ErrorKind::Unsupported, message).within(label));
         }
         old.map_or(Ok(()), check_anew).with_context(|| label.to_owned())?;
-        let target = files::target(path, label.to_owned(), format, false, RequestOptions::default())?;
+        if !path.parent().is_some_and(is_missing) {
+            file_target(path, label, format)?;
+        }
         let (mut works, mut metadata, mut more_bytes) = (Vec::new(), Vec::new(), 0);
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
@@ -105,15 +128,16 @@ impl Rewrite {
             is_group,
             ..FileOptions::default()
         };
-        Ok(Self { plan: Plan::prepare(works, format, label, &extras)?, target, more_bytes })
+        let plan = Plan::prepare(works, format, label, &extras)?;
+        Ok(Self { path: path.to_owned(), label: label.to_owned(), format, plan, more_bytes })
     }
 
     /// Writes the file: it is the old one or the whole new one at any time.
     ///
     /// # Errors
-    /// Of reading and writing.
+    /// There is no such folder; of reading and writing.
     pub fn write(&self) -> Result<()> {
-        self.plan.write_file(&self.target)
+        self.plan.write_file(&file_target(&self.path, &self.label, self.format)?)
     }
 
     /// Returns the number of tensors that the new file holds.
@@ -132,6 +156,15 @@ pub fn check_anew(old: &Input) -> Result<()> {
         return Err(Error::of(ErrorKind::Unsupported, message));
     }
     check_attachments(old.reader().attachments())
+}
+
+/// Returns whether a folder is still to be made.
+pub fn is_missing(folder: &Path) -> bool {
+    !folder.as_os_str().is_empty() && !folder.exists()
+}
+
+fn file_target(path: &Path, label: &str, format: Format) -> Result<Target> {
+    files::target(path, label.to_owned(), format, false, RequestOptions::default())
 }
 
 /// Returns the chunks of the tensor whose place a new one takes, if it had any: whoever accepts other items has not asked
@@ -224,11 +257,11 @@ pub struct IndexChange {
     pub more_bytes: i128,
 }
 
-/// Writes an index of shards anew if something changes in it; returns whether it has.
+/// Returns the text of an index of shards with a change in it; `None` if nothing changes.
 ///
 /// # Errors
-/// The file is no index; of reading and writing it.
-pub fn update_index(path: &Path, label: &str, change: &IndexChange) -> Result<bool> {
+/// The file is no index; of reading it.
+pub fn changed_index(path: &Path, label: &str, change: &IndexChange) -> Result<Option<String>> {
     let text = std::fs::read_to_string(path).with_context(|| label.to_owned())?;
     let wrong = |_| malformed!("{label}: no index");
     let mut top: Map<String, Value> = serde_json::from_str(&text).map_err(wrong)?;
@@ -245,14 +278,18 @@ pub fn update_index(path: &Path, label: &str, change: &IndexChange) -> Result<bo
         *total = Value::from(bytes);
         changed = true;
     }
-    if changed {
-        let text = serde_json::to_string_pretty(&top).map_err(wrong)? + "\n";
-        let target = Target::resolve(path, label.to_owned(), false)?;
-        let mut sink = target.create()?;
-        sink.write_all(text.as_bytes()).with_context(|| format!("{label}: cannot be written"))?;
-        sink.finish()?;
-    }
-    Ok(changed)
+    if changed { Ok(Some(serde_json::to_string_pretty(&top).map_err(wrong)? + "\n")) } else { Ok(None) }
+}
+
+/// Replaces an index of shards by a text.
+///
+/// # Errors
+/// Of writing it.
+pub fn write_index(path: &Path, label: &str, text: &str) -> Result<()> {
+    let target = Target::resolve(path, label.to_owned(), false)?;
+    let mut sink = target.create()?;
+    sink.write_all(text.as_bytes()).with_context(|| format!("{label}: cannot be written"))?;
+    sink.finish()
 }
 
 /// Returns a copy of a tensor in another dtype, in C order: of integers exactly, of floats rounded once. A short one is

@@ -5,11 +5,24 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     colour: bool,
-    option_prefix: &'static str,
+    option_names: OptionNames,
+}
+
+/// How a report writes the names of tolerances, limits and other options.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OptionNames {
+    /// As fields of a struct: `rtol 0.5`.
+    #[default]
+    Fields,
+    /// As options of a command line: `--rtol 0.5`.
+    CommandLine,
+    /// As keyword arguments of Python: `rtol=0.5`.
+    Keywords,
 }
 
 impl Style {
-    /// Returns a style without colours and without a prefix of options, as `default()` does.
+    /// Returns a style without colours that writes options as fields, as `default()` does.
     pub fn plain() -> Self {
         Self::default()
     }
@@ -20,16 +33,39 @@ impl Style {
         Self { colour, ..self }
     }
 
-    /// Returns this style with a prefix for the names of options in a report, such as `--`, as users of a program type them.
+    /// Returns this style with another way of writing options.
     #[must_use]
-    pub fn with_option_prefix(self, option_prefix: &'static str) -> Self {
-        Self { option_prefix, ..self }
+    pub fn with_option_names(self, option_names: OptionNames) -> Self {
+        Self { option_names, ..self }
     }
 
-    /// Returns the name of an option and its value as a text, by the prefix: as users type them, or as a field of a struct.
-    pub(crate) fn option(self, name: &str, value: &str) -> String {
-        let name = if self.option_prefix.is_empty() { name.to_owned() } else { name.replace('_', "-") };
-        format!("{}{name} {value}", self.option_prefix)
+    /// Returns an option, which is called by its field, with its value.
+    pub(crate) fn option(self, field: &str, value: &str) -> String {
+        match self.option_names {
+            OptionNames::Fields => format!("{field} {value}"),
+            OptionNames::CommandLine => format!("--{} {value}", field.replace('_', "-")),
+            OptionNames::Keywords => {
+                let is_number = value.parse::<f64>().is_ok();
+                if is_number { format!("{field}={value}") } else { format!("{field}={value:?}") }
+            }
+        }
+    }
+
+    /// Returns an option whose value a shell or Python needs in quotes.
+    pub(crate) fn quoted_option(self, field: &str, value: &str) -> String {
+        match self.option_names {
+            OptionNames::Fields | OptionNames::CommandLine => self.option(field, &format!("'{value}'")),
+            OptionNames::Keywords => self.option(field, value),
+        }
+    }
+
+    /// Returns an option that has no value.
+    pub(crate) fn flag(self, field: &str) -> String {
+        match self.option_names {
+            OptionNames::Fields => field.to_owned(),
+            OptionNames::CommandLine => format!("--{}", field.replace('_', "-")),
+            OptionNames::Keywords => format!("{field}=True"),
+        }
     }
 
     /// Returns a text in a colour, if the style has colours.

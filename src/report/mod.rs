@@ -10,7 +10,7 @@ mod table;
 
 use std::borrow::Cow;
 
-pub use self::colour::Style;
+pub use self::colour::{OptionNames, Style};
 pub(crate) use self::{
     colour::Colour,
     table::{Column, Heading, Table},

@@ -209,7 +209,7 @@ fn scans_are_explained_by_themselves() {
     let before = folder.get("d.npy");
     let run = folder
         .command()
-        .args(["diff", "d.npy", "u.npy", "--explain"])
+        .args(["diff", "d.npy", "u.npy", "--golden", "--explain"])
         .env("TENSOROP_UPDATE_GOLDEN", "1")
         .output()
         .expect("a run");

@@ -16,6 +16,7 @@ mod folders;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+mod golden;
 mod info;
 mod judge;
 mod man;

@@ -178,7 +178,7 @@ fn what_is_accepted_are_tensors() {
     let run = folder.run(words("diff k.safetensors c.safetensors --metadata --accept"));
     assert!(run.status == Some(2) && run.stderr.contains("'--metadata' cannot be used with '--accept'"), "{run:?}");
     let mut command = folder.command();
-    command.args(words("diff k.safetensors c.safetensors --metadata")).env("TENSOROP_UPDATE_GOLDEN", "1");
+    command.args(words("diff k.safetensors c.safetensors --metadata --golden")).env("TENSOROP_UPDATE_GOLDEN", "1");
     let output = command.output().expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let expected =

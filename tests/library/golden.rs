@@ -172,14 +172,84 @@ fn what_a_failure_says() {
     assert_eq!(said(tensor_eq(&path).ignore_dtype(), &array![1.0_f64, 2.0, f64::NAN]), None);
 }
 
-/// What the next test runs, in the folder that this names, with [`UPDATE`] set: that is read from the process, of which
+#[test]
+fn texts_without_a_dtype_are_read_as_the_program_reads_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    let (json, csv) = (put("plain.json", "[1, 2.5]"), put("plain.csv", "1\n2.5\n"));
+    let typed = golden(&folder, "f32.npy", &Tensor::from(&array![1.0_f32, 2.5]));
+    let (half, ints) = (array![1.0, 2.5].mapv(f16::from_f64), put("ints.json", "[1, 2]"));
+    let equal: [(&Path, &dyn Compared); 9] = [
+        (&json, &array![1.0_f32, 2.5]),
+        (&json, &half),
+        (&csv, &array![1.0_f32, 2.5]),
+        (&json, &typed),
+        (&typed, &json),
+        (&typed, &csv),
+        (&typed, b"[1.0, 2.5]"),
+        // two texts have a common dtype
+        (&ints, b"[1.0, 2.0]"),
+        (&json, &csv),
+    ];
+    for (n, (golden, actual)) in equal.into_iter().enumerate() {
+        assert_eq!(said(golden, actual), None, "row {n}");
+    }
+    let different: [(&Path, &dyn Compared, &str); 5] = [
+        (&json, &array![1.0_f32, 3.0], "different: 1 of 2 items (50 %) of float32 [2]"),
+        (&json, &array![1_i64, 2], "plain.json: [1]: 2.5 is not an integer (int64)"),
+        (
+            &golden(&folder, "int.npy", &Tensor::from(&array![1_i64, 2])),
+            b"[1.5, 2]",
+            "the output: [0]: 1.5 is not an integer",
+        ),
+        (&json, br#"["a", "b"]"#, "the output: "),
+        (&json, br#"{"dtype": "float32", "data": [1, 3]}"#, "different: 1 of 2 items (50 %) of float32 [2]"),
+    ];
+    for (golden, actual, expected) in different {
+        let found = said(golden, actual).expect("a failure");
+        assert!(found.contains(expected), "{found}\nlacks {expected}");
+    }
+}
+
+#[test]
+fn a_message_stands_before_the_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = golden(&folder, "golden.npy", &Tensor::from(&array![1.0_f32]));
+    let (name, layer) = ("w", 3);
+    assert_tensor_eq!(&path, &array![1.0_f32], "layer {layer}");
+    assert_tensor_eq!(&path, &array![1.0_f32], "layer",);
+    let fails = || assert_tensor_eq!(tensor_eq(&path).ulp(1), &array![2.0_f32], "layer {} of {name}", layer);
+    let failed = catch_unwind(AssertUnwindSafe(fails)).expect_err("a difference");
+    let failed = failed.downcast_ref::<String>().expect("a message");
+    let expected = format!("layer 3 of w: not the tensor of {}, 1 ulp:\ndifferent: 1 of 1 item", path.display());
+    assert!(failed.starts_with(&expected), "{failed}");
+}
+
+/// Names the folder in which `in_a_process_of_its_own` compares: the variable [`UPDATE`] is read from the process, of which
 /// other tests are a part.
 const FOLDER: &str = "TENSOROP_TEST_GOLDEN";
+
+/// Runs `in_a_process_of_its_own` with the variable. Returns whether it passed, and what it printed on standard error.
+fn run_with(folder: &TempDir, value: &str) -> (bool, String) {
+    let run = Command::new(std::env::current_exe().expect("this program"))
+        .args(["golden::in_a_process_of_its_own", "--exact", "--nocapture"])
+        .envs([(FOLDER, folder.path().as_os_str()), (UPDATE, value.as_ref())])
+        .output()
+        .expect("this program runs");
+    (run.status.success(), String::from_utf8_lossy(&run.stderr).into_owned())
+}
 
 #[test]
 fn in_a_process_of_its_own() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let actual = array![1_i64, 2, 3];
+    // plain JSON keeps the dtype of the golden file where it can
+    assert_tensor_eq!(folder.join("typed.npy"), b"[1, 2, 5]");
+    assert_tensor_eq!(folder.join("whole.npy"), b"[1.5, 2]");
     // other items, another dtype, what is no tensor; in every format, and beside other tensors
     for name in ["a.npy", "b.json", "c.safetensors", "d.npz:x", "e.pb", "f.csv", "g.npy", "new/deep.npy"] {
         assert_tensor_eq!(folder.join(name), &actual.view());
@@ -202,13 +272,10 @@ fn new_golden_files() {
     let body = r#"{"inputs": [{"name": "y", "shape": [1], "datatype": "FP32", "data": [1]}]}"#;
     std::fs::write(folder.path().join("h.json"), body).expect("written");
     golden(&folder, "near.npy", &near);
-    let run = Command::new(std::env::current_exe().expect("this program"))
-        .args(["golden::in_a_process_of_its_own", "--exact", "--nocapture"])
-        .envs([(FOLDER, folder.path().as_os_str()), (UPDATE, "1".as_ref())])
-        .output()
-        .expect("this program runs");
-    let told = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{told}{}", String::from_utf8_lossy(&run.stdout));
+    golden(&folder, "typed.npy", &Tensor::from(&array![1.0_f32, 2.0, 3.0]));
+    golden(&folder, "whole.npy", &Tensor::from(&array![1_i64, 2]));
+    let (passed, told) = run_with(&folder, "1");
+    assert!(passed, "{told}");
     let wanted = Tensor::from(&array![1_i64, 2, 3]);
     for name in ["a.npy", "b.json", "c.safetensors", "d.npz:x", "e.pb", "f.csv", "g.npy", "new/deep.npy"] {
         let path = folder.path().join(name);
@@ -217,8 +284,27 @@ fn new_golden_files() {
     }
     assert_eq!(read(folder.path().join("near.npy")).expect("near"), near);
     assert_eq!(read(folder.path().join("d.npz:y")).expect("y"), old);
-    assert_eq!(told.matches("wrote ").count(), 8, "{told}");
+    assert_eq!(read(folder.path().join("typed.npy")).expect("typed"), Tensor::from(&array![1.0_f32, 2.0, 5.0]));
+    assert_eq!(read(folder.path().join("whole.npy")).expect("whole"), Tensor::from(&array![1.5_f64, 2.0]));
+    assert_eq!(told.matches("wrote ").count(), 10, "{told}");
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(std::fs::read_to_string(folder.path().join("h.json")).expect("read"), body);
-    assert_eq!(left, 10, "what is left beside the files");
+    assert_eq!(left, 12, "what is left beside the files");
+    // every assertion passes now, so nothing is written with any known value, and none passes with another
+    for value in ["True", "yes", "0", "no", "FALSE", ""] {
+        let (passed, told) = run_with(&folder, value);
+        assert!(passed && !told.contains("wrote "), "{value:?}: {told}");
+    }
+    let (passed, told) = run_with(&folder, "on");
+    let message = r#"TENSOROP_UPDATE_GOLDEN: "on" is not known, expected 1, true, yes, 0, false, no or nothing"#;
+    assert!(!passed && told.contains(message), "{told}");
+}
+
+#[test]
+fn nothing_is_made_where_nothing_is_accepted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.npy"), []).expect("written");
+    let (passed, told) = run_with(&folder, "no");
+    assert!(!passed && !told.contains("wrote "), "{told}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import array
+import contextlib
+import io
 import math
 import os
 import subprocess
@@ -67,27 +69,27 @@ class Plain(unittest.TestCase):
 
     def test_limits_decide(self) -> None:
         near = array.array("d", [1.0, 2.0, 4.0001])
-        tensorop_cli.assert_close(near, self.golden, rtol=1e-4)
-        tensorop_cli.assert_close(near, self.golden, min_cosine=0.99)
-        tensorop_cli.assert_close(array.array("f", [1, 2, 4]), self.golden, ignore_dtype=True)
+        tensorop_cli.assert_close(self.golden, near, rtol=1e-4)
+        tensorop_cli.assert_close(self.golden, near, min_cosine=0.99)
+        tensorop_cli.assert_close(self.golden, array.array("f", [1, 2, 4]), ignore_dtype=True)
         for limits in ({}, {"rtol": 1e-6}, {"ulp": 3}, {"ignore_dtype": False}):
             with self.assertRaisesRegex(AssertionError, "different: 1 of 3 items"):
-                tensorop_cli.assert_close(near, self.golden, **limits)
+                tensorop_cli.assert_close(self.golden, near, **limits)
         # a limit that is none is an error, also if the bytes are equal
         for wrong in ({"rtol": -1}, {"rtol": "x"}, {"no_such_limit": 1}):
             with self.assertRaises(tensorop_cli.Error):
-                tensorop_cli.assert_close(array.array("d", [1, 2, 4]), self.golden, **wrong)
+                tensorop_cli.assert_close(self.golden, array.array("d", [1, 2, 4]), **wrong)
 
     def test_every_form_of_a_tensor_is_read(self) -> None:
         same = array.array("d", [1, 2, 4])
         forms: list[Any] = [self.golden, str(self.golden), ROW, self.golden.read_bytes(), same, memoryview(same)]
         for actual in [*forms, b'{"dtype": "float64", "shape": [3], "data": [1, 2, 4]}']:
             for golden in forms:
-                tensorop_cli.assert_close(actual, golden)
-                tensorop_cli.assert_close(actual, golden, min_cosine=1)
-        for wrong in (None, 7, object(), [1, 2], memoryview(b"ab").cast("c")):
+                tensorop_cli.assert_close(golden, actual)
+                tensorop_cli.assert_close(expected=golden, actual=actual, min_cosine=1)
+        for wrong in (None, object(), {1, 2}, [None], [{}], memoryview(b"ab").cast("c")):
             with self.assertRaises(TypeError):
-                tensorop_cli.assert_close(wrong, self.golden)
+                tensorop_cli.assert_close(self.golden, wrong)
 
     def test_buffers_of_every_code_are_the_files_that_numpy_writes(self) -> None:
         names = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32"}
@@ -103,16 +105,142 @@ class Plain(unittest.TestCase):
     def test_equal_bytes_need_no_process(self) -> None:
         with mock.patch.dict(os.environ, {"TENSOROP": str(self.golden.with_name("no-program"))}):
             for limits in ({}, {"rtol": 1e-5, "atol": 0, "ulp": 2}):
-                tensorop_cli.assert_close(array.array("d", [1, 2, 4]), self.golden, **limits)
+                tensorop_cli.assert_close(self.golden, array.array("d", [1, 2, 4]), **limits)
             with self.assertRaisesRegex(tensorop_cli.Error, "^cannot start .*no-program: "):
-                tensorop_cli.assert_close(array.array("d", [1, 2, 5]), self.golden)
+                tensorop_cli.assert_close(self.golden, array.array("d", [1, 2, 5]))
 
     def test_the_variable_writes_a_golden_file_again(self) -> None:
-        new = array.array("d", [1, 2, 5])
-        with mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": "1"}), mock.patch("sys.stderr") as stderr:
-            tensorop_cli.assert_close(new, self.golden)
-        self.assertIn("wrote ", "".join(*stderr.writelines.call_args.args))
-        tensorop_cli.assert_close(new, self.golden)
+        old, new = self.golden.read_bytes(), array.array("d", [1, 2, 5])
+        made = self.golden.with_name("new.npy")
+        for value in ("0", "no", "FALSE", ""):
+            with mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": value}):
+                with self.assertRaisesRegex(AssertionError, "TENSOROP_UPDATE_GOLDEN=1 accepts ACTUAL"):
+                    tensorop_cli.assert_close(self.golden, new)
+                with self.assertRaisesRegex(tensorop_cli.Error, "TENSOROP_UPDATE_GOLDEN=1 makes it$"):
+                    tensorop_cli.assert_close(made, new)
+        for value in ("1", "true", "Yes"):
+            self.golden.write_bytes(old)
+            with mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": value}):
+                # only an assertion writes, and what is no file is compared
+                self.assertFalse(tensorop_cli.diff(self.golden, new))
+                self.assertEqual(self.golden.read_bytes(), old)
+                for expected in (old, array.array("d", [1, 2, 4]), [1, 2, 4], ROW):
+                    with self.assertRaisesRegex(AssertionError, "different: 1 of 3 items"):
+                        tensorop_cli.assert_close(expected, new)
+                with mock.patch("sys.stderr") as stderr:
+                    tensorop_cli.assert_close(self.golden, new)
+                self.assertIn("wrote ", "".join(*stderr.writelines.call_args.args))
+                if made.exists():
+                    made.unlink()
+                with contextlib.redirect_stderr(io.StringIO()):
+                    tensorop_cli.assert_close(made, new)
+            tensorop_cli.assert_close(self.golden, new)
+            tensorop_cli.assert_close(made, new)
+        with mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": "on"}):
+            with self.assertRaisesRegex(tensorop_cli.Error, '^TENSOROP_UPDATE_GOLDEN: "on" is not known, expected 1, true, '):
+                tensorop_cli.assert_close(self.golden, new)
+        self.assertTrue(tensorop_cli.diff(self.golden, old, accept=True).mismatches)
+        self.assertTrue(tensorop_cli.diff(self.golden, old))
+
+    def test_a_difference_is_true_if_the_tensors_are_equal(self) -> None:
+        self.assertTrue(tensorop_cli.diff(ROW, ROW))
+        self.assertFalse(tensorop_cli.diff(ROW, "[1.0]"))
+        self.assertTrue(tensorop_cli.diff(ROW, "[1.0, 2.0, 4.5]", atol=0.5))
+
+    def test_reports_name_keyword_arguments(self) -> None:
+        found = tensorop_cli.diff(ROW, "[1.0, 2.5, 4.0]", min_cosine=1, rtol=0.125)
+        self.assertIn(" is below min_cosine=1\n", found.report)
+        self.assertIn("  rtol=0.25\n", found.report)
+        self.assertNotIn("--", found.report)
+        with self.assertRaises(AssertionError) as raised:
+            tensorop_cli.assert_close(self.golden, array.array("f", [1, 2, 4]))
+        self.assertIn("\n  ignore_dtype=True compares the values\n", str(raised.exception))
+
+    def test_items_of_python_take_the_dtype_beside_them(self) -> None:
+        half = self.golden.with_name("half.npy")
+        tensorop_cli.run("convert", "[0.1, 2.0]", "--cast", "float16", "--lossy", "-o", half)
+        ints, flags, one = (array.array("q", [1, 2]), memoryview(b"\1\0").cast("?"), array.array("f", [3]))
+        single: Any = memoryview(array.array("f", [0.5])).cast("B").cast("f", [])
+        equal: list[tuple[Any, Any]] = [
+            (self.golden, [1, 2.0, 4]),
+            (self.golden, (1, 2, 4)),
+            (half, [0.1, 2]),
+            (f"{half}", (0.1, 2)),
+            (ints, [1, 2]),
+            (ints, "[1, 2]"),
+            (flags, [True, False]),
+            (one, [3]),
+            (single, 0.5),
+            (0.5, single),
+            ([1, 2], [1.0, 2.0]),
+            (1, 1.0),
+            (1, 1 + 0j),
+            (2**64 - 1, "18446744073709551615"),
+            ([[1, 2], [3, 4]], ((1, 2), (3, 4))),
+            ([], array.array("f")),
+            ([[], []], "[[], []]"),
+            (["a", "bc"], '["a", "bc"]'),
+            (["", ""], '["", ""]'),
+            ([math.nan, -math.inf], '["NaN", "-Infinity"]'),
+            (array.array("f", [math.nan]), [math.nan]),
+            ([1 + 2j], '{"dtype": "complex128", "data": [[1, 2]]}'),
+        ]
+        for expected, actual in equal:
+            with self.subTest(expected=expected, actual=actual):
+                tensorop_cli.assert_close(expected, actual)
+                self.assertTrue(tensorop_cli.diff(actual, expected))
+        # what that dtype cannot hold has its own
+        different: list[tuple[Any, Any, str]] = [
+            (ints, [1.5, 2], "different: dtype float64, expected int64"),
+            (flags, [1, 0], "different: dtype int64, expected bool"),
+            (array.array("b", [1]), [1000], "different: dtype int64, expected int8"),
+            (self.golden, ["a", "b", "c"], "different: dtype <U1, expected float64"),
+            (one, 1j, "different: dtype complex128, expected float32"),
+            ([1, 2], [True, False], "different: dtype bool, expected int64"),
+            (self.golden, [1, 2], "different: shape [2], expected [3]"),
+            (self.golden, [1, 2, 5], "different: 1 of 3 items"),
+        ]
+        for expected, actual, text in different:
+            with self.subTest(expected=expected, actual=actual):
+                self.assertTrue(tensorop_cli.diff(expected, actual).report.startswith(text))
+        wrong: list[tuple[Any, type, str]] = [
+            ([1, [2]], ValueError, "at depth 1"),
+            ([[1], 2], ValueError, "at depth 1"),
+            ([[1], [2, 3]], ValueError, "at depth 1, the first has 1 items"),
+            ([True, 2], TypeError, "bool and int"),
+            ([1, "a"], TypeError, "int and str"),
+            ([None], TypeError, "NoneType"),
+            ([-1, 2**63], ValueError, "no integer dtype"),
+            ([0.5, 10**400], ValueError, "too large"),
+        ]
+        for value, kind, text in wrong:
+            with self.subTest(value=value), self.assertRaisesRegex(kind, text):
+                tensorop_cli.assert_close(self.golden, value)
+
+    def test_items_of_python_become_golden_files(self) -> None:
+        rows: list[tuple[Any, str]] = [(0.5, "float64"), ([1, 2], "int64"), ([math.nan], "float64"), (True, "bool"), (2j, "complex128")]
+        for value, dtype in rows:
+            with self.subTest(value=value), mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": "1"}):
+                self.golden.unlink()
+                with contextlib.redirect_stderr(io.StringIO()):
+                    tensorop_cli.assert_close(self.golden, value)
+                found = tensorop_cli.diff(self.golden, value)
+                self.assertEqual((found.equal, found.expected and found.expected.dtype), (True, dtype))
+        # where it can a golden file keeps its dtype
+        tensorop_cli.run("convert", "[1, 2]", "--cast", "float32", "-o", self.golden)
+        with mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": "1"}), contextlib.redirect_stderr(io.StringIO()):
+            tensorop_cli.assert_close(self.golden, [1, 2.5])
+        self.assertTrue(tensorop_cli.diff(self.golden, array.array("f", [1, 2.5])))
+
+    def test_dictionaries_may_hold_dictionaries(self) -> None:
+        row = array.array("f", [1, 2])
+        nested = {"layers": {0: {"w": row, "b": [0.5]}, 1: {"w": row}}, "loss": 0.25, "none": {}}
+        flat = {"layers.0.w": row, "layers.0.b": [0.5], "layers.1.w": row, "loss": 0.25}
+        tensorop_cli.assert_close(nested, flat)
+        found = tensorop_cli.diff(nested, {**flat, "layers.1.w": array.array("f", [1, 3])})
+        self.assertEqual([t.name for t in found.tensors if t.verdict != "same"], ["layers.1.w"])
+        with self.assertRaisesRegex(ValueError, "two tensors of the dictionary are called 'a.b'"):
+            tensorop_cli.diff({"a": {"b": row}, "a.b": row}, flat)
 
     def test_the_module_is_the_program(self) -> None:
         command = [sys.executable, "-m", "tensorop_cli"]

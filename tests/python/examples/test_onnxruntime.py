@@ -14,4 +14,4 @@ def test_gather(case: tensorop_cli.Case) -> None:
     if case.error:
         pytest.raises(Exception, run)
     else:
-        tensorop_cli.assert_close(run(), case.expected)
+        tensorop_cli.assert_close(case.expected, run())
