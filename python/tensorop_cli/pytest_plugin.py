@@ -225,6 +225,9 @@ class _Session:
                 yield f"left {self.beside(module)}: not all tests of {module.name} ran and passed"
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+        if hasattr(config, "workerinput"):
+            # a worker of xdist, which knows of some tests alone
+            return
         is_pruned = config.getoption("golden_prune")
         why = self.why_nothing_is_known(config, exitstatus)
         if is_pruned and not why and self.deselected:
