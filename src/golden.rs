@@ -67,8 +67,8 @@ use crate::storage::source::Source;
 /// Compares a tensor with a golden file, and panics with the report of their differences if it does not pass.
 ///
 /// The golden file is a path or a [`tensor_eq`](crate::golden::tensor_eq) with tolerances; the tensor is anything that
-/// is [`Compared`](crate::golden::Compared): a path, the bytes of a file, or a reference to an `ndarray` array or view. What
-/// follows is a message, as in `assert_eq!`, which stands before the report.
+/// is [`Compared`](crate::golden::Compared): a path, the bytes of a file, or a reference to an `ndarray` array or view. More
+/// arguments are a message, as in `assert_eq!`, and the panic begins with it.
 ///
 /// # Panics
 /// If the tensors differ, or one of them cannot be read.

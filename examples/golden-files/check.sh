@@ -8,7 +8,7 @@ worst=0
 for input in tests/golden/logits*.npy; do
     name=softmax${input#tests/golden/logits}
     if "$program" "$input" "$out/$name"; then
-        tensorop diff "tests/golden/$name" "$out/$name" --rtol 1e-5
+        tensorop diff --golden "tests/golden/$name" "$out/$name" --rtol 1e-5
         status=$?
     else
         status=2

@@ -204,13 +204,13 @@ def _contents(left: Operand, right: Operand) -> list[tuple[str | bytes, str | by
     """
     if left.values and right.values:
         return [typed_together(left.values, right.values)]
-    typed = [(left.content, right.content)]
+    typed: list[tuple[str | bytes, str | bytes]] = [(left.content, right.content)]
     values = left.values or right.values
     plain = values.json() if values else None
     if plain is None:
         return typed
     other = right.content if left.values else left.content
-    untyped = [(plain, other) if left.values else (other, plain)]
+    untyped: list[tuple[str | bytes, str | bytes]] = [(plain, other) if left.values else (other, plain)]
     # JSON beside nothing, or beside other JSON, has nothing to take a dtype from
     is_typed = isinstance(other, bytes) or "://" in other or any(map(os.path.exists, (other, other.rpartition(":")[0])))
     return untyped + typed if is_typed else typed + untyped

@@ -117,14 +117,18 @@ def _members(tensors: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str
 
 
 def _of_one(tensor: Any) -> Operand:
-    """A .npy file, and the dtype, if .npy has no name for it (bfloat16 of ml_dtypes and the like)."""
-    numpy = importlib.import_module("numpy") if hasattr(tensor, "__array__") else None
-    if numpy is None and isinstance(tensor, (bool, list, tuple, *_NUMBERS)):
+    has_array = hasattr(tensor, "__array__")
+    if not has_array and isinstance(tensor, (bool, list, tuple, *_NUMBERS)):
         values = _values(tensor)
         if values is not None:
             return Operand(values.npy(), values=values)
-        numpy = importlib.import_module("numpy")
-    if numpy is not None and numpy.ma.is_masked(tensor):
+        has_array = True
+    return _of_array(tensor, importlib.import_module("numpy") if has_array else None)
+
+
+def _of_array(tensor: Any, numpy: Any) -> Operand:
+    """A .npy file, and the dtype, if .npy has no name for it (bfloat16 of ml_dtypes and the like)."""
+    if numpy and numpy.ma.is_masked(tensor):
         raise TypeError("got a masked array, whose masked items have no value: give them one with filled(), or take compressed()")
     array = numpy.asarray(tensor) if numpy else tensor
     try:
@@ -182,7 +186,7 @@ def _npy_of_buffer(view: memoryview) -> bytes | None:
         return None
     is_big = view.format[0] in ">!" or sys.byteorder == "big" and view.format[0] != "<"
     order = "|" if view.itemsize == 1 else ">" if is_big else "<"
-    return _npy_file(f"{order}{kind}{view.itemsize}", view.shape, view if view.c_contiguous else view.tobytes())
+    return _npy_file(f"{order}{kind}{view.itemsize}", view.shape or (), view if view.c_contiguous else view.tobytes())
 
 
 def _npy_file(descr: str, shape: tuple[int, ...], items: bytes | memoryview) -> bytes:

@@ -133,7 +133,7 @@ class _Session:
         self.root = config.rootpath
         self.folder = folder and self.root / folder
         try:
-            self.is_update = updates_golden() or config.getoption("golden_update")
+            self.is_update = updates_golden() or bool(config.getoption("golden_update"))
         except Error as error:
             raise pytest.UsageError(str(error)) from None
         self.keeps_actual = config.getoption("golden_keep_actual") == "yes"

@@ -296,7 +296,7 @@ impl Changes {
         Ok(made)
     }
 
-    /// Writes all files. Returns what is said of each.
+    /// Writes all files. Returns a line about each.
     fn write_files(
         &mut self,
         run: Run<'_>,
@@ -329,7 +329,7 @@ impl Changes {
     }
 }
 
-/// Adds the bytes by which a shard becomes longer to the change of its index.
+/// Adds the growth of a shard, in bytes, to the change of its index.
 fn note_size(indices: &mut BTreeMap<PathBuf, IndexChange>, change: &FileChange, checked: &CheckedFile) {
     if let (Some(index), CheckedFile::Anew(file)) = (&change.index, checked) {
         indices.entry(index.clone()).or_default().more_bytes += file.more_bytes;

@@ -1,4 +1,4 @@
-//! Whether `diff` accepts tensors of ACTUAL that do not pass: what its options and the environment say.
+//! Decides whether `diff` accepts tensors of ACTUAL that do not pass, by its options and the environment.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -27,7 +27,7 @@ pub(super) struct AcceptOptions {
     /// Compare with a golden file, in a test: TENSOROP_UPDATE_GOLDEN=1 in the environment then does the same as --accept
     ///
     /// The values 1, true and yes accept ACTUAL, in any case; 0, false, no and an empty value do not; any other value is an
-    /// error. Without --golden the variable has no effect. An EXPECTED that is no local file is only compared.
+    /// error. Without --golden the variable has no effect. Standard input, JSON and an address are only compared.
     #[arg(long)]
     pub golden: bool,
     /// With --accept: report the files that would be written, and write nothing
@@ -37,12 +37,12 @@ pub(super) struct AcceptOptions {
     pub dry_run: bool,
 }
 
-/// What is done about tensors of ACTUAL that do not pass.
+/// The treatment of tensors of ACTUAL that do not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acceptance {
     /// They are a difference.
     Never,
-    /// They are a difference from a golden file. The report says how to accept them.
+    /// They are a difference from a golden file, and the report says how to accept them.
     Offered,
     /// They are written to EXPECTED.
     Written,
@@ -51,7 +51,7 @@ pub(super) enum Acceptance {
 }
 
 impl AcceptOptions {
-    /// Returns what is done about tensors that do not pass.
+    /// Returns the treatment of tensors that do not pass.
     ///
     /// # Errors
     /// The environment has an unknown value, and EXPECTED is a golden file.

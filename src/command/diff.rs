@@ -272,12 +272,11 @@ impl Diff {
         self.tell(run.io, &if is_written { changes.write(run, open) } else { changes.report(run, open) }?)
     }
 
-    /// Ends a comparison that accepts nothing. A report on a golden file that differs says how to accept what was found.
+    /// Ends a comparison that accepts nothing. A report on a golden file that differs says how to accept ACTUAL.
     fn end(&self, io: &Io, acceptance: Acceptance, is_equal: bool) -> Result<Outcome> {
         let has_report = !is_equal && !self.json && !self.summary;
-        match acceptance.hint().filter(|_| has_report) {
-            Some(hint) => print(io, &mut |out| writeln!(out, "  {hint}"))?,
-            None => {}
+        if let Some(hint) = acceptance.hint().filter(|_| has_report) {
+            print(io, &mut |out| writeln!(out, "  {hint}"))?;
         }
         Ok(Outcome::of_verdict(is_equal))
     }

@@ -148,7 +148,7 @@ pub struct Environment {
     pub timeout: Option<OsString>,
     /// `TENSOROP_WINDOW`, bytes: the size of windows, which tests make small. A release build does not read it.
     pub window: Option<usize>,
-    /// `TENSOROP_UPDATE_GOLDEN` as it is set: whether `diff --golden` accepts ACTUAL.
+    /// The value of `TENSOROP_UPDATE_GOLDEN`, if it is set: whether `diff --golden` accepts ACTUAL.
     pub update_golden: Option<OsString>,
     /// `NO_COLOR` or `TERM=dumb`: nothing is coloured.
     pub is_plain: bool,

@@ -78,7 +78,7 @@ impl Renames {
         match &self.rule {
             None => Ok(()),
             Some(rule) => {
-                let rule = style.quoted_option("rename", &rule.text());
+                let rule = style.quoted_option("rename", rule.text());
                 writeln!(out, "  {rule} joins missing and extra tensors")
             }
         }

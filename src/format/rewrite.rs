@@ -78,8 +78,8 @@ pub struct NamedSource {
 impl Rewrite {
     /// Plans a file, which messages call `label`, with other tensors in it: each takes the place of the tensor that has its
     /// name, or stands beside the others; a file of one tensor becomes the one that is given. `old` is the file as it is
-    /// now; if there is none, the name tells the format. All items are written in C order. The folder of a new file need not
-    /// be there before the file is written.
+    /// now; if there is none, the name tells the format. All items are written in C order. The folder of a new file may
+    /// be missing until the file is written.
     ///
     /// # Errors
     /// A file that may not be written, or is in no folder; attachments, which would be lost; a format that cannot hold the
@@ -135,7 +135,7 @@ impl Rewrite {
     /// Writes the file: it is the old one or the whole new one at any time.
     ///
     /// # Errors
-    /// There is no such folder; of reading and writing.
+    /// The folder is missing; of reading and writing.
     pub fn write(&self) -> Result<()> {
         self.plan.write_file(&file_target(&self.path, &self.label, self.format)?)
     }
@@ -260,7 +260,7 @@ pub struct IndexChange {
 /// Returns the text of an index of shards with a change in it; `None` if nothing changes.
 ///
 /// # Errors
-/// The file is no index; of reading it.
+/// The file is not an index; of reading it.
 pub fn changed_index(path: &Path, label: &str, change: &IndexChange) -> Result<Option<String>> {
     let text = std::fs::read_to_string(path).with_context(|| label.to_owned())?;
     let wrong = |_| malformed!("{label}: no index");

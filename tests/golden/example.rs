@@ -10,10 +10,10 @@ const TENSOROP: &str = match option_env!("CARGO_BIN_EXE_tensorop") {
 };
 
 /// Fails with the report of `tensorop diff` if a tensor is not the one in its golden file. With
-/// `TENSOROP_UPDATE_GOLDEN=1` the tensor replaces the one in the file, and a line says so.
+/// `TENSOROP_UPDATE_GOLDEN=1` in the environment, `--golden` lets the tensor replace the one in the file, and a line says so.
 #[track_caller]
 fn assert_golden(golden: &str, actual: Vec<u8>) {
-    let output = Command::new(TENSOROP).args(["diff", golden, "-"]).write_stdin(actual).output().unwrap();
+    let output = Command::new(TENSOROP).args(["diff", "--golden", golden, "-"]).write_stdin(actual).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "not the tensor of {golden}:\n{said}");
     if said.contains("wrote ") {

@@ -100,10 +100,10 @@ def test_masked_arrays_are_refused() -> None:
 
 
 def test_lists_may_hold_items_of_numpy() -> None:
-    tensorop_cli.assert_close(np.float32([1, 2]), [np.float32(1), np.float32(2)])
+    tensorop_cli.assert_close(np.array([1, 2], "f4"), [np.float32(1), np.float32(2)])
     tensorop_cli.assert_close(np.eye(2), [np.array([1.0, 0]), np.array([0, 1.0])])
     tensorop_cli.assert_close(np.float64(2), 2)
-    tensorop_cli.assert_close(np.float16([0.1]), [0.1])
+    tensorop_cli.assert_close(np.array([0.1], "f2"), [0.1])
     tensorop_cli.assert_close(np.eye(2, dtype="f4"), [[1, 0], [0, 1]])
 
 

@@ -10,7 +10,7 @@ fn a_file_by_tensorop_diff() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.npy");
     cargo_bin_cmd!("softmax").arg("tests/golden/logits.npy").arg(&out).assert().success();
-    let diff = ["diff", "tests/golden/softmax.npy", out.to_str().unwrap(), "--rtol", "1e-5"];
+    let diff = ["diff", "--golden", "tests/golden/softmax.npy", out.to_str().unwrap(), "--rtol", "1e-5"];
     let output = Command::new("tensorop").args(diff).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");

@@ -80,7 +80,7 @@ pub enum TensorOrText<'a> {
     Text {
         /// Its items.
         values: Values<'a>,
-        /// What messages call it.
+        /// Its name in messages.
         label: String,
     },
 }
