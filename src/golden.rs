@@ -58,7 +58,7 @@ use crate::format::located::Located;
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
 use crate::format::rewrite::{self, NamedSource, Rewrite};
-use crate::format::values::{self, TensorOrText};
+use crate::format::typed_pair::{TensorOrText, typed, typed_pair};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
@@ -185,8 +185,8 @@ impl TensorEq {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
             if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
-        let golden = golden.source_or_text(golden.chosen()?, Subject::Operand(0))?;
-        actual.with_source(|actual| values::typed_pair([golden, actual]))
+        let golden = TensorOrText::of(&golden, golden.chosen()?, Subject::Operand(0))?;
+        actual.with_source(|actual| typed_pair([golden, actual]))
     }
 
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
@@ -264,12 +264,12 @@ impl Actual<'_> {
                 return take(TensorOrText::Tensor(Source::memory(tensor.clone(), "the array".to_owned())));
             }
         };
-        take(input.source_or_text(input.chosen()?, Subject::Operand(1))?)
+        take(TensorOrText::of(&input, input.chosen()?, Subject::Operand(1))?)
     }
 
     /// Opens the tensor, which is typed alone.
     fn source(&self) -> Result<Source> {
-        self.with_source(values::typed)
+        self.with_source(typed)
     }
 }
 

@@ -63,6 +63,7 @@ pub mod sides;
 pub mod stored_dtype;
 mod table;
 pub mod text;
+pub mod typed_pair;
 pub mod values;
 pub mod write;
 #[cfg(feature = "zarr")]

@@ -16,8 +16,7 @@ use super::json;
 use super::located::{Located, Place};
 use super::raw::{self, RawView};
 use super::table::{Format, Named, containers};
-use super::values::TensorOrText;
-use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::InFolder;
 use crate::format::name_order::{alike, list};
@@ -461,19 +460,6 @@ impl Input {
         // an array that holds others is listed only where these are wanted
         let is_whole = self.member.is_none() && self.reader.itself() != Some(n);
         self.format.can().chunks && is_whole && self.reader.names().is_some()
-    }
-
-    /// Returns the items of member `n`, or the text that they are and that names no dtype. Errors in the text are about
-    /// `subject`.
-    ///
-    /// # Errors
-    /// Those of [`source`](Self::source).
-    pub fn source_or_text(&self, n: usize, subject: Subject) -> Result<TensorOrText<'_>> {
-        let values = self.reader.text().map(|text| text.values(subject)).transpose();
-        match values.map_err(|error| error.of_kind(ErrorKind::Malformed).about_file().within(&*self.label))? {
-            Some(values) if values.dtype().is_none() => Ok(TensorOrText::Text { values, label: self.label.clone() }),
-            Some(_) | None => self.source(n).map(TensorOrText::Tensor),
-        }
     }
 
     /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because

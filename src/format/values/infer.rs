@@ -5,8 +5,8 @@ use super::leaf::Leaf;
 use super::read::Values;
 use super::strings::short;
 use super::untyped::{OUTSIDE, Untyped, UntypedOperand, common_dtype};
-use crate::error::{Error, ErrorKind, Result};
-use crate::item::dtype::{DType, Kind};
+use crate::error::{ErrorKind, Result};
+use crate::item::dtype::Kind;
 use crate::item::parse::{self, Misfit};
 use crate::item::tensor::Tensor;
 use crate::layout::shape::MAX_RANK;
@@ -68,65 +68,6 @@ impl Values<'_> {
         })?;
         let kind = if items.above.is_some() { Kind::UInt64 } else { Kind::Int64 };
         self.tensor(kind.into(), items.bytes, nested.dims)
-    }
-}
-
-/// A tensor beside another one that may give it a dtype.
-#[derive(Debug)]
-pub enum TensorOrText<'a> {
-    /// A tensor, which has a dtype.
-    Tensor(Source),
-    /// Text that names no dtype.
-    Text {
-        /// Its items.
-        values: Values<'a>,
-        /// Its name in messages.
-        label: String,
-    },
-}
-
-/// Returns a tensor that is alone. Text that names no dtype gets one by its content.
-///
-/// # Errors
-/// See [`infer`].
-pub fn typed(one: TensorOrText<'_>) -> Result<Source> {
-    match one {
-        TensorOrText::Tensor(tensor) => Ok(tensor),
-        TensorOrText::Text { values, label } => source(Ok(values), label.clone()).map_err(|error| error.within(label)),
-    }
-}
-
-/// Returns two tensors. Text that names no dtype takes the dtype of the other tensor, in the byte order of this machine, and
-/// two such texts get a common dtype by their content.
-///
-/// # Errors
-/// See [`Values::read`] and [`infer`].
-pub fn typed_pair(pair: [TensorOrText<'_>; 2]) -> Result<[Source; 2]> {
-    let named = |error: Error, label: &str| error.of_kind(ErrorKind::Malformed).about_file().within(label);
-    let read = |values: &Values<'_>, label: String, dtype: &DType| match values.read(dtype) {
-        Ok(tensor) => Ok(Source::memory(tensor, label)),
-        Err(error) => Err(named(error, &label)),
-    };
-    match pair {
-        [TensorOrText::Tensor(one), TensorOrText::Tensor(other)] => Ok([one, other]),
-        [TensorOrText::Tensor(one), TensorOrText::Text { values, label }] => {
-            let other = read(&values, label, &one.dtype().native())?;
-            Ok([one, other])
-        }
-        [TensorOrText::Text { values, label }, TensorOrText::Tensor(other)] => {
-            Ok([read(&values, label, &other.dtype().native())?, other])
-        }
-        [TensorOrText::Text { values: one, label }, TensorOrText::Text { values: other, label: other_label }] => {
-            let subject = other.subject;
-            let tensors = infer(&[&one, &other]);
-            let tensors = tensors.map_err(|error| {
-                let label = if error.subject() == subject { &other_label } else { &label };
-                named(error, label)
-            });
-            let mut tensors = tensors?.into_iter();
-            let mut source = |label| Source::memory(tensors.next().expect("a tensor for each text"), label);
-            Ok([source(label), source(other_label)])
-        }
     }
 }
 

@@ -11,8 +11,8 @@ mod read;
 mod strings;
 mod untyped;
 
+pub use self::infer::infer;
 pub(super) use self::infer::source;
-pub use self::infer::{TensorOrText, infer, typed, typed_pair};
 #[cfg(feature = "onnx")]
 pub(super) use self::item::most_padded;
 #[cfg(feature = "zarr")]

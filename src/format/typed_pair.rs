@@ -1,0 +1,87 @@
+//! Tensors of two files that are compared: text that names no dtype takes that of the other file.
+
+use super::open::Input;
+use super::values::{self, Values};
+use crate::error::{Error, ErrorKind, Result, Subject};
+use crate::item::dtype::DType;
+use crate::storage::source::Source;
+
+/// A tensor beside another one that may give it a dtype.
+#[derive(Debug)]
+pub enum TensorOrText<'a> {
+    /// A tensor, which has a dtype.
+    Tensor(Source),
+    /// Text that names no dtype.
+    Text {
+        /// Its items.
+        values: Values<'a>,
+        /// Its name in messages.
+        label: String,
+    },
+}
+
+impl<'a> TensorOrText<'a> {
+    /// Returns a member of a file. Errors in a text are about `subject`.
+    ///
+    /// # Errors
+    /// Those of [`Input::source`].
+    pub fn of(input: &'a Input, n: usize, subject: Subject) -> Result<Self> {
+        let values = input.reader().text().map(|text| text.values(subject)).transpose();
+        match values.map_err(|error| named(error, input.label()))? {
+            Some(values) if values.dtype().is_none() => Ok(Self::Text { values, label: input.label().to_owned() }),
+            Some(_) | None => input.source(n).map(Self::Tensor),
+        }
+    }
+}
+
+/// Returns an error in the text of a file.
+fn named(error: Error, label: &str) -> Error {
+    error.of_kind(ErrorKind::Malformed).about_file().within(label)
+}
+
+/// Returns a tensor that is alone. Text that names no dtype gets one by its content.
+///
+/// # Errors
+/// See [`values::infer`].
+pub fn typed(one: TensorOrText<'_>) -> Result<Source> {
+    match one {
+        TensorOrText::Tensor(tensor) => Ok(tensor),
+        TensorOrText::Text { values, label } => {
+            let tensor = values.infer().map_err(|error| named(error, &label))?;
+            Ok(Source::memory(tensor, label))
+        }
+    }
+}
+
+/// Returns two tensors. Text that names no dtype takes the dtype of the other tensor, in the byte order of this machine, and
+/// two such texts get a common dtype by their content.
+///
+/// # Errors
+/// See [`Values::read`] and [`values::infer`].
+pub fn typed_pair(pair: [TensorOrText<'_>; 2]) -> Result<[Source; 2]> {
+    let read = |values: &Values<'_>, label: String, dtype: &DType| match values.read(dtype) {
+        Ok(tensor) => Ok(Source::memory(tensor, label)),
+        Err(error) => Err(named(error, &label)),
+    };
+    match pair {
+        [TensorOrText::Tensor(one), TensorOrText::Tensor(other)] => Ok([one, other]),
+        [TensorOrText::Tensor(one), TensorOrText::Text { values, label }] => {
+            let other = read(&values, label, &one.dtype().native())?;
+            Ok([one, other])
+        }
+        [TensorOrText::Text { values, label }, TensorOrText::Tensor(other)] => {
+            Ok([read(&values, label, &other.dtype().native())?, other])
+        }
+        [TensorOrText::Text { values: one, label }, TensorOrText::Text { values: other, label: other_label }] => {
+            let subject = other.subject;
+            let tensors = values::infer(&[&one, &other]);
+            let tensors = tensors.map_err(|error| {
+                let label = if error.subject() == subject { &other_label } else { &label };
+                named(error, label)
+            });
+            let mut tensors = tensors?.into_iter();
+            let mut source = |label| Source::memory(tensors.next().expect("a tensor for each text"), label);
+            Ok([source(label), source(other_label)])
+        }
+    }
+}
