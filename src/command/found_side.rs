@@ -31,7 +31,7 @@ pub(super) fn is_absent(located: &Located) -> bool {
     match (&located.place, &located.after) {
         (Place::Absent(_), _) => true,
         (Place::File(file) | Place::Store(file, _), Some(name))
-            if !name.contains(['*', '?']) && !RawView::is_meant(name) =>
+            if !name.contains(['*', '?', '{']) && !RawView::is_meant(name) =>
         {
             let has = |input: Input| input.names().is_none_or(|names| names.contains(&&**name));
             OpenOptions::default().open(&Located::of(file)).is_ok_and(|input| !has(input))

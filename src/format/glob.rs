@@ -1,13 +1,22 @@
 //! Patterns for names of tensors, as `--only` and `FILE:GLOB` take them, and names made from other names.
 //!
 //! Unlike in a shell, `*` also matches `/`, so `model.*` matches `model.layers.0/w`; and a pattern that is not
-//! well-formed is a name. The packages globset and glob refuse such a pattern, give `**`, `{` and `\` a meaning that these
+//! well-formed is a name. The packages globset and glob refuse such a pattern, give `**` and `\` a meaning that these
 //! characters do not have in a name, and do not tell whether a pattern may match a name that begins with a prefix. By that
 //! question files of a folder are left closed in which no tensor is wanted.
+//!
+//! Braces are never expanded: a pattern is matched by the set of positions in the name that its beginning can lead to. So the
+//! time depends on the lengths of both texts, and not on how many names a pattern stands for.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+/// The most braces within one another. Deeper ones are letters, so that no pattern needs more stack than there is.
+const MAX_DEPTH: usize = 32;
 
 /// A pattern of names: `*` stands for any letters or none, `?` for one letter, `[abc]`, `[a-c]` and `[!abc]` for one
-/// letter that is in a set or not in it. A pattern also matches the name that is written like itself, since names may
-/// hold these characters.
+/// letter that is in a set or not in it, `{a,b}` for one of several patterns, and `{0..31}` for a number in a range. A
+/// pattern also matches the name that is written like itself, since names may hold these characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -24,28 +33,18 @@ enum Token {
     Set { not: bool, ranges: Vec<(char, char)> },
     /// This letter.
     Letter(char),
+    /// What one of several patterns matches.
+    Choice(Vec<Vec<Token>>),
+    /// A number from `low` to `high`, in as many digits as it needs, or in `width` digits if that is not 0.
+    Number { low: u64, high: u64, width: usize },
 }
 
 impl Glob {
-    /// Parses a text. Every text is a pattern: a bracket that is not closed is a letter.
+    /// Parses a text. Every text is a pattern: a bracket that is not closed is a letter, and so are braces that hold neither
+    /// a comma nor a range of numbers.
     pub fn new(text: &str) -> Self {
-        let mut tokens = Vec::new();
-        let mut rest = text.chars();
-        while let Some(letter) = rest.next() {
-            tokens.push(match letter {
-                '*' => Token::Any,
-                '?' => Token::One,
-                '[' => match set(rest.as_str()) {
-                    Some((token, after)) => {
-                        rest = after.chars();
-                        token
-                    }
-                    None => Token::Letter('['),
-                },
-                letter => Token::Letter(letter),
-            });
-        }
-        Self { text: text.to_owned(), tokens }
+        let pattern = PatternText { text, braces: &closed_braces(text) };
+        Self { text: text.to_owned(), tokens: pattern.tokens(0, text.len(), 0) }
     }
 
     /// Returns the pattern as it was written.
@@ -53,40 +52,20 @@ impl Glob {
         &self.text
     }
 
+    /// Returns whether it may match other names than the one that is written like itself.
+    pub fn is_pattern(&self) -> bool {
+        self.tokens.iter().any(|token| !matches!(token, Token::Letter(_)))
+    }
+
     /// Returns whether it matches a whole name. The time is at most proportional to the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
-        if name == self.text {
-            return true;
-        }
-        let name: Vec<char> = name.chars().collect();
-        let (mut token, mut letter) = (0, 0);
-        // the last `*` and how many letters it stands for so far; no earlier one needs to be tried with more
-        let mut last: Option<(usize, usize)> = None;
-        while letter < name.len() {
-            match self.tokens.get(token) {
-                Some(Token::Any) => {
-                    last = Some((token + 1, letter));
-                    token += 1;
-                }
-                Some(one) if one.takes(name[letter]) => (token, letter) = (token + 1, letter + 1),
-                Some(_) | None => {
-                    let Some((after, from)) = &mut last else { return false };
-                    *from += 1;
-                    (token, letter) = (*after, *from);
-                }
-            }
-        }
-        self.tokens[token..].iter().all(|token| *token == Token::Any)
+        name == self.text || Walk::through(&self.tokens, name).ends.last() == Some(&name.len())
     }
 
     /// Returns whether it matches any name that begins with `prefix`, or may.
     pub fn matches_some_within(&self, prefix: &str) -> bool {
-        let prefix: Vec<char> = prefix.chars().collect();
-        let begins = |(token, letter): (&Token, &char)| token.takes(*letter);
-        let fixed: Vec<_> = self.tokens.iter().take_while(|token| **token != Token::Any).cloned().collect();
-        // a pattern without `*` matches names of its own length only
-        let is_long = fixed.len() < self.tokens.len() || fixed.len() >= prefix.len();
-        self.text.starts_with(&prefix.iter().collect::<String>()) || is_long && fixed.iter().zip(&prefix).all(begins)
+        let walk = Walk::through(&self.tokens, prefix);
+        self.text.starts_with(prefix) || walk.goes_on || walk.ends.last() == Some(&prefix.len())
     }
 
     /// Returns whether it surely matches every name that begins with `prefix`.
@@ -96,15 +75,169 @@ impl Glob {
     }
 }
 
-impl Token {
-    fn takes(&self, letter: char) -> bool {
-        match self {
-            Token::Any => false,
-            Token::One => true,
-            Token::Set { not, ranges } => ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter)) != *not,
-            Token::Letter(own) => *own == letter,
+/// A walk of tokens through a name.
+struct Walk<'n> {
+    name: &'n str,
+    /// The bytes of the name behind what the tokens so far match, in ascending order and each once.
+    ends: Vec<usize>,
+    /// Whether a token could match more than the name has left.
+    goes_on: bool,
+}
+
+impl<'n> Walk<'n> {
+    /// Walks through a name from its beginning.
+    fn through(tokens: &[Token], name: &'n str) -> Self {
+        let mut walk = Self { name, ends: vec![0], goes_on: false };
+        walk.go(tokens);
+        walk
+    }
+
+    /// Goes on by some tokens.
+    fn go(&mut self, tokens: &[Token]) {
+        for token in tokens {
+            if self.ends.is_empty() {
+                return;
+            }
+            self.goes_on |= self.ends.last() == Some(&self.name.len());
+            match token {
+                Token::Any => {
+                    let (name, first) = (self.name, self.ends[0]);
+                    self.ends = (first..=name.len()).filter(|&at| name.is_char_boundary(at)).collect();
+                }
+                Token::One => self.letter(|_| true),
+                Token::Set { not, ranges } => {
+                    self.letter(|letter| ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter)) != *not);
+                }
+                Token::Letter(own) => self.letter(|letter| letter == *own),
+                Token::Choice(patterns) => {
+                    let begins = std::mem::take(&mut self.ends);
+                    let mut ends = Vec::new();
+                    for pattern in patterns {
+                        self.ends.clone_from(&begins);
+                        self.go(pattern);
+                        ends.append(&mut self.ends);
+                    }
+                    self.set(ends);
+                }
+                Token::Number { low, high, width } => self.number(*low..=*high, *width),
+            }
         }
     }
+
+    /// Goes on by one letter.
+    fn letter(&mut self, takes: impl Fn(char) -> bool) {
+        let name = self.name;
+        self.ends.retain_mut(|at| match name[*at..].chars().next() {
+            Some(letter) if takes(letter) => {
+                *at += letter.len_utf8();
+                true
+            }
+            Some(_) | None => false,
+        });
+    }
+
+    /// Goes on by a number, which has `width` digits, or no zeros before it if that is 0.
+    fn number(&mut self, range: RangeInclusive<u64>, width: usize) {
+        let longest = range.end().to_string().len().max(width);
+        let mut ends = Vec::new();
+        for at in std::mem::take(&mut self.ends) {
+            let digits = self.name[at..].bytes().take(longest).take_while(u8::is_ascii_digit).count();
+            self.goes_on |= at + digits == self.name.len() && digits < longest;
+            for len in 1..=digits {
+                let text = &self.name[at..at + len];
+                let is_written_so = if width == 0 { len == 1 || !text.starts_with('0') } else { len == width };
+                if is_written_so && text.parse().is_ok_and(|number| range.contains(&number)) {
+                    ends.push(at + len);
+                }
+            }
+        }
+        self.set(ends);
+    }
+
+    fn set(&mut self, mut ends: Vec<usize>) {
+        ends.sort_unstable();
+        ends.dedup();
+        self.ends = ends;
+    }
+}
+
+/// Braces that belong together.
+struct Braces {
+    /// The byte at which the closing one lies.
+    close: usize,
+    /// The bytes at which the commas between them lie that are in no braces within them.
+    commas: Vec<usize>,
+}
+
+/// Returns the braces of a text that are closed, by the byte at which the opening one lies.
+fn closed_braces(text: &str) -> HashMap<usize, Braces> {
+    let (mut open, mut closed) = (Vec::new(), HashMap::new());
+    for (at, byte) in text.bytes().enumerate() {
+        match (byte, open.last_mut()) {
+            (b'{', _) => open.push((at, Vec::new())),
+            (b',', Some((_, commas))) => commas.push(at),
+            (b'}', Some(_)) => {
+                let (begin, commas) = open.pop().expect("it has a last one");
+                closed.insert(begin, Braces { close: at, commas });
+            }
+            _ => {}
+        }
+    }
+    closed
+}
+
+/// The text of a pattern.
+#[derive(Clone, Copy)]
+struct PatternText<'t> {
+    text: &'t str,
+    braces: &'t HashMap<usize, Braces>,
+}
+
+impl PatternText<'_> {
+    /// Parses the bytes from `at` to `end`, which lie within `depth` braces.
+    fn tokens(self, mut at: usize, end: usize, depth: usize) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        while let Some(letter) = self.text[at..end].chars().next() {
+            let next = at + letter.len_utf8();
+            let (token, after) = match letter {
+                '*' => (Token::Any, next),
+                '?' => (Token::One, next),
+                '[' => match set(&self.text[next..end]) {
+                    Some((token, rest)) => (token, end - rest.len()),
+                    None => (Token::Letter('['), next),
+                },
+                '{' => self.braced(at, end, depth).unwrap_or((Token::Letter('{'), next)),
+                letter => (Token::Letter(letter), next),
+            };
+            tokens.push(token);
+            at = after;
+        }
+        tokens
+    }
+
+    /// Parses the braces that open at `at`, and returns where they end; `None` if they hold neither several patterns nor a
+    /// range, or are closed behind `end`.
+    fn braced(self, at: usize, end: usize, depth: usize) -> Option<(Token, usize)> {
+        let Braces { close, commas } = self.braces.get(&at).filter(|braces| braces.close < end && depth < MAX_DEPTH)?;
+        if commas.is_empty() {
+            return Some((number(&self.text[at + 1..*close])?, close + 1));
+        }
+        let begins = std::iter::once(at + 1).chain(commas.iter().map(|comma| comma + 1));
+        let ends = commas.iter().copied().chain([*close]);
+        let patterns = begins.zip(ends).map(|(begin, end)| self.tokens(begin, end, depth + 1));
+        Some((Token::Choice(patterns.collect()), close + 1))
+    }
+}
+
+/// Parses a range of numbers, `FIRST..LAST`. As in a shell LAST may be below FIRST, and if either begins with a zero, all
+/// numbers have as many digits as the longer of both.
+fn number(text: &str) -> Option<Token> {
+    let (first, last) = text.split_once("..")?;
+    let parse = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+    let (one, other): (u64, u64) = (parse(first)?, parse(last)?);
+    let is_padded = [first, last].iter().any(|text| text.len() > 1 && text.starts_with('0'));
+    let width = if is_padded { first.len().max(last.len()) } else { 0 };
+    Some(Token::Number { low: one.min(other), high: one.max(other), width })
 }
 
 /// Parses the set at the beginning of `text`, behind its bracket, and returns what comes after it. A bracket that
@@ -214,6 +347,37 @@ mod tests {
             ("[]]", &["]", "[]]"], &["["]),
             ("a[0", &["a[0"], &["a0"]),
             ("w[0]*", &["w0", "w0x"], &["w[0]x"]),
+            ("{a,b}", &["a", "b", "{a,b}"], &["", "c", "a,b", "ab"]),
+            ("x.{q,k,v}.w", &["x.q.w", "x.k.w", "x.v.w"], &["x.qk.w", "x..w"]),
+            ("{a,}b", &["ab", "b"], &["aab"]),
+            ("{*.bias,norm?}", &["x.bias", "norm1", ".bias"], &["norm", "bias"]),
+            ("{a,b}{a,b}", &["aa", "ab", "ba", "bb"], &["a", "abc"]),
+            ("{a,{b,c}*}d", &["ad", "bd", "cxd"], &["axd", "d"]),
+            ("{a,ab}{c,bc}", &["ac", "abc", "abbc"], &["abb", "c"]),
+            ("l.{0..3}.w", &["l.0.w", "l.3.w"], &["l.4.w", "l.00.w", "l..w", "l.-1.w", "l.+1.w"]),
+            ("{8..11}", &["8", "9", "10", "11", "{8..11}"], &["7", "12", "08", "1", "110"]),
+            ("{11..8}", &["8", "9", "10", "11"], &["7", "12"]),
+            ("{00..12}", &["00", "07", "12"], &["0", "7", "13", "007"]),
+            ("{8..012}", &["008", "012"], &["8", "08", "12", "013"]),
+            ("{1..20}*", &["1", "13", "20x", "1999"], &["x", "0", "01"]),
+            ("*{1..20}", &["1", "x20", "1999", "201"], &["x", "21x"]),
+            ("{1..20}{0..9}", &["10", "200", "110"], &["1", "2000"]),
+            ("{0..18446744073709551615}", &["0", "18446744073709551615"], &["18446744073709551616", "00"]),
+            // no valid braces: they are letters
+            ("{a}", &["{a}"], &["a"]),
+            ("{}", &["{}"], &[""]),
+            ("{a", &["{a"], &["a"]),
+            ("a,b}", &["a,b}"], &["a"]),
+            ("{0..x}", &["{0..x}"], &["0"]),
+            ("{..3}", &["{..3}"], &["3"]),
+            ("{+1..3}", &["{+1..3}"], &["1", "2"]),
+            ("{0..18446744073709551616}", &["{0..18446744073709551616}"], &["0"]),
+            ("{a{b,c}}", &["{ab}", "{ac}", "{a{b,c}}"], &["ab"]),
+            ("{a,b", &["{a,b"], &["a"]),
+            ("{{a,b}", &["{a", "{b"], &["a"]),
+            ("[{a,b}]", &["{", "a", ",", "}"], &["[a]"]),
+            ("{[ab],c}", &["a", "b", "c"], &["[ab]"]),
+            ("{\u{e9},\u{e8}x}*", &["\u{e9}", "\u{e8}xy"], &["\u{e8}"]),
         ];
         for (pattern, matching, others) in rows {
             let glob = Glob::new(pattern);
@@ -238,6 +402,12 @@ mod tests {
             ("m", false, false),
             ("", false, false),
             ("[m]:w", true, false),
+            ("{m,n}:w", true, false),
+            ("{m:a,n:b}", true, false),
+            ("{n:a,o:b}", false, false),
+            ("{m,n}:*", true, true),
+            ("{m:*,n:*}", true, false),
+            ("{m}:*", false, false),
         ];
         for (text, some, all) in rows {
             let glob = Glob::new(text);
@@ -257,8 +427,47 @@ mod tests {
     }
 
     #[test]
-    fn many_stars_take_no_time() {
+    fn a_number_that_a_prefix_ends_in_may_go_on() {
+        for (text, prefix, some) in [
+            ("{10..20}:w", "1", true),
+            ("{10..20}:w", "x", false),
+            ("{10..20}:w", "100", false),
+            ("{10..20}:w", "20:", true),
+        ] {
+            assert_eq!(Glob::new(text).matches_some_within(prefix), some, "{text} {prefix}");
+        }
+    }
+
+    #[test]
+    fn names_are_told_from_patterns() {
+        for (text, is_pattern) in [
+            ("a", false),
+            ("", false),
+            ("a*", true),
+            ("[a]", true),
+            ("[a", false),
+            ("{a,b}", true),
+            ("{0..1}", true),
+            ("{a}", false),
+        ] {
+            assert_eq!(Glob::new(text).is_pattern(), is_pattern, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_pattern_takes_long() {
         assert!(!Glob::new(&("a*".repeat(200) + "c")).matches(&format!("{}b", "a".repeat(20_000))));
+        let long = "a".repeat(2000);
+        assert!(!Glob::new(&("{a,aa}".repeat(500) + "c")).matches(&long));
+        assert!(!Glob::new(&("{a*,*a}".repeat(100) + "c")).matches(&long));
+        assert!(!Glob::new(&"{0..999999999}".repeat(50)).matches(&"1".repeat(2000)[..400]));
+        assert!(Glob::new("w{0..999999999}").matches("w123456789"));
+        // braces deeper than the limit are letters, and cost no stack
+        for text in
+            ["{".repeat(100_000), "{a,".repeat(40_000), format!("{}{}", "{a,".repeat(40_000), "}".repeat(40_000))]
+        {
+            assert!(Glob::new(&text).matches(&text) && !Glob::new(&text).matches("b"));
+        }
     }
 
     #[test]

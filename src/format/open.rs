@@ -392,7 +392,7 @@ impl Input {
     /// name.
     pub fn glob(&self) -> Option<Glob> {
         let names = self.names()?;
-        self.member().filter(|name| name.contains(['*', '?', '[']) && !names.contains(name)).map(Glob::new)
+        self.member().filter(|name| !names.contains(name)).map(Glob::new).filter(Glob::is_pattern)
     }
 
     /// Returns the numbers of the members that the path means: all members of a container, or if it names

@@ -60,6 +60,7 @@ mod reaching {
 
     use crate::error::{Context, Error, ErrorKind, Result};
     use crate::format::content::{Content, ContentSource};
+    use crate::format::glob::Glob;
     use crate::format::objects::{FIRST, not_found};
     use crate::format::open::{Input, OpenOptions};
     use crate::format::table::Format;
@@ -155,7 +156,7 @@ mod reaching {
             let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::of_one_version(client, address));
             format.open(Content { member, ..Content::of_store(store, options.threads) })
         };
-        let name = after.as_deref().filter(|name| !name.contains(['*', '?', '[']));
+        let name = after.as_deref().filter(|name| !Glob::new(name).is_pattern());
         match (open(address.clone(), after.clone()), name) {
             (Ok(reader), _) => Ok(options.input(format, reader).with_member(after)),
             // where nobody lists what a group holds, an array can still be asked for by its name

@@ -207,6 +207,49 @@ fn looking_at_some() {
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }
 
+/// Braces hold several patterns or a range of numbers, wherever patterns are taken; other braces are letters of a name.
+#[test]
+fn patterns_with_braces() {
+    let folder = folder();
+    folder.put("braces.npz", npz(&["{a}", "{a,b}", "a"].map(|name| (name, npy("|u1", &[1], &[7])))));
+    let all = "layers.0\nlayers.1\nlayers.2\nlayers.10\nlayers.11\n";
+    let without =
+        |names: &[&str]| all.lines().filter(|line| !names.contains(line)).map(|line| format!("{line}\n")).collect();
+    let rows: &[(&str, String)] = &[
+        ("info one.npz:layers.{1..10} --members", "layers.1\nlayers.10\nlayers.2\n".into()),
+        ("info one.npz --only layers.{00..11} --members", "layers.10\nlayers.11\n".into()),
+        (
+            "info one.npz --sort name --exclude layers.{1,1?} --members",
+            without(&["layers.1", "layers.10", "layers.11"]),
+        ),
+        ("info one.npz --sort name --only layers.{0..999999999} --members", all.into()),
+        ("show one:layers.{0,2}", "one:layers.0: uint8 [1]\n[0]\none:layers.2: uint8 [1]\n[2]\n".into()),
+        ("concat one.npz:{layers.{0..2},layers.11}", "[ 0  1  2 11]\n".into()),
+        ("info braces.npz:{a} --members", "{a}\n".into()),
+        // a name that is written like the pattern comes first
+        ("info braces.npz:{a,b} --members", "{a,b}\n".into()),
+        ("info braces.npz:{a,b}* --members", "a\n".into()),
+        (
+            "diff one.npz other.npz --only layers.{2,10} --atol layers.{2..10}=1 -q",
+            "equal: 0 same, 2 within, 0 different, 0 missing, 0 extra".into(),
+        ),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed.starts_with(expected) { Ok(()) } else { Err(format!("\n{printed}")) }
+        },
+    );
+    folder
+        .run(words("convert one.npz --only layers.{0..1} --cast layers.{1..2}=int16 -o cast.npz"))
+        .printed()
+        .expect("cast");
+    assert_eq!(folder.run(words("show cast.npz --at 0")).printed().expect("both").matches("int16").count(), 1);
+    folder.refuses(words("info one.npz:layers.{3..9}"), &["layers.{3..9}", "matches"]).expect("nothing matches");
+}
+
 /// `info --sort` sorts files, and the tensors of each.
 #[test]
 fn sorted_lists() {

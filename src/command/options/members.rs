@@ -36,8 +36,8 @@ pub(crate) struct MemberOptions {
 pub(crate) struct TakenOptions {
     /// From whole containers take only tensors whose names match
     ///
-    /// `*` matches any characters, including `/` and `.`, `?` matches one, and [a-c] one of a set. Can be given several times.
-    /// A pattern that matches nothing is an error.
+    /// `*` matches any characters, including `/` and `.`, `?` matches one, [a-c] one of a set, {a,b} one of several patterns
+    /// and {0..31} a number. Can be given several times. A pattern that matches nothing is an error.
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     pub only: Vec<Glob>,
     /// From whole containers leave out tensors whose names match, also if --only takes them
@@ -223,7 +223,7 @@ pub(crate) fn meant(pattern: &str, names: &[&str]) -> String {
     if names.iter().all(|name| name.is_empty()) {
         return String::new();
     }
-    let letters: String = pattern.chars().filter(|letter| !"*?[]".contains(*letter)).collect();
+    let letters: String = pattern.chars().filter(|letter| !"*?[]{}".contains(*letter)).collect();
     match &*alike(&letters, names) {
         [] => format!(": there are {}", list(names)),
         near => format!("; did you mean {}?", near.join(" or ")),
