@@ -293,6 +293,7 @@ impl WriteOptions {
         let label = shown(path);
         let format = self.format.map_or_else(|| Format::of_name(path), Ok).with_context(|| label.clone())?;
         let target = target(path, label.clone(), format, false, RequestOptions::default())?;
+        let target = target.in_existing_folder()?;
         self.plan(tensors, format, &label)?.write_file(&target)
     }
 

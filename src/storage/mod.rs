@@ -3,11 +3,15 @@
 pub mod attachments;
 pub mod chunked;
 pub mod conversion;
+#[cfg(feature = "files")]
+mod draft;
 pub mod key_store;
 #[cfg(feature = "files")]
 pub mod links;
 #[cfg(feature = "files")]
 pub mod local_store;
+#[cfg(feature = "files")]
+pub mod made_folders;
 #[cfg(feature = "files")]
 pub mod made_units;
 #[cfg(feature = "files")]

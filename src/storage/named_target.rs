@@ -16,6 +16,8 @@ pub struct NamedTarget {
     pub(super) no_clobber: bool,
     /// The names of files of which each makes a folder one that may be replaced.
     pub(super) marks: &'static [&'static str],
+    /// The folders on the way to it that are not there yet.
+    pub(super) missing: Vec<PathBuf>,
 }
 
 impl NamedTarget {

@@ -6,20 +6,20 @@
 //! there before. The draft lies in the folder of the target, because a rename across file systems is a copy, which can be
 //! interrupted.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use super::draft::{Draft, SHARED_NAMES, shared_name};
 use super::links::{follow, refuse_hashed};
+use super::made_folders::{MadeFolders, missing_folders};
 use super::named_target::{NamedTarget, has_mark};
-use super::platform::{
-    copy_mode, is_open_as, is_writable, link, open_folder, remove_stale, same_file, sync_folder, unnamed,
-};
+use super::platform::{is_writable, remove_stale, same_file, sync_folder};
 use super::read_at::Identity;
 #[cfg(feature = "remote")]
 use super::remote::{Address, BucketOutput, BucketTarget};
 use super::signals;
-use super::stage::{Stage, fnv1a, folder_of};
+use super::stage::{Stage, folder_of};
 use super::store_draft::StoreDraft;
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
@@ -46,10 +46,11 @@ pub enum Target {
 }
 
 impl Target {
-    /// Finds out what `name` is, which messages call `label`, without writing anything.
+    /// Finds out what `name` is, which messages call `label`, without writing anything. Folders on the way to it that do not
+    /// exist are made when the output is begun.
     ///
     /// # Errors
-    /// A folder; a file in a folder that does not exist; an existing file that the user may not write. An existing file
+    /// A folder; a link to a file in a folder that does not exist; an existing file that the user may not write. An existing file
     /// where `no_clobber` forbids it is an error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let existing = existing(name, &label, no_clobber)?;
@@ -70,8 +71,9 @@ impl Target {
         if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
             bail!("{label}: is no name of a file");
         }
-        check_place(&path, &label, existing.is_some())?;
-        Ok(Self::File(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks: &[] }))
+        let missing = check_place(name, &path, &label, existing.is_some())?;
+        let existing = existing.map(Box::new);
+        Ok(Self::File(NamedTarget { label, path, existing, no_clobber, marks: &[], missing }))
     }
 
     /// Finds out what `name` is for an output that is a folder, as [`resolve`](Self::resolve) does for a file. A
@@ -94,11 +96,37 @@ impl Target {
         }
         // The name may end in a slash. A path such as `.` has no last name.
         refuse_hashed(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
-        let path = follow(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
+        let name = name.components().collect::<PathBuf>();
+        let path = follow(&name).with_context(|| label.clone())?;
         let path = path.filter(|path| path.file_name().is_some());
         let Some(path) = path else { bail!("{label}: is no name of a folder") };
-        check_place(&path, &label, existing.is_some())?;
-        Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks }))
+        let missing = check_place(&name, &path, &label, existing.is_some())?;
+        Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks, missing }))
+    }
+
+    /// Checks that the folder that the output lies in is there already.
+    ///
+    /// # Errors
+    /// It is missing.
+    pub fn in_existing_folder(self) -> Result<Self> {
+        match &self {
+            Target::File(target) | Target::Folder(target) if !target.missing.is_empty() => {
+                Err(no_folder(&target.path, &target.label))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Makes the folders that the output lies in, as far as they are missing.
+    ///
+    /// # Errors
+    /// A folder cannot be made.
+    pub fn make_folders(&self) -> Result<MadeFolders> {
+        let missing = match self {
+            Target::File(target) | Target::Folder(target) => &target.missing[..],
+            _ => &[],
+        };
+        MadeFolders::make(missing).with_context(|| format!("{}: cannot be created", self.label()))
     }
 
     /// Returns what messages call the target.
@@ -119,8 +147,11 @@ impl Target {
     /// The folder that it lies in is not there any more.
     pub fn canonical(&self) -> io::Result<Option<PathBuf>> {
         let (Target::File(target) | Target::Folder(target)) = self else { return Ok(None) };
-        let folder = fs::canonicalize(folder_of(&target.path))?;
-        Ok(target.path.file_name().map(|name| folder.join(name)))
+        let there = target.missing.first().map_or(&*target.path, |missing| missing);
+        let folder = fs::canonicalize(folder_of(there))?;
+        // what follows the folder that is there
+        let behind = target.path.strip_prefix(there.parent().unwrap_or(Path::new("")));
+        Ok(behind.ok().map(|behind| folder.join(behind)))
     }
 
     /// Returns whether an address lies in the output, or has the output in it.
@@ -187,11 +218,18 @@ impl Target {
 
     fn begin(&self) -> Result<OpenOutput<'_>> {
         signals::survive_size_limit();
+        let made = self.make_folders()?;
         let begun = match self {
             Target::Stdout(stdout) => Ok(OpenOutput::Stdout(stdout.clone())),
             Target::Device { name, .. } => OpenOptions::new().append(true).open(name).map(OpenOutput::Device),
-            Target::File(target) => Draft::create(&target.path).map(|draft| OpenOutput::File { draft, target }),
-            Target::Folder(target) => Stage::create(&target.path).map(|stage| OpenOutput::Folder { stage, target }),
+            Target::File(target) => Draft::create(&target.path).map(|draft| {
+                made.remove_when_ended();
+                OpenOutput::File { draft, target, made }
+            }),
+            Target::Folder(target) => Stage::create(&target.path).map(|stage| {
+                made.remove_when_ended();
+                OpenOutput::Folder { stage, target, made }
+            }),
             #[cfg(feature = "remote")]
             Target::Bucket(bucket) => {
                 let begun = bucket.begin().with_context(|| self.label())?;
@@ -216,6 +254,8 @@ pub enum OpenOutput<'a> {
         draft: Draft,
         /// The file that it becomes.
         target: &'a NamedTarget,
+        /// The folders that were made for it, which are dropped after the draft.
+        made: MadeFolders,
     },
     /// A folder beside its target.
     Folder {
@@ -223,6 +263,8 @@ pub enum OpenOutput<'a> {
         stage: Stage,
         /// The folder that it becomes.
         target: &'a NamedTarget,
+        /// The folders that were made for it, which are dropped after the stage.
+        made: MadeFolders,
     },
     /// A store in a bucket.
     #[cfg(feature = "remote")]
@@ -284,11 +326,16 @@ impl OpenOutput<'_> {
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             OpenOutput::Stdout(_) | OpenOutput::Device(_) => Ok(self.flush()?),
-            OpenOutput::Folder { stage, target } => stage.publish(target).with_context(|| target.failed()),
+            OpenOutput::Folder { stage, target, made } => {
+                stage.publish(target).with_context(|| target.failed())?;
+                made.keep();
+                Ok(())
+            }
             #[cfg(feature = "remote")]
             OpenOutput::Bucket(bucket) => bucket.finish(),
-            OpenOutput::File { draft, target } => {
+            OpenOutput::File { draft, target, made } => {
                 let folder = draft.publish(target).with_context(|| target.failed())?;
+                made.keep();
                 folder.map_or(Ok(()), |folder| sync_folder(&folder)).with_context(|| {
                     format!("{}: is replaced, but its folder cannot be written to the disk", target.label)
                 })
@@ -320,140 +367,28 @@ fn is_stdout(found: &Metadata) -> bool {
     fs::metadata("/proc/self/fd/1").is_ok_and(|stdout| same_file(found, &stdout))
 }
 
-/// Checks that what exists may be replaced, or else that the folder for what is new is there.
-fn check_place(path: &Path, label: &str, exists: bool) -> Result<()> {
+/// Checks that what exists may be replaced, or else that what is new can lie in a folder. Returns the folders on the way to it
+/// that are missing. A link, which leads from `name` to another path, makes none.
+fn check_place(name: &Path, path: &Path, label: &str, exists: bool) -> Result<Vec<PathBuf>> {
     if exists {
         // A rename only needs the right to write in the folder. It would replace a file that its owner has made read-only.
-        return is_writable(path).with_context(|| format!("{label}: is not replaced"));
+        return is_writable(path).map(|()| Vec::new()).with_context(|| format!("{label}: is not replaced"));
     }
-    let is_there = found(folder_of(path), label)?.is_some_and(|folder| folder.is_dir());
-    if is_there {
-        return Ok(());
+    match found(folder_of(path), label)? {
+        Some(folder) if folder.is_dir() => Ok(Vec::new()),
+        None if name == path => match missing_folders(folder_of(path)) {
+            // a link that leads nowhere has the name of a folder
+            missing if missing.is_empty() => Err(no_folder(path, label)),
+            missing => Ok(missing),
+        },
+        Some(_) | None => Err(no_folder(path, label)),
     }
+}
+
+/// Returns the error that the folder of an output is missing.
+fn no_folder(path: &Path, label: &str) -> Error {
     let message = format!("there is no folder {}", folder_of(path).display());
-    Err(Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label))
-}
-
-/// A file that is being written, in the folder of its target. It has no name where the system has such files, so that
-/// nothing is left even if the program is killed. Elsewhere it has a temporary name, which is removed when the draft is
-/// dropped or when a signal ends the program.
-///
-/// A draft that replaces a file has a temporary name for an instant on every system, since a file without a name can be
-/// linked but not renamed. If SIGKILL leaves it there, the next output to the same target removes it: temporary names
-/// follow from the target's name, and a process that is alive holds a lock on its draft. The system ends the lock with
-/// the process, which a process id could not tell, since another process may have the same one later.
-#[derive(Debug)]
-pub struct Draft {
-    file: File,
-    /// The temporary name, while there is one.
-    named: Option<PathBuf>,
-}
-
-impl Draft {
-    fn create(path: &Path) -> io::Result<Self> {
-        let Some(file) = unnamed(folder_of(path)) else { return Self::named(path) };
-        let file = file?;
-        // The file may get a temporary name later, and another process that can lock it would take it for stale.
-        let _ = file.try_lock();
-        Ok(Self { file, named: None })
-    }
-
-    /// Makes a draft under a temporary name.
-    ///
-    /// Before a draft is locked, another writer may take it for one that was left behind, and lock and remove it. So
-    /// the name is looked up again after the lock. If it is another file's by then, the next name is tried.
-    fn named(path: &Path) -> io::Result<Self> {
-        let (file, name) = fresh(path, |name| {
-            let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
-            // Another process may have taken the file for stale before it was locked.
-            let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-            let is_own = !taken && is_open_as(&file, fs::symlink_metadata(name));
-            if is_own { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
-        })?;
-        let left = name.clone();
-        signals::call_when_ended(move || drop(fs::remove_file(&left)));
-        Ok(Self { file, named: Some(name) })
-    }
-
-    /// Gives the draft the name of its target. Returns the folder that is to be synced, if a file was replaced.
-    fn publish(&mut self, target: &NamedTarget) -> Result<Option<File>> {
-        let (path, mut replaces) = (&target.path, target.existing.is_some());
-        if let Some(existing) = &target.existing {
-            copy_mode(&self.file, existing)?;
-        }
-        if !replaces {
-            // A link refuses to replace a file, which a rename does not.
-            let linked = match &self.named {
-                None => Some(link(&self.file, path)),
-                Some(name) => target.no_clobber.then(|| fs::hard_link(name, path)),
-            };
-            match linked {
-                // A file has appeared meanwhile. It is replaced, as a file that was there before would have been.
-                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists && !target.no_clobber => {
-                    replaces = true;
-                }
-                Some(done) => return Ok(done.map(|()| None)?),
-                None => {}
-            }
-        }
-        let mut folder = None;
-        if replaces {
-            // This is slow, so it comes before the draft has a name.
-            self.file.sync_all()?;
-            folder = open_folder(folder_of(path))?;
-        }
-        // A signal between the two steps would leave the temporary name.
-        signals::deferred(|| -> io::Result<()> {
-            if self.named.is_none() {
-                self.named = Some(fresh(path, |name| link(&self.file, name))?.1);
-            }
-            if let Some(name) = &self.named {
-                fs::rename(name, path)?;
-            }
-            self.named = None;
-            Ok(())
-        })?;
-        Ok(folder)
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if let Some(name) = self.named.take() {
-            let _ = fs::remove_file(name);
-        }
-    }
-}
-
-/// The number of temporary names that all writers of one target share. A writer that finds none of them free takes one of
-/// its own.
-///
-/// The names are shared because what a killed writer left is found by its name. To search the folder instead would take a
-/// look at every file in it, and a folder of data sets may have a million. Eight writers of one target at a time are more
-/// than is usual, and each further name would cost every output a system call.
-const SHARED_NAMES: u32 = 8;
-
-/// Returns a temporary name beside `path`, which is the same for all writers of that file. It has the hash of the
-/// file's name and not the name itself, which with an ending could be longer than the 255 bytes that most file systems
-/// allow.
-///
-/// Two targets of the same hash share the names, and locks keep their drafts apart.
-fn shared_name(path: &Path, number: u32) -> PathBuf {
-    let name = path.file_name().expect("a target without a name is refused").as_encoded_bytes();
-    folder_of(path).join(format!(".tensorop-{:016x}-{number}", fnv1a(name)))
-}
-
-/// Calls `make` with temporary names beside `path` until one is free: the shared ones, then some that no other process
-/// is likely to try.
-fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
-    for name in (0..SHARED_NAMES).map(|number| shared_name(path, number)) {
-        match make(&name) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done.map(|made| (made, name)),
-        }
-    }
-    let made = tempfile::Builder::new().prefix(".tensorop-").make_in(folder_of(path), make)?;
-    made.keep().map_err(|refused| refused.error)
+    Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
 }
 
 #[cfg(test)]
@@ -503,7 +438,8 @@ mod tests {
             (PathBuf::new(), false, "x: an empty name".to_owned()),
         ];
         for (path, no_clobber, expected) in rows {
-            let refused = Target::resolve(&path, "x".to_owned(), no_clobber).unwrap_err();
+            let refused = Target::resolve(&path, "x".to_owned(), no_clobber).and_then(Target::in_existing_folder);
+            let refused = refused.unwrap_err();
             assert_eq!(refused.to_string(), expected, "{path:?}");
             assert_eq!(refused.kind() == ErrorKind::Io(io::ErrorKind::AlreadyExists), no_clobber);
         }
@@ -528,6 +464,22 @@ mod tests {
     }
 
     #[test]
+    fn folders_are_made_for_what_is_complete() {
+        let (folder, _) = folder_with(false, false);
+        let path = folder.path().join("a/b/file");
+        let target = Target::resolve(&path, "file".to_owned(), false).expect("a target");
+        let whole = fs::canonicalize(folder.path()).expect("a folder").join("a/b/file");
+        assert_eq!(target.canonical().expect("a path"), Some(whole));
+        assert!(target.probe().expect("begun").is_some());
+        let drafts = [target.create().expect("begun"), target.create().expect("begun")];
+        assert!(folder.path().join("a/b").is_dir());
+        drop(drafts);
+        assert_eq!(all(&folder), []);
+        target.create().and_then(OpenOutput::finish).expect("in its place");
+        assert!(path.is_file());
+    }
+
+    #[test]
     fn drafts_with_names() {
         for (there, replaces, no_clobber) in [(true, true, false), (false, false, false), (false, false, true)] {
             let (folder, _) = folder_with(false, there);
@@ -540,7 +492,8 @@ mod tests {
             let mut draft = Draft::named(&path).expect("a draft");
             draft.file.write_all(b"new").expect("written");
             let existing = replaces.then(|| Box::new(fs::metadata(&path).expect("a file")));
-            let target = NamedTarget { label: String::new(), path: path.clone(), existing, no_clobber, marks: &[] };
+            let (label, missing) = (String::new(), Vec::new());
+            let target = NamedTarget { label, path: path.clone(), existing, no_clobber, marks: &[], missing };
             draft.publish(&target).expect("in its place");
             drop(draft);
             assert_eq!(all(&folder), only("new"));

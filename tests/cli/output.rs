@@ -372,7 +372,7 @@ fn targets_that_cannot_be() {
             ("-o sub.npy", "sub.npy"),
             ("-o .. --to npy", ".."),
             ("-o / --to npy", "/"),
-            ("-o no-folder/out.npy", "no-folder/out.npy"),
+            ("-o file/new/out.npy", "file/new/out.npy"),
             ("-o file/out.npy", "file/out.npy"),
             ("-o d.npy/out.npy", "d.npy/out.npy"),
             ("-o new.npy/ --to npy", "new.npy/"),
@@ -553,5 +553,81 @@ fn binary_is_not_written_to_a_terminal() {
         let text = String::from_utf8_lossy(&out);
         assert!(text.starts_with("error: ") && text.contains("terminal"), "{options}: {text:?}");
         assert_eq!(status.code(), Some(2), "{options}");
+    }
+}
+
+/// The folder of an output is made, and goes again with a command that fails.
+#[test]
+fn new_folders() {
+    let folder = Folder::new();
+    folder.put("a.npy", npy("<f4", &[2, 2], &[0; 16])).put("v.npy", npy("|V3", &[1], b"abc"));
+    let store = cfg!(feature = "zarr").then_some("convert a.npy -o new/deep/a.zarr");
+    let commands = [
+        "slice a.npy --at : -o new/deep/a.npy",
+        "slice a.npy --at : -o ./new/deep/a.json",
+        "convert a.npy -o new/deep/a.npz",
+        "convert w=a.npy x=a.npy -o new/deep/a.safetensors.index.json --max-shard-size 0.016KB",
+        "split a.npy --parts 2 -o new/deep/a-*.npy",
+        "show a.npy --image -o new/deep/a.png",
+        "diff a.npy [[1,0],[0,0]] --ignore-dtype --heatmap new/deep/a.png",
+    ];
+    each(
+        commands.into_iter().chain(store),
+        |args| (*args).to_owned(),
+        |args| {
+            if !args.starts_with("show") && !args.starts_with("diff") {
+                let run = folder.run(words(&format!("{args} --dry-run")));
+                if run.status != Some(0) || folder.path("new").exists() {
+                    return Err(format!("dry: {run:?}"));
+                }
+            }
+            let run = folder.run(words(args));
+            if run.status == Some(2) || folder.tree("new").is_empty() {
+                return Err(format!("{run:?}"));
+            }
+            fs::remove_dir_all(folder.path("new")).map_err(|error| error.to_string())
+        },
+    );
+    let before = folder.content().len();
+    let failing: &[(&str, &[&str])] = &[
+        ("convert v.npy -o new/deep/a.safetensors", &["safetensors cannot hold"]),
+        ("slice a.npy --at 5:a -o new/deep/a.npy", &["--at"]),
+        ("slice no.npy --at : -o new/deep/a.npy", &["no.npy"]),
+        ("split a.npy --parts 3 --axis 7 -o new/deep/a-*.npy", &["axis"]),
+        ("convert a.npy -o new/deep/", &["new/deep/"]),
+        ("convert a.npy -o a.npy/deep/a.npy", &["a.npy/deep/a.npy"]),
+        ("slice-scatter new/a.npy --fill 1 --at : -i", &["new/a.npy"]),
+    ];
+    each(
+        failing,
+        |(args, _)| (*args).to_owned(),
+        |(args, fragments)| {
+            folder.refuses(words(args), fragments)?;
+            if folder.path("new").exists() || folder.content().len() != before {
+                return Err("something is left".to_owned());
+            }
+            Ok(())
+        },
+    );
+    // an operand that ends early fails after the output was begun
+    folder.put("cut.npy", &folder.get("a.npy")[..136]);
+    for args in ["slice cut.npy --at : -o new/deep/a.npy", "split cut.npy --parts 2 -o new/deep/a-*.npy"] {
+        assert_eq!(folder.run(words(args)).status, Some(2), "{args}");
+        assert!(!folder.path("new").exists(), "{args}");
+    }
+    // a folder that was there stays, and what is in it
+    fs::create_dir(folder.path("old")).expect("a folder");
+    assert_eq!(folder.run(words("slice cut.npy --at : -o old/new/a.npy")).status, Some(2));
+    assert!(folder.path("old").is_dir() && !folder.path("old/new").exists());
+    // by parts, too
+    if cfg!(feature = "zarr") {
+        for part in ["1/2", "2/2"] {
+            folder
+                .run(words(&format!("slice a.npy --at : -o new/a.zarr --chunks 1,2 --part {part}")))
+                .printed()
+                .expect("a part");
+        }
+        folder.run(words("slice a.npy --at : -o new/a.zarr --chunks 1,2 --finish 2")).printed().expect("finished");
+        assert_eq!(folder.run(words("diff a.npy new/a.zarr -q")).status, Some(0));
     }
 }

@@ -22,7 +22,7 @@ fn a_target_that_is_no_file() {
         ("loop.npy", &["output loop.npy", "symbolic links"]),
         ("new.npy/", &["output new.npy/"]),
         ("data.npy/new.npy", &["output data.npy/new.npy", "Not a directory"]),
-        ("missing/new.npy", &["output missing/new.npy", "no folder missing"]),
+        ("data.npy/folder/new.npy", &["output data.npy/folder/new.npy", "Not a directory"]),
     ];
     each(
         rows,
