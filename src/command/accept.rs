@@ -228,13 +228,17 @@ impl Changes {
         let last = (0..names.len()).max_by_key(|&n| names[n]);
         let n = at.or(last).ok_or_else(|| anyhow!("{}: holds no tensors, and names no file for one", index.label()))?;
         let shard = index.file_of(n)?.path.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
-        let change = self.indices.entry(path.to_owned()).or_default();
-        if at.is_none() {
-            let file = shard.file_name().expect("a shard is a file").to_string_lossy().into_owned();
-            change.added.insert(name.clone(), file);
+        // numbered files of a folder are a model without an index
+        let is_written = index.format() == Format::INDEX;
+        if is_written {
+            let change = self.indices.entry(path.to_owned()).or_default();
+            if at.is_none() {
+                let file = shard.file_name().expect("a shard is a file").to_string_lossy().into_owned();
+                change.added.insert(name.clone(), file);
+            }
         }
         let change = self.files.entry(shard).or_default();
-        change.index = Some(path.to_owned());
+        change.index = is_written.then(|| path.to_owned());
         change.tensors.push(accepted);
         Ok(())
     }

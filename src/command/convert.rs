@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::Reinterpret;
-use super::io::{Io, Outcome};
+use super::io::{Io, Outcome, note};
 use super::keeping::tell_what_stayed;
 use super::member::{Member, StoredItems};
 use super::messages::told;
@@ -20,6 +20,7 @@ use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words
 use super::sources::OperandReader;
 use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
+use crate::format::name_order::list;
 use crate::format::open::Input;
 use crate::format::write::{OutputTensor, Recast};
 use crate::format::{FileOptions, Format, containers};
@@ -62,9 +63,22 @@ pub(super) struct Convert {
     ///
     /// KB, MB, GB and TB are decimal. Shards are filled in the order of the tensors, named and indexed as huggingface_hub
     /// does it (NAME-00001-of-00003.safetensors; a single shard is NAME.safetensors). A larger tensor gets its own shard. All
-    /// shards are written before the first takes its name, and the index comes last.
+    /// shards are written before the first takes its name, and the index comes last. If the output replaces an index of
+    /// several shards, the default is the size of the largest of these.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     pub max_shard_size: Option<u64>,
+    /// With -o NAME.safetensors.index.json over an index: remove the shards that only the old index names
+    ///
+    /// They are removed when the new index has its name, and listed in a line. Files that another index in the folder names
+    /// are kept. If an input comes from the old shards, all of their tensors must go into the output, but for those that
+    /// --only and --exclude leave out.
+    #[arg(long, help_heading = HEADING)]
+    pub remove_old_shards: bool,
+    /// From a folder of several containers: write the names FILE:NAME that its tensors have
+    ///
+    /// Without it such names are refused, unless --rename gives others.
+    #[arg(long, help_heading = "Names")]
+    pub prefix_names: bool,
     #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
@@ -90,6 +104,7 @@ Examples:
   tensorop convert model.safetensors --cast bfloat16 -o small.safetensors     # integers stay integers
   tensorop convert model.safetensors --exclude '*.bias' --rename 'model.*=*' -o model.safetensors
   tensorop convert model.safetensors.index.json -o model.safetensors
+  tensorop convert folder --rename 'lora:*=*' --rename 'model:*=*' -o all.npz # a folder of lora.npz and model.npz
   tensorop convert model.safetensors -o model.safetensors.index.json --max-shard-size 2GB
   tensorop convert test_data_set_0/input_0.pb -o input.npy
   tensorop convert model.safetensors:head --cast float32 -o head.npy
@@ -150,7 +165,7 @@ impl Convert {
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let (destination, reader) = settle(io, &self.options, false)?;
-        let destination = destination.with_shards_of(self.max_shard_size)?;
+        let destination = destination.with_shards_of(self.max_shard_size, self.remove_old_shards)?;
         let format = destination.format().expect("convert changes nothing in place");
         let Inputs { chosen, replaced, metadata, whole } = self.choose(&reader, operands, format)?;
         if chosen.is_empty() {
@@ -181,6 +196,11 @@ impl Convert {
         }
         stops.finish()?;
         asked.finish()?;
+        for input in whole.iter().filter(|_| !reader.run.quiet) {
+            if let Some(message) = input.reader().index_faults().taken_by(self.members.taken.filter()).message() {
+                note(&io.stderr, &format!("{}: {message}", input.label()))?;
+            }
+        }
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes)?;
         let mut report = destination.report("convert");
@@ -236,9 +256,6 @@ impl Convert {
                 None => vec![input.chosen()?],
                 Some(names) => (0..names.len()).filter(|&n| input.is_taken(n, filter)).collect(),
             };
-            if whole {
-                matchable.extend(names.iter().flatten().map(|name| (*name).to_owned()).chain(input.names_beside()));
-            }
             whole_names.extend(names.into_iter().flatten().map(str::to_owned));
             let several = members.len() > 1;
             for n in members {
@@ -266,12 +283,16 @@ impl Convert {
                     whole,
                 });
             }
+            if whole {
+                matchable.extend(input.names().into_iter().flatten().map(str::to_owned).chain(input.names_beside()));
+            }
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
         self.members.taken.check_names(&matchable)?;
         self.members.check_renames(&whole_names)?;
         let mut replaced = HashSet::new();
         if container {
+            self.check_prefixes(&chosen)?;
             name_by_files(&mut chosen);
             self.check_replaced(&chosen, first_whole.as_deref(), &whole_names)?;
             replaced = replace(&mut chosen);
@@ -282,6 +303,42 @@ impl Convert {
 }
 
 impl Convert {
+    /// Checks, unless `--prefix-names` is given, that no tensor of a folder gets a name that begins with that of its file, but
+    /// by a rule.
+    ///
+    /// # Errors
+    /// The first such name, and the files.
+    fn check_prefixes(&self, chosen: &[Chosen<'_>]) -> Result<()> {
+        let stem = |one: &Chosen<'_>| {
+            let is_kept = one.whole && one.name.as_deref() == one.member.input.name(one.member.n);
+            one.member
+                .input
+                .reader()
+                .file_stem(one.member.n)
+                .filter(|_| is_kept && !self.prefix_names)
+                .map(str::to_owned)
+        };
+        let prefixed = chosen.iter().filter_map(|one| Some((one, stem(one)?)));
+        let mut files: Vec<String> = Vec::new();
+        let mut first = None;
+        for (one, stem) in prefixed {
+            first.get_or_insert(one);
+            if !files.contains(&stem) {
+                files.push(stem);
+            }
+        }
+        let Some(Chosen { operand, name, .. }) = first else { return Ok(()) };
+        let (label, name, one) = (&operand.label, name.as_deref().unwrap_or_default(), &files[0]);
+        let quoted = |option: &str| format!("{option} '{one}:*");
+        bail!(
+            "{label}: tensors of {} would be called FILE:NAME, such as {name:?}: --prefix-names writes these names, \
+             {}=*' drops the file's, and {}' takes one file",
+            list(&files.iter().map(String::as_str).collect::<Vec<_>>()),
+            quoted("--rename"),
+            quoted("--only"),
+        )
+    }
+
     /// Checks, unless `--add` is given, that each name that is typed beside a whole container is that of one of its tensors,
     /// before or after it is renamed, whether or not that is taken. Messages call the first container `container`.
     ///
@@ -324,8 +381,8 @@ fn name_by_files(chosen: &mut [Chosen<'_>]) {
 /// Returns the name of a file, without folders and ending.
 fn stem(file: &Path) -> Option<String> {
     let name = file.file_name()?.to_str()?;
-    let stem = Format::of_file_name(name).map_or_else(|| Path::new(name).file_stem()?.to_str(), |(_, stem)| Some(stem));
-    stem.map(str::to_owned)
+    let own = || Path::new(name).file_stem()?.to_str().map(str::to_owned);
+    Format::of_file_name(name).map_or_else(own, |(_, stem)| Some(stem.into_owned()))
 }
 
 /// Drops the tensors of whole containers whose names are given to others. Returns their names in their files.

@@ -23,7 +23,7 @@ use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;
 use crate::format::write::{self, OutputTensor, Plan, Share, ShareReport, Shares};
-use crate::format::{FileOptions, Format, shards};
+use crate::format::{FileOptions, Format, index_name};
 use crate::item::meta::Meta;
 use crate::ops::fill::Fill;
 use crate::storage::parts::Parts;
@@ -72,7 +72,7 @@ impl<'a> Destination<'a> {
             |path: &str| Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().contains(NUMBER));
         let is_pattern = |path: &&str| path.matches(NUMBER).count() == 1 && in_name(path);
         if let Some(pattern) = options.path().and_then(Path::to_str).filter(is_pattern) {
-            if options.to.is_none() && shards::stem(Path::new(pattern)).is_some() {
+            if options.to.is_none() && index_name::stem(Path::new(pattern)).is_some() {
                 bail!("{}: an index of shards is for all tensors: name it without {NUMBER}", options.label());
             }
             let place = OutputPlace::Files(NumberedFiles { format: options.format()?, pattern });
@@ -91,16 +91,17 @@ impl<'a> Destination<'a> {
         matches!(self.place, OutputPlace::Files(_))
     }
 
-    /// Sets the bytes that a shard has at most, if `most` is given.
+    /// Sets the bytes that a shard has at most, if `most` is given, and whether the shards of the index that is replaced are
+    /// removed.
     ///
     /// # Errors
-    /// The output is no index of shards.
-    pub(super) fn with_shards_of(mut self, most: Option<u64>) -> Result<Self> {
-        match (&mut self.place, most) {
-            (_, None) => {}
-            (OutputPlace::Index(index), Some(most)) => index.most = most,
-            (OutputPlace::InPlace | OutputPlace::New { .. } | OutputPlace::Files(_), Some(_)) => {
-                bail!("--max-shard-size: expected -o NAME.safetensors.index.json")
+    /// Either is asked for, and the output is no index of shards.
+    pub(super) fn with_shards_of(mut self, most: Option<u64>, removes_old: bool) -> Result<Self> {
+        let option = if most.is_some() { "--max-shard-size" } else { "--remove-old-shards" };
+        match &mut self.place {
+            OutputPlace::Index(index) => (index.most, index.removes_old) = (most, removes_old),
+            OutputPlace::InPlace | OutputPlace::New { .. } | OutputPlace::Files(_) => {
+                ensure!(most.is_none() && !removes_old, "{option}: expected -o NAME.safetensors.index.json");
             }
         }
         Ok(self)
@@ -242,7 +243,7 @@ impl<'a> OutputPlace<'a> {
         if in_parts && path.is_none() {
             bail!("--part: needs -o to a .zarr or .npy");
         }
-        let index = path.filter(|path| options.to.is_none() && shards::stem(path).is_some());
+        let index = path.filter(|path| options.to.is_none() && index_name::stem(path).is_some());
         // what lies in the shards decides what the output can hold
         let format = if index.is_some() { Format::SAFETENSORS } else { options.format()? };
         if index.is_some() && in_parts {
@@ -260,7 +261,7 @@ impl<'a> OutputPlace<'a> {
             Some(path) => new_target(run, path, options.label(), format, options.no_clobber && !in_parts)?,
         };
         Ok(match index {
-            Some(path) => Self::Index(ShardIndex { target, path, most: shards::MOST_BYTES }),
+            Some(path) => Self::Index(ShardIndex { target, path, most: None, removes_old: false }),
             None => Self::New { format, target },
         })
     }

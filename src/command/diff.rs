@@ -26,6 +26,7 @@ use super::renames::Renames;
 use super::show::png_target;
 use super::sides::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use super::sources::OperandReader;
+use super::unlisted;
 use crate::diff::maps;
 use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
@@ -155,8 +156,8 @@ differs).
 
 For several tensors the keys are: equal; counts (same, within, different, missing, extra, unreadable); tensors, each with name, \
 verdict and the keys above, error if it is unreadable, and renamed if it is missing or extra and each side has exactly one tensor \
-with these bytes (the other name); left_alone (the paths of files without tensors); rename if a rule OLD=NEW joins all missing and \
-extra tensors; and metadata and content (the names of metadata of the files, and of their content that is not a tensor, that differ).
+with these bytes (the other name); left_alone (the paths of files without tensors); unlisted (the names of tensors that no index \
+names); rename if a rule OLD=NEW joins all missing and extra tensors; and metadata and content (the names of metadata of the files, and of their content that is not a tensor, that differ).
 
 Metrics are computed over the items that are finite on both sides. They are null if undefined: all of them without such an item, \
 pearson if one side is constant, psnr_db and pearson for complex numbers. If the range or the sum of squares of EXPECTED is zero, \
@@ -446,15 +447,22 @@ impl Diff {
             partner: &|side, name| renames.partner(side, name).map(str::to_owned),
         };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
+        let labels = [&*self.expected.label, &self.actual.label];
+        models.add_unlisted(unlisted::compare(pairs, labels, &self.members, &asked, how.options, how.effort));
         asked.finish()?;
         meter.finish();
         // what cannot be accepted is an error before the report is printed
         let accepts = acceptance.is_given() && !models.equal();
+        if let [first, ..] = models.different_unlisted()
+            && accepts
+        {
+            bail!("--accept: {first} differs, and no index names it: --exclude leaves it out of the comparison");
+        }
         let keeping = self.passing.ignore_dtype.then_some(limits);
         let changes =
             accepts.then(|| Changes::of_many(pairs, &failed, &self.expected.located, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
-        models.leave_alone(&left_alone);
+        models.leave_alone(&[left_alone.clone(), pairs.beside()].concat());
         renames.rule.iter().for_each(|rule| models.join(rule.text()));
         print(io, &mut |out| {
             if self.summary && !self.json && changes.is_some() {
@@ -469,6 +477,9 @@ impl Diff {
             renames.write(out, self.style(io))
         })?;
         write_junit(junit, models.take_junit()?, JUNIT_SUITE)?;
+        if self.json {
+            self.tell(io, &models.index_lines())?;
+        }
         let outcome = match models.unreadable() {
             None if changes.is_none() => self.end(io, acceptance, models.equal())?,
             None => Outcome::of_verdict(models.equal()),

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 
 use super::asked::{Asked, Reinterpret};
 use super::dry_run::Report;
-use super::io::{Io, Outcome, Run, complain};
+use super::io::{Io, Outcome, Run, complain, note};
 use super::member::Member;
 use super::messages::reason;
 use super::meter::Meter;
@@ -111,7 +111,8 @@ With --json each object has file, member, format (npy, npz, safetensors, index, 
 stored, before compression) and offset (of the items in the file, or null). --stats adds stats: min and max with their index, \
 mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and \
 0.999). --by-axis adds by_axis (the same keys for each place), and --hash adds hash. Zarr adds chunks, shards, codecs, fill_value, \
-dimension_names, attributes and zarr_format, and a file with metadata adds metadata. A file without tensors has no object.";
+dimension_names, attributes and zarr_format, and a file with metadata adds metadata. unlisted has the names of tensors in the \
+shards of an index that it does not name. A file without tensors has no object.";
 
 /// What was found in all files.
 #[derive(Default)]
@@ -291,6 +292,12 @@ impl Info {
             }
             found.infos.push(info);
         }
+        let faults = input.reader().index_faults().taken_by(self.taken.filter());
+        if let Some(message) = faults.message() {
+            note(&reader.run.io.stderr, &format!("{}: {message}", input.label()))?;
+            let unlisted: Arc<[String]> = faults.names().into();
+            found.infos[described..].iter_mut().for_each(|info| info.unlisted = Arc::clone(&unlisted));
+        }
         // Where nothing of a file can be read, the file is at fault, and the first reason is enough.
         if found.infos.len() == described && !unread.is_empty() {
             return Err(unread.swap_remove(0).1);
@@ -348,6 +355,7 @@ impl Info {
             by_axis: None,
             metadata: lies_in.metadata,
             content: Arc::default(),
+            unlisted: Arc::default(),
         })
     }
 }

@@ -8,10 +8,10 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 
 use super::arguments::Arguments;
-use super::messages::error_line;
+use super::messages::{error_line, shortened, unless_closed};
 use super::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, parse_timeout};
 use crate::diff::{OptionNames, Style};
 use crate::format::open::Input;
@@ -81,6 +81,14 @@ impl Outcome {
 pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
     let _ = writeln!(stderr.clone(), "{}", error_line(error));
     Outcome::Incomplete
+}
+
+/// Prints a line on standard error that tells no error.
+///
+/// # Errors
+/// Standard error fails.
+pub(super) fn note(stderr: &OutputStream, line: &str) -> Result<()> {
+    unless_closed(writeln!(stderr.clone(), "{}", shortened(line, " "))).context("standard error")
 }
 
 /// What a run of a sub-command has of its process and of its options.

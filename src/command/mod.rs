@@ -49,6 +49,7 @@ mod split;
 mod textconv;
 mod tile;
 mod transpose;
+mod unlisted;
 mod usage;
 
 use std::ffi::OsString;

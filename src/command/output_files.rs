@@ -1,29 +1,34 @@
 //! Outputs that are several files: shards of an index, and a file for each tensor. All files are written beside their places
 //! before the first of them takes its name.
 
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
 
 use super::dry_run::Report;
-use super::io::{Outcome, Run};
-use super::messages::{counted, of_argument, unless_closed};
+use super::io::{Outcome, Run, note};
+use super::messages::{counted, of_argument};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
+use crate::format::shards::OldIndex;
 use crate::format::write::{self, OutputTensor, Plan};
-use crate::format::{FileOptions, Format, files, shards};
+use crate::format::{FileOptions, Format, files, index_name, shards};
 use crate::storage::platform::allow_open_files;
+use crate::storage::source::Container;
 use crate::storage::target::{OpenOutput, Target};
 
 /// An index of shards.
 pub(super) struct ShardIndex<'a> {
     pub target: Target,
     pub path: &'a Path,
-    /// The bytes of a shard at most.
-    pub most: u64,
+    /// The bytes of a shard at most; `None` for those of the largest one of the index that is replaced.
+    pub most: Option<u64>,
+    /// Whether the shards of the index that is replaced are removed.
+    pub removes_old: bool,
 }
 
 /// Files that are called by the numbers of their tensors.
@@ -60,9 +65,9 @@ impl ShardIndex<'_> {
         left_out: &dyn Fn(&str) -> bool,
         mut report: Report,
     ) -> Result<Outcome> {
-        let Self { target, path, most } = self;
+        let Self { target, path, most, removes_old } = self;
         let (format, label) = (Format::SAFETENSORS, target.label());
-        let stem = shards::stem(path).expect("the name of an index");
+        let stem = index_name::stem(path).expect("the name of an index");
         ensure!(
             matches!(target, Target::File(_)),
             "{label}: is not a regular file, so shards cannot be written beside it"
@@ -72,12 +77,18 @@ impl ShardIndex<'_> {
         for work in &works {
             work.check(format).map_err(|error| error.within(label))?;
         }
-        write::check_replaced_index(&target, &works, left_out)?;
+        let old = OldIndex::read(path).unwrap_or_default();
+        let in_files = if removes_old { old.tensors_of_files(path) } else { Vec::new() };
+        let listed = [&*old.tensors, &*in_files].concat();
+        let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
+        write::check_replaced_index(&target, &listed, &is_removed, &works, left_out)?;
         let file = options.file_options(brought, format)?;
         let mut plans = Vec::new();
         let names = works.iter().map(|work| work.name.clone()).collect::<Vec<_>>();
-        let divided = shards::divide(works, stem, most).with_context(|| label)?;
-        let left = shards::left(path, &divided);
+        let most = most.or_else(|| old.largest(path)).unwrap_or(shards::MOST_BYTES);
+        let divided = shards::divide(works, &stem, most).with_context(|| label)?;
+        let mut left = old.left(path, &divided);
+        let removed = if removes_old { old.removable(path, &mut left) } else { Vec::new() };
         let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || left_out(name);
         for shard in divided.shards {
             let place = shards::path_of(path, &shard);
@@ -90,6 +101,9 @@ impl ShardIndex<'_> {
             report_drafts(&plans, format, &mut report)?;
             target.probe()?;
             report.line(format_args!("{label}: index of {}", counted(plans.len(), "shard", "shards")));
+            if !removed.is_empty() {
+                report.line(format_args!("{label}: {} would be removed", removed.join(", ")));
+            }
             return report.print(run.io);
         }
         let mut index = target.create()?;
@@ -97,10 +111,15 @@ impl ShardIndex<'_> {
         index.write_all(divided.index.as_bytes()).with_context(|| label)?;
         drafts.into_iter().try_for_each(OpenOutput::finish)?;
         index.finish()?;
-        if !left.is_empty() && !run.quiet {
-            let line = format!("{label}: the index named {} before, which are left", left.join(", "));
-            unless_closed(writeln!(run.io.stderr.clone(), "{}", super::messages::shortened(&line, " ")))
-                .context("standard error")?;
+        for name in &removed {
+            let file = path.with_file_name(name);
+            fs::remove_file(file).with_context(|| format!("{label}: the old shard {name} cannot be removed"))?;
+        }
+        for (names, verb) in [(&removed, "were removed"), (&left, "are left")] {
+            if !names.is_empty() && !run.quiet {
+                let line = format!("{label}: the index named {} before, which {verb}", names.join(", "));
+                note(&run.io.stderr, &line)?;
+            }
         }
         Ok(Outcome::Done)
     }

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Result, bail};
@@ -142,6 +145,7 @@ impl NamedPairs {
             let mut matchable: Vec<_> = named.iter().map(|(name, _)| Cow::from(name)).collect();
             matchable.extend(models.iter().flat_map(|model| named.iter().map(|(name, _)| model.within(name).into())));
             matchable.extend(sides.iter().flat_map(Collection::left_out).map(Cow::from));
+            matchable.extend(sides.iter().flat_map(|side| side.index_faults().names()).map(Cow::from));
             members.taken.check_names(&matchable)?;
         }
         if named.is_empty() {
@@ -175,9 +179,19 @@ impl NamedPairs {
         self.named[found.expect("one of the names that were compared")].1
     }
 
+    /// Returns whether a tensor of that name was compared.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.named.binary_search_by(|(other, _)| by_numbers(other, name)).is_ok()
+    }
+
     /// Returns the paths of the files in folders that hold no tensors, those of EXPECTED first.
     pub(super) fn left_alone(&self) -> Vec<String> {
         self.sides.iter().flat_map(Collection::left_alone).map(|path| path.display().to_string()).collect()
+    }
+
+    /// Returns the paths of the containers in folders that lie beside an index and are no part of its model.
+    pub(super) fn beside(&self) -> Vec<String> {
+        self.sides.iter().flat_map(Collection::beside).map(|beside| beside.path.display().to_string()).collect()
     }
 
     /// Returns about how many bytes all tensors have that have a partner.
@@ -185,6 +199,12 @@ impl NamedPairs {
         let pairs = self.named.iter().filter_map(|(_, [expected, actual])| expected.zip(*actual));
         let bytes = pairs.fold(0, |sum: u64, (one, other)| sum.saturating_add(one.bytes).saturating_add(other.bytes));
         usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// Returns whether both tensors of a pair are files that are not read, of the same bytes.
+    fn are_same_files(&self, places: [TensorPlace; 2]) -> bool {
+        let path = |side: usize| self.sides[side].path_if_not_read(places[side]);
+        path(0).zip(path(1)).is_some_and(|(one, other)| has_same_bytes(one, other).unwrap_or(false))
     }
 
     /// Opens both tensors of a pair.
@@ -206,6 +226,27 @@ impl NamedPairs {
         let input = self.sides[side].open(place.file)?;
         let n = place.number_in(&input)?;
         Member::of(input, n).source(asked)
+    }
+}
+
+/// Returns whether two files have the same bytes.
+///
+/// # Errors
+/// Of reading.
+fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    let files = [File::open(one)?, File::open(other)?];
+    if files[0].metadata()?.len() != files[1].metadata()?.len() {
+        return Ok(false);
+    }
+    let [mut one, mut other] = files.map(|file| BufReader::with_capacity(1 << 20, file));
+    loop {
+        let [here, there] = [one.fill_buf()?, other.fill_buf()?];
+        let len = here.len().min(there.len());
+        if len == 0 || here[..len] != there[..len] {
+            return Ok(here.is_empty() && there.is_empty());
+        }
+        one.consume(len);
+        other.consume(len);
     }
 }
 
@@ -266,6 +307,9 @@ impl Comparing<'_> {
                             }
                             Err(error) => PairState::Found(unreadable(&error.into())),
                         }
+                    }
+                    Err(_) if self.pairs.are_same_files([*expected, *actual]) => {
+                        PairState::Found(NamedResult::SameFile)
                     }
                     Err(error) => PairState::Found(unreadable(&error)),
                 },

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, bail};
 
 use super::asked::{Asked, Reinterpret};
-use super::io::{Io, Run};
+use super::io::{Io, Run, note};
 use super::keeping::{ANY_MEMBER, put_back};
 use super::member::{Member, typed};
 use super::messages::{of_option, refusal, told};
@@ -131,6 +131,9 @@ impl<'a> OperandReader<'a> {
             _ => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
         };
         self.run.io.containers.add(&input);
+        if let (Some(beside), None, false) = (input.beside_message(), input.member(), self.run.quiet) {
+            note(&self.run.io.stderr, &format!("{label}: {beside}"))?;
+        }
         Ok(input.into())
     }
 

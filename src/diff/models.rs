@@ -39,6 +39,17 @@ pub enum ReportForm {
     Json,
 }
 
+/// What is known of tensors in shards that the indices of models do not name.
+#[derive(Debug, Default)]
+pub struct UnlistedResult {
+    /// Their names.
+    pub names: Vec<String>,
+    /// The names of those that are not the same on both sides.
+    pub different: Vec<String>,
+    /// What is said of each index, and of files beside it.
+    pub lines: Vec<String>,
+}
+
 /// The results of many tensors, in the order of their names.
 #[derive(Debug)]
 pub struct Models {
@@ -65,6 +76,7 @@ pub struct Models {
     rename: Option<String>,
     /// A report as JUnit XML, if one is wanted beside the other.
     junit: Option<JunitReport>,
+    unlisted: UnlistedResult,
 }
 
 /// The class of the tests in a report as JUnit XML.
@@ -87,6 +99,7 @@ impl Models {
             tensor_metadata: BTreeMap::new(),
             rename: None,
             junit: None,
+            unlisted: UnlistedResult::default(),
         }
     }
 
@@ -102,12 +115,21 @@ impl Models {
     pub(crate) fn take_junit(&mut self) -> Result<Option<JunitReport>> {
         let Some(mut junit) = self.junit.take() else { return Ok(None) };
         if self.differs_by_files() {
-            let names: Vec<_> = self.file_metadata.iter().cloned().collect();
-            let message = metadata_text(&names).unwrap_or_default();
-            let result = JunitResult::Failure { kind: "metadata", message: &message };
-            junit.add(JUNIT_CLASS, "metadata of the files", result).context("the report")?;
+            let message: Vec<_> = self.beside.lines().chain(self.index_lines()).collect();
+            let result = JunitResult::Failure { kind: "files", message: &message.join("; ") };
+            junit.add(JUNIT_CLASS, "what the files hold beside tensors", result).context("the report")?;
         }
         Ok(Some(junit))
+    }
+
+    /// Takes what is known of tensors that indices do not name. They are a difference if they are not the same.
+    pub fn add_unlisted(&mut self, unlisted: UnlistedResult) {
+        self.unlisted = unlisted;
+    }
+
+    /// Returns the names of tensors that indices do not name and that differ.
+    pub fn different_unlisted(&self) -> &[String] {
+        &self.unlisted.different
     }
 
     /// Takes the rule for names of the expected side, `OLD=NEW`, that makes partners of the tensors that only one side has.
@@ -131,9 +153,18 @@ impl Models {
         self.counts(TensorVerdict::passes) == self.counts(|_| true) && !self.differs_by_files()
     }
 
-    /// Returns whether metadata or attachments of files are a difference.
+    /// Returns whether the files differ beside their tensors: in metadata or attachments, or in tensors that an index does not
+    /// name.
     fn differs_by_files(&self) -> bool {
-        self.metadata_counts && !self.beside.is_empty()
+        self.metadata_counts && !self.beside.is_empty() || !self.unlisted.different.is_empty()
+    }
+
+    /// Returns what is said of indices, with a line for the tensors that they do not name and that differ.
+    pub fn index_lines(&self) -> Vec<String> {
+        let UnlistedResult { different, lines, .. } = &self.unlisted;
+        let differ =
+            (!different.is_empty()).then(|| format!("different, and not in the index: {}", different.join(", ")));
+        lines.iter().cloned().chain(differ).collect()
     }
 
     /// Returns how many tensors have a verdict for which `of` is true.
@@ -225,7 +256,8 @@ impl Models {
                 let mut names = self.beside.clone();
                 let metadata = self.tensor_metadata.keys().flatten().cloned().collect();
                 names.extend(DifferingNames { metadata, ..DifferingNames::default() });
-                let parts: Vec<_> = std::iter::once(verdict).chain(worst).chain(names.lines()).collect();
+                let lines = self.index_lines().into_iter().map(|line| printable(&line).into_owned());
+                let parts: Vec<_> = std::iter::once(verdict).chain(worst).chain(names.lines()).chain(lines).collect();
                 writeln!(out, "{}", parts.join("; "))
             }
             ReportForm::Table { sort, limit } => {
@@ -240,6 +272,7 @@ impl Models {
 
     /// Writes lines for the metadata and attachments of files, and one for each list of metadata in which tensors differ.
     fn write_metadata(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.index_lines().iter().try_for_each(|line| writeln!(out, "  {}", printable(line)))?;
         self.beside.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
         self.tensor_metadata.iter().try_for_each(|(names, (count, first))| {
             let more = if *count == 1 { String::new() } else { format!(" and {} more", count - 1) };
@@ -259,7 +292,9 @@ impl Models {
         let rename = rename.map_or_else(String::new, |rule| format!(", \"rename\": {rule}"));
         let [left_alone, metadata, content] =
             [&self.left_alone, &self.beside.metadata, &self.beside.content].map(json_names);
-        writeln!(out, "], \"left_alone\": {left_alone}{rename}, \"metadata\": {metadata}, \"content\": {content}}}")
+        let unlisted = json_names(&self.unlisted.names);
+        write!(out, "], \"left_alone\": {left_alone}{rename}, \"metadata\": {metadata}, \"content\": {content}, ")?;
+        writeln!(out, "\"unlisted\": {unlisted}}}")
     }
 }
 
@@ -274,7 +309,7 @@ pub(crate) fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedRes
         _ if verdict.passes() => JunitResult::Passed,
         NamedResult::Unreadable(why) => JunitResult::Error { message: why },
         NamedResult::Both(found) => {
-            text = found.summary(Style::plain().with_option_prefix("--"));
+            text = found.summary(Style::plain().with_option_names(OptionNames::CommandLine));
             JunitResult::Failure { kind: verdict.name(), message: &text }
         }
         NamedResult::Missing(LoneTensor { outline, .. }) | NamedResult::Extra(LoneTensor { outline, .. }) => {
@@ -305,6 +340,12 @@ fn object(name: &str, found: &NamedResult) -> String {
             members.push(("error", text(why)));
             members.extend(json_members(None, None, None));
         }
+        NamedResult::SameFile => {
+            // nothing is known of what the files hold
+            let equal =
+                |(key, value): (&'static str, String)| (key, if key == "equal" { "true".to_owned() } else { value });
+            members.extend(json_members(None, None, None).map(equal));
+        }
     }
     json::object(members)
 }
@@ -312,7 +353,7 @@ fn object(name: &str, found: &NamedResult) -> String {
 /// Returns what is said of one tensor that is not the same, without a word for its verdict if its numbers tell it.
 fn told(found: &NamedResult, style: Style) -> String {
     match found {
-        NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) => {
+        NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) | NamedResult::SameFile => {
             found.verdict().name().to_owned()
         }
         NamedResult::Both(found) => {

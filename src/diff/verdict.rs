@@ -60,6 +60,8 @@ pub enum NamedResult {
     Extra(LoneTensor),
     /// It cannot be read, and why.
     Unreadable(String),
+    /// Both sides have it as a file that is not read, and the files have the same bytes.
+    SameFile,
 }
 
 impl NamedResult {
@@ -71,7 +73,7 @@ impl NamedResult {
             NamedResult::Unreadable(_) => TensorVerdict::Unreadable,
             NamedResult::Both(found) if !found.equal() => TensorVerdict::Different,
             NamedResult::Both(found) if found.differing() > Some(0) => TensorVerdict::Within,
-            NamedResult::Both(_) => TensorVerdict::Same,
+            NamedResult::Both(_) | NamedResult::SameFile => TensorVerdict::Same,
         }
     }
 }

@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
+use super::beside_index::{BesideIndex, IndexedFolder, open_parts};
 use super::content::{Description, MemberFile};
 pub use super::folder::MOST;
 use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
+use super::index_faults::IndexFaults;
 use super::interface::Reader;
 use super::located::{Located, Place};
 use super::open::{Input, OpenOptions};
@@ -58,6 +60,8 @@ pub struct Collection {
     pub(super) left_out: Vec<String>,
     /// The files of a folder that hold no tensors, as far as their names or their content tell.
     pub(super) left_alone: Vec<PathBuf>,
+    /// The containers that lie beside the index of a model and are no part of it.
+    pub(super) beside: Vec<BesideIndex>,
 }
 
 /// A file of a collection.
@@ -69,6 +73,8 @@ pub(super) struct Listed {
     pub stem: Option<String>,
     /// The open file, if it stays open.
     pub input: Option<Arc<Input>>,
+    /// The names of the files beside its path that make up the model, if it is one in numbered files.
+    pub parts: Vec<String>,
     /// Whether it holds any number of tensors by their names.
     pub is_container: bool,
     /// Whether it holds tensors in a format that is not read.
@@ -190,12 +196,16 @@ impl Collection {
     /// model, which keeps its names although others are not there.
     fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<Vec<FileNotRead>> {
         let (indices, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.format.names_files());
-        let mut shards = HashSet::new();
+        let (mut shards, mut indexed) = (HashSet::new(), Vec::new());
+        let excluding = opening.filter.of_exclude();
         for found in indices {
+            let (folder, is_taken) = (IndexedFolder::of(&found), excluding.takes_within(&format!("{}:", found.stem)));
             shards.extend(self.add(found, opening, opening.filter)?);
+            let is_read = self.files.last().is_some_and(|file| file.is_container && !file.is_broken);
+            indexed.extend((is_taken && is_read).then_some(folder));
         }
         files.retain(|found| !shards.contains(&found.path));
-        let excluding = opening.filter.of_exclude();
+        let mut files = self.leave_beside(files, &indexed, opening.filter.only);
         let is_left = |stem: &str, is_container: bool| match is_container {
             true => excluding.takes_within(&format!("{stem}:")),
             false => excluding.takes(stem),
@@ -263,21 +273,23 @@ impl Collection {
     /// Lists the tensors of a file of a folder, which is opened if `filter` may take one. Returns the files beside it that it
     /// stands for.
     fn add(&mut self, found: FolderFile, opening: &Opening<'_>, filter: NameFilter<'_>) -> Result<Vec<PathBuf>> {
-        let FolderFile { path, format, stem, bytes } = found;
+        let FolderFile { path, format, stem, bytes, parts } = found;
         let label = format!("{} {}", opening.role, path.display());
         let file = self.files.len();
         let may_hold_wanted = filter.takes(&stem) || format.is_container() && filter.takes_within(&format!("{stem}:"));
         // files that may hold several tensors, or none, are opened; an index in any case, since it stands for others
-        let is_opened = format.names_files() || (format.is_container() || !format.is_binary()) && may_hold_wanted;
-        let options = OpenOptions { label: label.clone(), ..opening.options.clone() };
-        let input = if is_opened { options.open(&Located::of(&path)).ok() } else { None };
+        let is_index = format.names_files() && parts.is_empty();
+        let is_opened = is_index || (format.is_container() || !format.is_binary()) && may_hold_wanted;
+        let mut listed = Listed { path: path.clone(), label, stem: Some(stem.clone()), parts, ..Listed::default() };
+        let input = if is_opened { listed.reopen(&opening.options).ok() } else { None };
         if input.as_ref().is_some_and(|input| input.reader().text().is_some_and(|text| text.is_other())) {
             self.left_alone.push(path);
             return Ok(Vec::new());
         }
         let is_broken = is_opened && input.is_none() && format.is_container();
         let container = input.filter(|input| input.names().is_some());
-        let shards = container.as_ref().map_or_else(Vec::new, |input| input.reader().facts().files.to_vec());
+        let shards = container.as_ref().filter(|_| is_index);
+        let shards = shards.map_or_else(Vec::new, |input| input.reader().facts().files.to_vec());
         if let Some(other) = self.stems.get(&stem).copied() {
             let (one, two) = (self.path(other).display(), path.display());
             let error = malformed!("two files of one name: {one} and {two}");
@@ -301,13 +313,13 @@ impl Collection {
             }
         }
         if self.tensors.len() > MOST {
-            bail!("{label}: more than {MOST} tensors");
+            bail!("{}: more than {MOST} tensors", listed.label);
         }
-        let is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
-        let input = container.filter(|_| self.open < OPEN).map(Arc::new);
-        self.open += usize::from(input.is_some());
-        let stem = Some(stem);
-        self.files.push(Listed { path, label, stem, input, is_container, is_broken, ..Listed::default() });
+        listed.is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
+        listed.is_broken = is_broken;
+        listed.input = container.filter(|_| self.open < OPEN).map(Arc::new);
+        self.open += usize::from(listed.input.is_some());
+        self.files.push(listed);
         Ok(shards)
     }
 
@@ -363,10 +375,11 @@ impl Collection {
     /// None of the files is read that `filter` does not exclude, and there are some that hold tensors.
     fn into_input(mut self, label: String, filter: NameFilter<'_>) -> Result<Input> {
         self.check_some_read(filter).with_context(|| label.clone())?;
+        let beside = self.beside_message();
         if let Some(model) = self.model.take_if(|_| !self.files[0].is_broken)
             && let Some(input) = Arc::into_inner(self.files.swap_remove(0).input.expect("the file of a model is open"))
         {
-            return Ok(input.of_folder(label, InFolder { model, left_out: self.left_out }));
+            return Ok(input.of_folder(label, InFolder { model, left_out: self.left_out }).with_beside(beside));
         }
         let (mut names, mut places) = (Vec::new(), Vec::new());
         for (name, place) in self.tensors().into_iter().filter(|(_, place)| !self.is_not_read(place.file)) {
@@ -374,7 +387,7 @@ impl Collection {
             places.push(place);
         }
         let reader = Box::new(FolderReader { collection: self, names, places });
-        Ok(Input::of_reader(label, Format::FOLDER, reader))
+        Ok(Input::of_reader(label, Format::FOLDER, reader).with_beside(beside))
     }
 
     /// Returns a file, which is opened if it is not open.
@@ -382,14 +395,25 @@ impl Collection {
     /// # Errors
     /// Those of [`OpenOptions::open`]; a folder that cannot be read, or two files of one name.
     pub fn open(&self, file: usize) -> Result<Arc<Input>> {
-        let Listed { path, label, input, refused, .. } = &self.files[file];
-        if let Some(input) = input {
-            return Ok(Arc::clone(input));
+        match &self.files[file] {
+            Listed { input: Some(input), .. } => Ok(Arc::clone(input)),
+            Listed { refused: Some(error), .. } => Err(error.clone()),
+            closed => Ok(closed.reopen(&self.options)?.into()),
         }
-        if let Some(error) = refused {
-            return Err(error.clone());
+    }
+}
+
+impl Listed {
+    /// Opens the file, or the files that make up the model.
+    ///
+    /// # Errors
+    /// Those of [`OpenOptions::open`].
+    pub(super) fn reopen(&self, options: &OpenOptions) -> Result<Input> {
+        let options = OpenOptions { label: self.label.clone(), ..options.clone() };
+        match open_parts(&options, &self.path, &self.parts) {
+            Some(input) => Ok(input),
+            None => options.open(&Located::of(&self.path)),
         }
-        Ok(OpenOptions { label: label.clone(), ..self.options.clone() }.open(&Located::of(path))?.into())
     }
 }
 
@@ -462,6 +486,15 @@ impl Reader for FolderReader {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         self.ask(n, |reader, n| reader.source(n, label))
+    }
+
+    fn file_stem(&self, n: usize) -> Option<&str> {
+        let stem = self.collection.stem(self.places[n].file)?;
+        self.names[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)
+    }
+
+    fn index_faults(&self) -> IndexFaults {
+        self.collection.index_faults()
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {

@@ -33,6 +33,8 @@ pub(super) struct FolderFile {
     /// The path from the folder on without the ending, with `/` between names: what the tensors of the file are called by.
     pub stem: String,
     pub bytes: u64,
+    /// The names of the files in the folder of the path that make up the model, if it is one in numbered files.
+    pub parts: Vec<String>,
 }
 
 impl FolderFile {
@@ -152,13 +154,15 @@ impl FolderWalk {
             match (format, bytes) {
                 _ if is_folder => match Format::of_folder(&path) {
                     Some(store) => {
-                        let stem = format.filter(|(named, _)| *named == store).map_or(&*text, |(_, stem)| stem);
-                        files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format: store, bytes: UNKNOWN });
+                        let named = Format::of_file_name(&text).filter(|(named, _)| *named == store);
+                        let stem = named.map_or_else(|| text.clone(), |(_, stem)| stem);
+                        let (stem, parts) = (format!("{prefix}{stem}"), Vec::new());
+                        files.push(FolderFile { stem, path, format: store, bytes: UNKNOWN, parts });
                     }
                     None => folders.push((text.into_owned(), path)),
                 },
                 (Some((format, stem)), Some(bytes)) => {
-                    files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes });
+                    files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes, parts: Vec::new() });
                 }
                 (None, Some(_)) => self.found.leave(path, prefix, &text),
                 (_, None) => self.found.left_alone.push(path),

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::collection::{Collection, Listed, TensorPlace};
 use super::foreign;
-use super::located::Located;
-use super::open::{Input, OpenOptions};
+use super::open::Input;
 use crate::error::{Error, Result, malformed};
 use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 
@@ -26,11 +26,14 @@ impl Input {
     }
 
     /// Returns the names that patterns may match beside those of the members: of the model of a folder those that its tensors
-    /// would have beside others, and those of tensors that are left out.
+    /// would have beside others, and those of tensors that are left out; those that an index does not name in its shards.
     pub fn names_beside(&self) -> Vec<String> {
-        let Some(InFolder { model, left_out }) = self.folder.as_deref() else { return Vec::new() };
-        let within = self.reader().names().unwrap_or_default().iter().map(|name| model.within(name));
-        within.chain(left_out.iter().cloned()).collect()
+        let mut names = self.reader().index_faults().names();
+        if let Some(InFolder { model, left_out }) = self.folder.as_deref() {
+            names.extend(self.reader().names().unwrap_or_default().iter().map(|name| model.within(name)));
+            names.extend(left_out.iter().cloned());
+        }
+        names
     }
 }
 
@@ -69,6 +72,15 @@ impl Collection {
         self.tensors.iter().any(|(name, place)| place.file == file && is_wanted(name))
     }
 
+    /// Returns the path of the file that a place stands for, if it is not read: its format is not, or it is a pointer of Git LFS.
+    pub fn path_if_not_read(&self, place: TensorPlace) -> Option<&Path> {
+        let file = &self.files[place.file];
+        let bytes = || fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
+        let is_closed = file.input.is_none() && file.refused.is_none();
+        let is_pointer = || is_closed && foreign::is_pointer_at(&file.path, bytes());
+        (file.is_not_read || is_pointer()).then_some(&*file.path)
+    }
+
     /// Checks that some file is read, if any holds tensors: files of formats that are not read and pointers of Git LFS are not.
     ///
     /// # Errors
@@ -76,11 +88,7 @@ impl Collection {
     pub(super) fn check_some_read(&self, filter: NameFilter<'_>) -> Result<()> {
         /// The number of files that the message names.
         const NAMED: usize = 5;
-        let pointer = |file: &Listed| {
-            let bytes = || fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
-            file.input.is_none() && file.refused.is_none() && foreign::is_pointer_at(&file.path, bytes())
-        };
-        if !self.tensors.values().all(|place| self.is_not_read(place.file) || pointer(&self.files[place.file])) {
+        if !self.tensors.values().all(|place| self.path_if_not_read(*place).is_some()) {
             return Ok(());
         }
         let told = |(name, place): (&str, TensorPlace)| {
@@ -109,10 +117,9 @@ impl Collection {
         let model = self.model_file(file);
         let others = self.tensors.extract_if(|_, place| place.file != file);
         let left_out = others.map(|(name, _)| name).collect();
-        let listed = self.files.swap_remove(file);
-        let options = OpenOptions { label: listed.label.clone(), ..self.options.clone() };
+        let mut listed = self.files.swap_remove(file);
         // a file that was not opened yet, or is one of many, is opened again
-        let input = listed.input.or_else(|| options.open(&Located::of(&listed.path)).ok().map(Arc::new));
+        let input = listed.input.take().or_else(|| listed.reopen(&self.options).ok().map(Arc::new));
         let (mut tensors, mut stem) = (HashMap::new(), None);
         match &input {
             None => {
@@ -127,8 +134,8 @@ impl Collection {
             }
         }
         let file = Listed { stem, is_broken: input.is_none(), input, ..listed };
-        let Self { options, left_alone, .. } = self;
+        let Self { options, left_alone, beside, .. } = self;
         let (files, model, open) = (vec![file], Some(model), 1);
-        Self { files, tensors, stems: HashMap::new(), options, open, model, left_out, left_alone }
+        Self { files, tensors, stems: HashMap::new(), options, open, model, left_out, left_alone, beside }
     }
 }

@@ -4,18 +4,22 @@
 //! A shard is opened when something of it is wanted, so that a model of which some shards are missing can be looked at.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::{iter, slice};
 
 use serde::de::{Error as _, IgnoredAny, MapAccess};
+use serde_json::Value;
 
 use super::beside::{is_plain_name, join, open_beside};
 use super::content::{Content, Description, FileFacts, MemberFile};
 use super::foreign;
+use super::index_faults::{IndexFaults, UnlistedTensor};
 use super::interface::{Reader, Sure};
 use super::json_object::{FromObject, JsonObject, one_line};
-use super::safetensors::{self, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
+use super::safetensors::{self, HeaderIndex, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
 use crate::parallel::made_once;
@@ -23,8 +27,17 @@ use crate::storage::read_at::Identity;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 
+/// The name of the format of shards.
+const FORMAT: &str = "safetensors";
+
 /// The key of the object that says where tensors are.
 const MAP: &str = "weight_map";
+
+/// The key of the object that has the [`TOTAL`].
+const METADATA: &str = "metadata";
+
+/// The key of the sum of the bytes of all tensors.
+const TOTAL: &str = "total_size";
 
 /// Returns how sure it is that a text that begins with `begin` is an index: certain if it is an object with the key
 /// [`MAP`].
@@ -48,7 +61,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let mut text = crate::memory::zeros(usize::try_from(size)?)?;
     bytes.read_at(&mut text, 0)?;
     let read = serde_json::from_slice(&text);
-    let JsonObject(Top(Map(map))) = read.map_err(|error| malformed!("index: {}", one_line(&error)))?;
+    let JsonObject(Top { map: Map(map), total }) = read.map_err(|error| malformed!("index: {}", one_line(&error)))?;
     let mut numbers = HashMap::new();
     let (mut seen, mut shards) = (HashSet::with_capacity(map.len()), Vec::new());
     let (mut names, mut places) = (Vec::new(), Vec::new());
@@ -62,24 +75,64 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         names.push(name);
         places.push(shard);
     }
-    let files = Vec::new();
-    let mut reader = IndexReader { identity: bytes.identity()?, folder, requests, shards, files, names, places };
+    let (identity, files) = (Some(bytes.identity()?), Vec::new());
+    let mut reader = IndexReader { identity, folder, requests, shards, files, names, places, total };
     reader.files = reader.shards.iter().filter_map(|shard| reader.path(shard).ok()).collect();
     Ok(Box::new(reader))
 }
 
-/// Returns the names of the files in its own folder that an index names, each once; none of what is no index.
-pub(super) fn locations(text: &[u8]) -> Vec<String> {
-    let map = serde_json::from_slice(text).map_or(Vec::new(), |JsonObject(Top(Map(map)))| map);
-    let names: BTreeSet<_> = map.into_iter().map(|(_, location)| location).filter(|name| is_plain_name(name)).collect();
-    names.into_iter().collect()
+/// Reads the shards of a model that has no index: files in `folder`, whose names are `locations`. If several have a tensor of
+/// one name, the first one counts. A shard that cannot be read is listed as one tensor, by its own name.
+pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Box<dyn Reader> {
+    let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
+    let mut reader = IndexReader {
+        identity: None,
+        files: locations.iter().map(|location| folder.join(location)).collect(),
+        folder: Some(folder),
+        requests,
+        shards: locations.iter().map(shard).collect(),
+        names: Vec::new(),
+        places: Vec::new(),
+        total: None,
+    };
+    let (mut seen, mut names, mut places) = (HashSet::new(), Vec::new(), Vec::new());
+    for (place, shard) in reader.shards.iter().enumerate() {
+        let opened = made_once(&shard.opened, || reader.open(shard));
+        let own = slice::from_ref(&shard.location);
+        let found = opened.map_or(own, |opened| opened.reader.names().unwrap_or_default());
+        let new: Vec<_> = found.iter().filter(|name| seen.insert((*name).clone())).cloned().collect();
+        places.extend(iter::repeat_n(place, new.len()));
+        names.extend(new);
+    }
+    (reader.names, reader.places) = (names, places);
+    Box::new(reader)
+}
+
+/// Returns the names of the tensors of an index, and those of the files in its own folder that it names, each once; `None` of a
+/// text that is not an index.
+pub(super) fn listed(text: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
+    let JsonObject(Top { map: Map(map), .. }) = serde_json::from_slice(text).ok()?;
+    let (tensors, files): (_, BTreeSet<String>) = map.into_iter().unzip();
+    Some((tensors, files.into_iter().filter(|name| is_plain_name(name)).collect()))
+}
+
+/// Returns the names of the tensors of a shard; `None` if it cannot be read.
+pub(super) fn names_in(path: &Path) -> Option<Vec<String>> {
+    let index = HeaderIndex::read(&File::open(path).ok()?).ok()?;
+    Some(index.members.into_iter().map(|member| member.name).collect())
+}
+
+/// Returns the bytes of the items of a shard; `None` if it cannot be read.
+pub(super) fn bytes_of_items(path: &Path) -> Option<u64> {
+    let index = HeaderIndex::read(&File::open(path).ok()?).ok()?;
+    Some(index.members.iter().fold(0, |sum: u64, member| sum.saturating_add(member.bytes)))
 }
 
 /// An index: the tensors that it names, and the shards that they lie in.
 #[derive(Debug)]
 struct IndexReader {
-    /// The index itself.
-    identity: Identity,
+    /// The index itself; `None` if the shards have none.
+    identity: Option<Identity>,
     /// The folder that all files lie in; `None` if the index did not come from a file.
     folder: Option<PathBuf>,
     /// How a server is asked for shards, if they lie on one.
@@ -91,6 +144,8 @@ struct IndexReader {
     names: Vec<String>,
     /// The number of the shard of each tensor.
     places: Vec<usize>,
+    /// The bytes of all tensors, as the index says.
+    total: Option<u64>,
 }
 
 /// A file of safetensors that an index names.
@@ -145,7 +200,7 @@ impl IndexReader {
             let instead = foreign::stand_in(&begin[..filled]);
             bail!("{}", instead.unwrap_or("no .safetensors file: does not begin with a length and {"));
         }
-        let reader = SafetensorsReader::read(bytes, Some(self.identity))?;
+        let reader = SafetensorsReader::read(bytes, self.identity)?;
         let numbers = reader.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
         Ok(OpenIndexShard { reader, numbers })
     }
@@ -159,7 +214,9 @@ impl Reader for IndexReader {
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         // an error in the shard is reported here, where it is known which name the index has for it
         let (shard, there) = self.find(n)?;
-        Ok(MemberFile { path: Some(self.path(self.shard(n))?), ..shard.reader.file_of(there)? })
+        let path = Some(self.path(self.shard(n))?);
+        let format = self.identity.is_none().then(|| FORMAT);
+        Ok(MemberFile { path, format, ..shard.reader.file_of(there)? })
     }
 
     fn facts(&self) -> FileFacts<'_> {
@@ -169,6 +226,34 @@ impl Reader for IndexReader {
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         let (shard, there) = self.find(n).ok()?;
         shard.reader.raw(there)
+    }
+
+    fn index_faults(&self) -> IndexFaults {
+        let opened: Vec<_> = self.shards.iter().map(|shard| shard.opened.get()).collect();
+        let mut listed = vec![0; opened.len()];
+        let mut total = Some(0_u64);
+        for (name, &place) in self.names.iter().zip(&self.places) {
+            let found = opened[place].and_then(|shard| Some((shard, *shard.numbers.get(name)?)));
+            listed[place] += usize::from(found.is_some());
+            total = total.zip(found).map(|(sum, (shard, there))| sum.saturating_add(shard.reader.bytes_of(there)));
+        }
+        let (mut unlisted, mut more) = (Vec::new(), 0_u64);
+        for (place, shard) in opened.iter().enumerate() {
+            let Some(opened) = shard.filter(|shard| shard.numbers.len() > listed[place]) else { continue };
+            let Ok(path) = self.path(&self.shards[place]) else { continue };
+            let of_shard = self.names.iter().zip(&self.places).filter(|(_, other)| **other == place);
+            let named: HashSet<_> = of_shard.map(|(name, _)| name).collect();
+            for (n, name) in opened.reader.names().into_iter().flatten().enumerate() {
+                if !named.contains(name) {
+                    more = more.saturating_add(opened.reader.bytes_of(n));
+                    unlisted.push(UnlistedTensor { name: name.clone(), member: name.clone(), shard: path.clone() });
+                }
+            }
+        }
+        // some writers count what the shards hold, and not what the index names
+        let differs = |(said, right): &(u64, u64)| said != right && *said != right.saturating_add(more);
+        let total_size = self.total.zip(total).filter(differs).map(|(said, right)| [said, right]);
+        IndexFaults { unlisted, total_size }
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -184,23 +269,41 @@ impl Reader for IndexReader {
 }
 
 /// The whole JSON object of an index.
-struct Top(Map);
+struct Top {
+    map: Map,
+    /// The bytes of all tensors, if that is a number.
+    total: Option<u64>,
+}
 
 impl<'de> FromObject<'de> for Top {
     const EXPECTED: &'static str = "an object with a weight_map";
 
     fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut found = None;
+        let (mut found, mut total): (Option<JsonObject<Map>>, _) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
-            if key != MAP {
-                map.next_value::<IgnoredAny>()?;
-            } else if found.replace(map.next_value()?).is_some() {
-                return Err(A::Error::custom(format_args!("{MAP} occurs twice")));
+            match &*key {
+                MAP if found.replace(map.next_value()?).is_some() => {
+                    return Err(A::Error::custom(format_args!("{MAP} occurs twice")));
+                }
+                MAP => {}
+                METADATA => {
+                    let metadata: Value = map.next_value()?;
+                    total = metadata.get(TOTAL).and_then(whole_number);
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        let found: Option<JsonObject<Map>> = found;
-        found.map(|JsonObject(map)| Self(map)).ok_or_else(|| A::Error::custom(format_args!("there is no {MAP}")))
+        let JsonObject(map) = found.ok_or_else(|| A::Error::custom(format_args!("there is no {MAP}")))?;
+        Ok(Self { map, total })
     }
+}
+
+/// Returns the whole number that a value of JSON is; some writers have `40.0`.
+fn whole_number(value: &Value) -> Option<u64> {
+    /// The first float above which not all whole numbers are floats.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let float = || value.as_f64().filter(|number| (0.0..=EXACT).contains(number) && number.fract() == 0.0);
+    value.as_u64().or_else(|| float().map(|number| number as u64))
 }
 
 /// The names of tensors and of the files that they lie in, in the order of the text.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::content::{Description, FileFacts, MemberFile};
+use super::index_faults::IndexFaults;
 use super::packed;
 use super::sides::{SidesRule, TensorSides};
 use super::values::{self, Values};
@@ -118,6 +119,16 @@ pub trait Reader: Debug + Send + Sync {
     /// Its values cannot be listed.
     fn unread(&self, _: usize) -> Result<Option<UnreadArray>> {
         Ok(None)
+    }
+
+    /// Returns what the name of member `n` begins with, before a colon, if that is the name of its file in a folder.
+    fn file_stem(&self, _: usize) -> Option<&str> {
+        None
+    }
+
+    /// Returns what an index does not say rightly, as far as the shards tell that have been opened.
+    fn index_faults(&self) -> IndexFaults {
+        IndexFaults::default()
     }
 
     /// Locks the folder of member `n` for as long as its [`source`](Self::source) exists: exclusively, or, if `together`,

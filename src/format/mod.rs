@@ -8,6 +8,7 @@
 
 #[cfg(any(feature = "onnx", feature = "safetensors"))]
 mod beside;
+pub mod beside_index;
 pub mod chunk_codec;
 pub mod collection;
 pub mod content;
@@ -16,11 +17,15 @@ mod csv;
 pub mod dims;
 pub mod files;
 pub mod folder;
+mod folder_index;
 mod folder_model;
 mod foreign;
 pub mod glob;
 #[cfg(feature = "safetensors")]
 mod index;
+pub mod index_faults;
+#[cfg(feature = "safetensors")]
+pub mod index_name;
 pub mod interface;
 pub mod json;
 mod json_object;
@@ -41,6 +46,8 @@ pub mod npy_header;
 mod npy_literal;
 #[cfg(feature = "npz")]
 pub mod npz;
+#[cfg(feature = "safetensors")]
+mod numbered;
 mod objects;
 #[cfg(feature = "onnx")]
 pub mod onnx;

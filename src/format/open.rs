@@ -135,7 +135,8 @@ impl OpenOptions {
     }
 
     pub(super) fn input(&self, format: Format, reader: Box<dyn Reader>) -> Input {
-        Input { label: self.label.clone(), format, reader, member: None, folder: None, is_edited: self.locked }
+        let label = self.label.clone();
+        Input { label, format, reader, member: None, folder: None, beside: None, is_edited: self.locked }
     }
 
     /// Opens a file, and locks it if it is to be changed.
@@ -266,6 +267,8 @@ pub struct Input {
     is_edited: bool,
     /// What is known of a folder that it is the one model of.
     pub(super) folder: Option<Box<InFolder>>,
+    /// What is said of files in a folder that lie beside the index of its model.
+    beside: Option<String>,
 }
 
 impl Input {
@@ -296,7 +299,12 @@ impl Input {
 
     /// Returns what `reader` reads, which messages call `label`.
     pub(super) fn of_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
-        Self { label, format, reader, member: None, folder: None, is_edited: false }
+        Self { label, format, reader, member: None, folder: None, beside: None, is_edited: false }
+    }
+
+    /// Returns it with what is to be said of files beside the index of a folder.
+    pub(super) fn with_beside(self, beside: Option<String>) -> Self {
+        Self { beside, ..self }
     }
 
     /// Returns it with the name of a member, if the path gave one.
@@ -307,6 +315,11 @@ impl Input {
     /// Returns what messages call it.
     pub fn label(&self) -> &str {
         &self.label
+    }
+
+    /// Returns what is to be said of files in a folder that lie beside the index of its model, and are left alone.
+    pub fn beside_message(&self) -> Option<&str> {
+        self.beside.as_deref()
     }
 
     /// Returns whether it was opened to be changed where it lies.

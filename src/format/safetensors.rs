@@ -338,6 +338,13 @@ impl SafetensorsReader {
     }
 }
 
+impl SafetensorsReader {
+    /// Returns the bytes of tensor `n`.
+    pub(super) fn bytes_of(&self, n: usize) -> u64 {
+        self.index.members[n].bytes
+    }
+}
+
 impl Reader for SafetensorsReader {
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)

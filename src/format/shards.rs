@@ -1,28 +1,20 @@
 //! Divides the tensors of an output among several files (shards) of safetensors, and writes the index that names them, both
 //! as `huggingface_hub` does: `split_torch_state_dict_into_shards` and the file beside its shards.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::index;
+use super::index_name;
 use super::safetensors::bytes_of_shape;
 use super::table::Format;
 use super::write::OutputTensor;
 use crate::error::Result;
-
-/// The ending of the name of an index.
-const ENDING: &str = ".safetensors.index.json";
+use crate::storage::read_at::Identity;
 
 /// The bytes of items that a shard has at most where nobody asks for another number: 5 GB.
 pub const MOST_BYTES: u64 = 5_000_000_000;
-
-/// Returns what the names of an index and of its shards begin with; `None` if the name is not that of an index. Its ending may be
-/// in capitals, as that of any format.
-pub fn stem(path: &Path) -> Option<&str> {
-    let name = path.file_name()?.to_str()?;
-    let (stem, ending) = name.split_at_checked(name.len().checked_sub(ENDING.len())?)?;
-    (!stem.is_empty() && ending.eq_ignore_ascii_case(ENDING)).then_some(stem)
-}
 
 /// A file of a divided output.
 #[derive(Debug)]
@@ -98,13 +90,60 @@ fn ascii_json(text: &str) -> String {
     out
 }
 
-/// Returns the names of files that the index at `path` names, `divided` does not, and that are there.
-pub fn left(path: &Path, divided: &Divided) -> Vec<String> {
-    let Ok(text) = fs::read(path) else { return Vec::new() };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut old = index::locations(&text);
-    old.retain(|name| folder.join(name).is_file() && divided.shards.iter().all(|shard| shard.name != *name));
-    old
+/// What an index says that is about to be replaced.
+#[derive(Debug, Default)]
+pub struct OldIndex {
+    /// The names of its tensors.
+    pub tensors: Vec<String>,
+    /// The names of the files in its folder that it names, each once.
+    files: Vec<String>,
+}
+
+impl OldIndex {
+    /// Reads the index at a path; `None` if there is none.
+    pub fn read(path: &Path) -> Option<Self> {
+        let (tensors, files) = index::listed(&fs::read(path).ok()?)?;
+        Some(Self { tensors, files })
+    }
+
+    /// Returns the names of files beside the index at `path` that it names, `divided` does not, and that are there.
+    pub fn left(&self, path: &Path, divided: &Divided) -> Vec<String> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let is_new = |name: &String| divided.shards.iter().any(|shard| shard.name == *name);
+        self.files.iter().filter(|name| folder.join(name).is_file() && !is_new(name)).cloned().collect()
+    }
+
+    /// Divides names of files beside the index at `path` into those of shards that no other index in the folder names, which
+    /// are returned, and those that stay, which are left in `files`.
+    pub fn removable(&self, path: &Path, files: &mut Vec<String>) -> Vec<String> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let is_other = |other: &PathBuf| index_name::stem(other).is_some() && other.file_name() != path.file_name();
+        let others = entries.map(|entry| entry.path()).filter(is_other);
+        let named: HashSet<_> = others.filter_map(|other| Self::read(&other)).flat_map(|other| other.files).collect();
+        let is_shard = |name: &String| !named.contains(name) && index::names_in(&folder.join(name)).is_some();
+        files.extract_if(.., |name| is_shard(name)).collect()
+    }
+
+    /// Returns the names of all tensors in the files beside the index at `path` that it names, as far as they can be read.
+    pub fn tensors_of_files(&self, path: &Path) -> Vec<String> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        self.files.iter().filter_map(|name| index::names_in(&folder.join(name))).flatten().collect()
+    }
+
+    /// Returns whether a file is one beside the index at `path` that it names.
+    pub fn names_file(&self, path: &Path, file: Identity) -> bool {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut found = self.files.iter().filter_map(|name| fs::metadata(folder.join(name)).ok());
+        found.any(|metadata| Identity::of(&metadata) == file)
+    }
+
+    /// Returns the size of the largest file beside the index at `path` that it names, if it names several.
+    pub fn largest(&self, path: &Path) -> Option<u64> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let sizes = self.files.iter().map(|name| index::bytes_of_items(&folder.join(name)));
+        sizes.flatten().max().filter(|_| self.files.len() > 1)
+    }
 }
 
 /// Returns the path of a shard beside the index.
@@ -118,20 +157,6 @@ mod tests {
     use crate::item::tensor::Tensor;
     use crate::ops::fill::Limits;
     use crate::storage::source::Source;
-
-    #[test]
-    fn names_of_indexes() {
-        let rows = [
-            ("a/m.safetensors.index.json", Some("m")),
-            ("Model.SafeTensors.Index.JSON", Some("Model")),
-            (".safetensors.index.json", None),
-            ("m.index.json", None),
-            ("é.json", None),
-        ];
-        for (path, wanted) in rows {
-            assert_eq!(stem(Path::new(path)), wanted, "{path}");
-        }
-    }
 
     #[test]
     fn as_hugging_face_divides() {

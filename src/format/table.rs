@@ -1,6 +1,6 @@
 //! A format as the rest of the program knows it: a row of the table, and how content is recognised by all rows.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::path::Path;
@@ -92,15 +92,20 @@ impl Format {
     }
 
     /// Returns the format that is read from a file of this name, whatever the case of its letters, and the name without
-    /// the extension. If two extensions fit, the longer one counts.
-    pub fn of_file_name(name: &str) -> Option<(Self, &str)> {
+    /// the extension. If two extensions fit, the longer one counts. The index of a variant keeps that in the name.
+    pub fn of_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
+        #[cfg(feature = "safetensors")]
+        if let Some(stem) = super::index_name::stem_of_name(name) {
+            return Some((Self::INDEX, stem.into()));
+        }
         let stem = |Self(row): &Self| {
             let at = name.len().checked_sub(row.extension.len() + 1)?;
             let ending = name.get(at..)?.strip_prefix('.')?;
             (at > 0 && ending.eq_ignore_ascii_case(row.extension)).then(|| &name[..at])
         };
         let read = Self::all().filter(|format| format.is_read());
-        read.filter_map(|format| Some((format, stem(&format)?))).min_by_key(|(_, stem)| stem.len())
+        let found = read.filter_map(|format| Some((format, stem(&format)?))).min_by_key(|(_, stem)| stem.len());
+        found.map(|(format, stem)| (format, stem.into()))
     }
 
     /// Returns the format that is read from a file at this path, by its name.

@@ -74,6 +74,8 @@ pub struct Info {
     pub metadata: Option<Arc<Metadata>>,
     /// The names of the content of the container that is not a tensor.
     pub content: Arc<[String]>,
+    /// The names of tensors in the shards of an index, the file, that it does not name.
+    pub unlisted: Arc<[String]>,
 }
 
 /// A tensor of a container that cannot be read, beside others that can.
@@ -252,6 +254,9 @@ fn object(info: &Info) -> String {
     }
     if !info.content.is_empty() {
         members.push(("content", json::array(&*info.content, |name| quoted(name))));
+    }
+    if !info.unlisted.is_empty() {
+        members.push(("unlisted", json::array(&*info.unlisted, |name| quoted(name))));
     }
     json::object(members)
 }

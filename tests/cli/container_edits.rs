@@ -50,7 +50,8 @@ fn folder() -> Folder {
 
 /// The names, dtypes and metadata that `info` tells of a file.
 fn told(folder: &Folder, file: &str) -> Result<(Vec<String>, String), String> {
-    let json = folder.run(["info", "--json", file]).printed()?;
+    let run = folder.run(["info", "--json", file]);
+    let json = String::from_utf8_lossy(&run.stdout);
     let told: serde_json::Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
     let rows = told.as_array().ok_or("no array")?;
     let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
@@ -333,7 +334,11 @@ fn shards() {
         (vec!["ids int64".to_owned(), "model.w float32".to_owned()], r#"{"format":"pt"}"#)
     );
     // what the index does not name is no tensor of it
-    makes(&[(&format!("convert {index} -o one.safetensors"), &["ids int64", "model.w float32"], r#"{"format":"pt"}"#)]);
+    makes(&[(
+        &format!("convert {index} -o one.safetensors -q"),
+        &["ids int64", "model.w float32"],
+        r#"{"format":"pt"}"#,
+    )]);
     let before = folder.content();
     folder.run(words(&format!("slice-scatter {index}:ids --fill 7 --at :1 --in-place"))).printed().expect("an edit");
     let mut expected = before.clone();

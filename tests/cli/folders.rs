@@ -76,7 +76,8 @@ fn one_model_has_its_own_names() {
         ("adapter --exclude lora* --exclude enc.b", "enc.w head"),
         ("adapter --only model*", "enc.b enc.w head"),
         ("adapter --only model:* --rename enc.*=*", "b head w"),
-        ("adapter --only *.w", "lora:enc.w model:enc.w"),
+        ("adapter --only *.w --prefix-names", "lora:enc.w model:enc.w"),
+        ("adapter --exclude lora:enc.w --rename model:*=* --rename lora:*=*", "enc.b enc.w head lora.a"),
         ("dump --only model:enc.*", "enc.b enc.w"),
         ("dump --exclude x --exclude enc.b", "enc.w head"),
     ] {
@@ -91,6 +92,14 @@ fn one_model_has_its_own_names() {
         ("convert adapter --only enc.* -o o.npz", "--only enc.*: matches no tensor"),
         ("convert texts --exclude lora:* -o o.npz", "--exclude lora:*: matches no tensor"),
         ("convert adapter --exclude lora:* --exclude nope -o o.npz", "--exclude nope: matches no tensor"),
+        (
+            "convert adapter -o o.npz",
+            "IN adapter: tensors of \"lora\", \"model\" would be called FILE:NAME, such as \"lora:enc.w\": --prefix-names writes \
+             these names, --rename 'lora:*=*' drops the file's, and --only 'lora:*' takes one file\n",
+        ),
+        ("convert adapter --rename lora:*=* -o o.npz", "tensors of \"model\" would be called FILE:NAME"),
+        ("convert dump -o o.safetensors", "tensors of \"model\" would be called FILE:NAME"),
+        ("convert adapter -o o.safetensors.index.json", "would be called FILE:NAME"),
     ] {
         folder.refuses(words(args), &[fragment]).unwrap();
     }
@@ -207,6 +216,7 @@ fn what_is_not_read_is_not_equal() {
             // the model keeps its names, on either side
             let said = format!("{name}: EXPECTED texts/{name}: {what}");
             check("diff texts m.npz", 2, unreadable, &[&said, "error: 1 of 4 tensors cannot be read"])?;
+            check("diff texts texts", 0, "equal: 4 same, ", &[])?;
             check("diff m.npz texts -q", 2, "unreadable: 3 same", &[])?;
             check("diff texts texts --only model:*", 0, equal, &[])?;
             check(&format!("diff texts m.npz --exclude {name}"), 0, equal, &[])?;
@@ -235,7 +245,8 @@ fn what_is_not_read_is_not_equal() {
     put("texts/model.pt", b"x");
     put("adapter/model.pt", b"x");
     for (args, status, first) in [
-        ("texts adapter --exclude lora:*", 2, unreadable),
+        // files of the same bytes are the same, whatever they hold
+        ("texts adapter --exclude lora:*", 0, "equal: 4 same, "),
         ("texts adapter --exclude lora:* --exclude *.pt", 0, equal),
         ("texts m.npz --accept", 2, unreadable),
     ] {
@@ -280,16 +291,27 @@ fn clones_without_their_files() {
             &["head: ACTUAL clone/model.safetensors: "],
         ),
         (
-            "clone clone",
-            "unreadable: 0 same, 0 within, 0 different, 0 missing, 0 extra, 1 unreadable\n",
-            &["  model: "],
-        ),
-        (
-            "other other",
-            "unreadable: 0 same, 0 within, 0 different, 0 missing, 0 extra, 3 unreadable\n",
-            &["  a: ", "  b: ", "  c.pt: "],
+            "other changed",
+            "unreadable: 1 same, 0 within, 0 different, 0 missing, 0 extra, 2 unreadable\n",
+            &["  b: ", "  c.pt: "],
         ),
     ];
+    fs::create_dir(folder.path("changed")).unwrap();
+    folder.put("changed/a.npz", lfs_pointer());
+    for name in ["b.npy", "c.pt"] {
+        folder.put(format!("changed/{name}"), lfs_pointer().replace("size ", "size 1"));
+    }
+    // pointers to the same content are the same
+    for (args, count) in [("clone clone", 1), ("other other", 3)] {
+        let run = folder.run(words(&format!("diff {args}")));
+        assert!(run.status == Some(0) && text(&run).starts_with(&format!("equal: {count} same, ")), "{}", text(&run));
+        let run = folder.run(words(&format!("diff {args} --json")));
+        assert!(
+            run.status == Some(0) && text(&run).contains("\"verdict\": \"same\", \"equal\": true, "),
+            "{}",
+            text(&run)
+        );
+    }
     each(
         rows,
         |(args, ..)| (*args).to_owned(),

@@ -17,6 +17,7 @@ mod gather;
 mod gather_elements;
 mod gather_nd;
 mod golden;
+mod indices;
 mod info;
 mod judge;
 mod man;

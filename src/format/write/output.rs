@@ -1,7 +1,7 @@
 //! A tensor of an output before it is written, the checks of names, formats and files to be replaced, and how a tensor is
 //! changed in place, in its own file or store.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -210,26 +210,38 @@ pub fn checked(works: Vec<OutputTensor>, format: Format, label: &str) -> Result<
     Ok(works)
 }
 
-/// Refuses to replace an index of which an input comes by another that lacks some of the tensors beside that input, as
-/// [`check_replaced`] does for a file.
+/// Refuses to replace an index, which stands for the tensors `listed`, of which an input comes by another that lacks some of
+/// these, or of the tensors in the shard of that input, as [`check_replaced`] does for a file. `is_removed` says of a shard
+/// that it is removed; a tensor that comes from it directly comes from the index, too.
 ///
 /// # Errors
 /// The output would lack tensors.
-pub fn check_replaced_index(target: &Target, works: &[OutputTensor], left_out: &dyn Fn(&str) -> bool) -> Result<()> {
+pub fn check_replaced_index(
+    target: &Target,
+    listed: &[String],
+    is_removed: &dyn Fn(&Container) -> bool,
+    works: &[OutputTensor],
+    left_out: &dyn Fn(&str) -> bool,
+) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
     let named: HashSet<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
     let sources: Vec<_> = works.iter().flat_map(|work| work.fill.operands()).collect();
     let stay: HashSet<_> = sources.iter().filter_map(|source| source.member()).collect();
     let shards = sources.iter().filter_map(|source| source.container());
-    let names = shards.filter(|shard| shard.index == Some(existing)).flat_map(|shard| &shard.names);
-    let is_lost = |name: &&String| !stay.contains(name.as_str()) && !named.contains(name.as_str()) && !left_out(name);
-    match names.filter(is_lost).collect::<HashSet<_>>().len() {
-        0 => Ok(()),
-        lost => {
-            let message = format!("names {lost} more tensors, which would be lost: choose another file");
-            Err(Error::of(ErrorKind::Unsupported, message).within(target.label()))
-        }
+    let mut shards = shards.filter(|shard| shard.index == Some(existing) || is_removed(shard)).peekable();
+    if shards.peek().is_none() {
+        return Ok(());
     }
+    let names = shards.flat_map(|shard| &shard.names).chain(listed);
+    let is_lost = |name: &&String| !stay.contains(name.as_str()) && !named.contains(name.as_str()) && !left_out(name);
+    let lost: BTreeSet<_> = names.filter(is_lost).map(String::as_str).collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let lost: Vec<_> = lost.into_iter().collect();
+    let (count, noun) = (lost.len(), if lost.len() == 1 { "tensor" } else { "tensors" });
+    let message = format!("stands for {count} more {noun}, which would be lost ({})", list(&lost));
+    Err(Error::of(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
 }
 
 /// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever

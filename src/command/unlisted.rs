@@ -1,0 +1,62 @@
+//! Tensors in the shards of two models that their indices do not name: who reads a model by its index does not see them, and
+//! two models that differ in one are not equal.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::asked::Asked;
+use super::member::Member;
+use super::options::MemberOptions;
+use super::sides::{NamedPairs, open_two};
+use crate::diff::models::UnlistedResult;
+use crate::diff::{self, Effort, Options};
+use crate::format::index_faults::{IndexFaults, UnlistedTensor};
+use crate::format::located::Located;
+use crate::format::open::OpenOptions;
+
+/// Compares the tensors that indices do not name, as far as the patterns take them, by the names that they have in the shards.
+/// `labels` are what messages call the sides. One that cannot be read differs.
+pub(super) fn compare(
+    pairs: &NamedPairs,
+    labels: [&str; 2],
+    members: &MemberOptions,
+    asked: &Asked<'_>,
+    options: &dyn Fn(&str) -> Options,
+    effort: Effort,
+) -> UnlistedResult {
+    let filters = [members.renaming_filter(), members.taken.filter()];
+    let faults = [0, 1].map(|side: usize| pairs.sides[side].index_faults().taken_by(filters[side]));
+    let mut named: BTreeMap<String, [Option<&UnlistedTensor>; 2]> = BTreeMap::new();
+    for (side, IndexFaults { unlisted, .. }) in faults.iter().enumerate() {
+        for tensor in unlisted {
+            let name = if side == 0 { members.renamed(&tensor.name) } else { tensor.name.clone() };
+            named.entry(name).or_default()[side] = Some(tensor);
+        }
+    }
+    let same = |name: &str, tensors: [&UnlistedTensor; 2]| -> Result<bool> {
+        let open = |side: usize| -> Result<Member> {
+            let UnlistedTensor { shard, member, .. } = tensors[side];
+            let input = OpenOptions::new(labels[side]).open(&Located::of(shard))?;
+            let n = input.pick(Some(member))?;
+            Ok(Member::of(input.into(), n))
+        };
+        let [mut expected, mut actual] = open_two(&[open(0)?, open(1)?], asked)?;
+        Ok(diff::compare_sources(&mut expected, &mut actual, &options(name), effort, &|_| ())?.equal())
+    };
+    let differs = |(name, tensors): (&String, &[Option<&UnlistedTensor>; 2])| {
+        let is_same = match tensors {
+            [Some(one), Some(other)] => same(name, [one, other]).is_ok_and(|same| same),
+            // what an index names of that name was compared
+            _ => pairs.has(name),
+        };
+        (!is_same).then(|| name.clone())
+    };
+    let different = named.iter().filter_map(differs).collect();
+    let mut lines = Vec::new();
+    for (side, label) in labels.into_iter().enumerate() {
+        let told = [pairs.sides[side].beside_message(), faults[side].message()];
+        lines.extend(told.into_iter().flatten().map(|message| format!("{label}: {message}")));
+    }
+    UnlistedResult { names: named.into_keys().collect(), different, lines }
+}

@@ -1,0 +1,63 @@
+//! The models of a folder that are in several files: what lies beside an index, and what is wrong with one.
+
+use super::beside_index::{BesideIndex, IndexedFolder, is_numbered_as, joined, message};
+use super::collection::Collection;
+use super::folder::FolderFile;
+use super::glob::Glob;
+use super::index_faults::{IndexFaults, UnlistedTensor};
+
+impl Collection {
+    /// Takes the containers out of `files` that lie beside the index of a folder, unless a pattern of `only` names them by
+    /// what the names of their tensors would begin with. Other numbered files without an index become one file for each model.
+    pub(super) fn leave_beside(
+        &mut self,
+        files: Vec<FolderFile>,
+        indexed: &[IndexedFolder],
+        only: &[Glob],
+    ) -> Vec<FolderFile> {
+        let mut others = Vec::with_capacity(files.len());
+        for file in files {
+            let folder = file.path.parent();
+            let mut own = indexed.iter().filter(|index| Some(&*index.path) == folder).peekable();
+            let begins = format!("{}:", file.stem);
+            let is_named = || only.iter().any(|glob| glob.text().starts_with(&begins));
+            if own.peek().is_none() || !file.format.is_container() || is_named() {
+                others.push(file);
+                continue;
+            }
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+            let is_left_over = own.any(|index| is_numbered_as(&name, &index.stem));
+            let prefix = file.stem.rfind('/').map_or("", |at| &file.stem[..=at]);
+            let name = format!("{prefix}{name}");
+            self.beside.push(BesideIndex { path: file.path, name, is_left_over });
+        }
+        let with_index = indexed.iter().map(|index| index.path.clone()).collect();
+        joined(others, &with_index)
+    }
+
+    /// Returns the files in the folders of indices that are not part of their models.
+    pub fn beside(&self) -> &[BesideIndex] {
+        &self.beside
+    }
+
+    /// Returns a line about the files in the folders of indices that are not part of their models.
+    pub fn beside_message(&self) -> Option<String> {
+        message(&self.beside)
+    }
+
+    /// Returns what the indices do not say rightly, as far as the shards tell that have been opened. Beside other files the
+    /// names of tensors begin with that of their index.
+    pub fn index_faults(&self) -> IndexFaults {
+        let mut all = IndexFaults::default();
+        for file in &self.files {
+            let Some(input) = &file.input else { continue };
+            let IndexFaults { unlisted, total_size } = input.reader().index_faults();
+            let stem = file.stem.as_deref().filter(|_| self.model.is_none());
+            let begin = stem.map_or_else(String::new, |stem| format!("{stem}:"));
+            let named = |tensor: UnlistedTensor| UnlistedTensor { name: format!("{begin}{}", tensor.name), ..tensor };
+            all.unlisted.extend(unlisted.into_iter().map(named));
+            all.total_size = all.total_size.or(total_size);
+        }
+        all
+    }
+}

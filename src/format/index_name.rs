@@ -1,0 +1,55 @@
+//! The names of indices of shards.
+
+use std::path::Path;
+
+/// What the name of an index has before its variant, if it has one, and before [`JSON`].
+const ENDING: &str = ".safetensors.index";
+
+/// The ending of the name of an index.
+const JSON: &str = ".json";
+
+/// Returns what the names of the shards of an index begin with; `None` if the path is not that of an index.
+pub fn stem(path: &Path) -> Option<String> {
+    stem_of_name(path.file_name()?.to_str()?)
+}
+
+/// Returns what the names of the shards of an index begin with: `m` of `m.safetensors.index.json`, and `m.fp16` of
+/// `m.safetensors.index.fp16.json`, which diffusers writes for a variant. `None` if the name is not that of an index. Its
+/// ending may be in capitals, as that of any format.
+pub(super) fn stem_of_name(name: &str) -> Option<String> {
+    let begin = name.len().checked_sub(JSON.len())?;
+    let (name, ending) = name.split_at_checked(begin)?;
+    let at = name.to_ascii_lowercase().rfind(ENDING).filter(|at| *at > 0 && ending.eq_ignore_ascii_case(JSON))?;
+    let (stem, variant) = (&name[..at], &name[at + ENDING.len()..]);
+    match variant.strip_prefix('.') {
+        None if variant.is_empty() => Some(stem.to_owned()),
+        Some(variant) if !variant.is_empty() && !variant.contains('.') => Some(format!("{stem}.{variant}")),
+        Some(_) | None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_indexes() {
+        let rows = [
+            ("a/m.safetensors.index.json", Some("m")),
+            ("Model.SafeTensors.Index.JSON", Some("Model")),
+            (".safetensors.index.json", None),
+            ("m.index.json", None),
+            ("é.json", None),
+            ("m.safetensors.index.fp16.json", Some("m.fp16")),
+            ("a.b.safetensors.INDEX.FP16.json", Some("a.b.FP16")),
+            ("m.safetensors.index..json", None),
+            ("m.safetensors.index.a.b.json", None),
+            ("m.safetensors.indexes.json", None),
+            (".safetensors.index.fp16.json", None),
+            ("é", None),
+        ];
+        for (path, wanted) in rows {
+            assert_eq!(stem(Path::new(path)).as_deref(), wanted, "{path}");
+        }
+    }
+}

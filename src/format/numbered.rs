@@ -1,0 +1,125 @@
+//! Models in numbered files without an index: `model-00001-of-00003.safetensors` and so on.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::folder::FolderFile;
+use super::index;
+use super::open::{Input, OpenOptions};
+use super::table::Format;
+
+/// The fewest digits of a number in the name of a file.
+const DIGITS: usize = 5;
+
+/// The most files of a model. A name may give any number of them.
+const MAX_FILES: usize = 10_000;
+
+/// The name of a file that is one of several: `STEM-00001-of-00003.safetensors`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NumberedName<'n> {
+    pub stem: &'n str,
+    /// The number of the file, from 1 on.
+    pub number: usize,
+    /// The number of all files, as it is written.
+    of: &'n str,
+}
+
+impl<'n> NumberedName<'n> {
+    /// Returns the parts of the name of a file; `None` if it is not numbered so.
+    pub(super) fn parse(name: &'n str) -> Option<Self> {
+        let (format, stem) = Format::of_file_name(name)?;
+        let end = stem.len();
+        let (rest, of) = name.get(..end)?.rsplit_once("-of-")?;
+        let (stem, number) = rest.rsplit_once('-')?;
+        let count = |digits: &str| -> Option<usize> {
+            let is_written_so = digits.len() >= DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+            is_written_so.then(|| digits.parse().ok())?
+        };
+        let (parsed, all) = (count(number)?, count(of)?);
+        let is_one = format == Format::SAFETENSORS && number.len() == of.len() && (1..=all).contains(&parsed);
+        (is_one && !stem.is_empty()).then_some(Self { stem, number: parsed, of })
+    }
+}
+
+/// Makes one file of all files that are numbered as the parts of one model, but for those in folders that have an index. A
+/// file that is missing is one of its parts all the same.
+pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> Vec<FolderFile> {
+    /// The folder of a model, the stem and the number of its files.
+    type Key = (PathBuf, String, String);
+    let mut others = Vec::new();
+    let mut models: BTreeMap<Key, Vec<FolderFile>> = BTreeMap::new();
+    for file in files {
+        let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
+        let name = file.path.file_name().and_then(|name| name.to_str());
+        match name.and_then(NumberedName::parse) {
+            Some(NumberedName { stem, of, .. })
+                if !with_index.contains(&folder) && of.parse().is_ok_and(|of: usize| (2..=MAX_FILES).contains(&of)) =>
+            {
+                let key = (folder, stem.to_owned(), of.to_owned());
+                models.entry(key).or_default().push(file);
+            }
+            Some(_) | None => others.push(file),
+        }
+    }
+    let mut taken: HashSet<String> = others.iter().map(|file| file.stem.clone()).collect();
+    for ((folder, stem, of), files) in models {
+        let count: usize = of.parse().expect("it was parsed above");
+        let width = of.len();
+        let parts = (1..=count).map(|number| format!("{stem}-{number:0width$}-of-{of}.safetensors"));
+        // the case of an ending does not count
+        let there = |name: &String| {
+            files
+                .iter()
+                .filter_map(|file| file.path.file_name()?.to_str())
+                .find(|other| other.eq_ignore_ascii_case(name))
+                .map(str::to_owned)
+        };
+        let parts = parts.map(|name| there(&name).unwrap_or(name)).collect();
+        let prefix = files[0].stem.rfind('/').map_or("", |at| &files[0].stem[..=at]);
+        let whole = format!("{prefix}{stem}");
+        // beside another file of that name, and beside the files of an older division
+        let stem_of_all = if taken.contains(&whole) { format!("{whole}-of-{of}") } else { whole };
+        taken.insert(stem_of_all.clone());
+        others.push(FolderFile {
+            path: folder.join(format!("{stem}-*-of-{of}.safetensors")),
+            format: Format::FOLDER,
+            stem: stem_of_all,
+            bytes: files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes)),
+            parts,
+        });
+    }
+    others
+}
+
+/// Opens the files of a model, which lie in the folder of `path`, as one container.
+pub(super) fn open(options: &OpenOptions, path: &Path, parts: &[String]) -> Input {
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    options.input(Format::FOLDER, index::of_shards(folder, parts, options.requests))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_numbered_files() {
+        let rows = [
+            ("m-00001-of-00003.safetensors", Some(("m", 1))),
+            ("a-b.fp16-00012-of-00012.SafeTensors", Some(("a-b.fp16", 12))),
+            ("m-100000-of-100000.safetensors", Some(("m", 100_000))),
+            ("m-00004-of-00003.safetensors", None),
+            ("m-00000-of-00003.safetensors", None),
+            ("m-1-of-3.safetensors", None),
+            ("m-00001-of-000003.safetensors", None),
+            ("m-+0001-of-00003.safetensors", None),
+            ("-00001-of-00003.safetensors", None),
+            ("m-00001-of-00003.npz", None),
+            ("m-00001-of-00003", None),
+            ("m.safetensors", None),
+        ];
+        for (name, expected) in rows {
+            let found = NumberedName::parse(name).map(|found| (found.stem, found.number));
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+}
