@@ -43,6 +43,8 @@ pub(super) struct Destination<'a> {
 enum OutputPlace<'a> {
     /// The file of DATA itself.
     InPlace,
+    /// The file of DATA itself, which is not changed yet: only the checks are made.
+    Check,
     /// A file or folder of its own, a device, or standard output.
     New { format: Format, target: Target },
     /// An index, and shards of safetensors beside it.
@@ -100,7 +102,7 @@ impl<'a> Destination<'a> {
         let option = if most.is_some() { "--max-shard-size" } else { "--remove-old-shards" };
         match &mut self.place {
             OutputPlace::Index(index) => (index.most, index.removes_old) = (most, removes_old),
-            OutputPlace::InPlace | OutputPlace::New { .. } | OutputPlace::Files(_) => {
+            OutputPlace::InPlace | OutputPlace::Check | OutputPlace::New { .. } | OutputPlace::Files(_) => {
                 ensure!(most.is_none() && !removes_old, "{option}: expected -o NAME.safetensors.index.json");
             }
         }
@@ -112,9 +114,19 @@ impl<'a> Destination<'a> {
         Self { is_edit: true, ..self }
     }
 
-    /// Returns whether DATA is changed in place.
+    /// Lets only the checks be made that come before DATA is changed in place.
+    pub(super) fn for_checks(self) -> Self {
+        Self { place: OutputPlace::Check, ..self }
+    }
+
+    /// Returns whether DATA is changed in place, or would be.
     pub(super) fn is_in_place(&self) -> bool {
-        matches!(self.place, OutputPlace::InPlace)
+        matches!(self.place, OutputPlace::InPlace | OutputPlace::Check)
+    }
+
+    /// Returns whether only checks are made.
+    pub(super) fn is_check(&self) -> bool {
+        matches!(self.place, OutputPlace::Check)
     }
 
     /// Returns whether the output goes to standard output.
@@ -125,7 +137,7 @@ impl<'a> Destination<'a> {
     /// Returns the format of a new output; `None` in place.
     pub(super) fn format(&self) -> Option<Format> {
         match &self.place {
-            OutputPlace::InPlace => None,
+            OutputPlace::InPlace | OutputPlace::Check => None,
             OutputPlace::New { format, .. } => Some(*format),
             OutputPlace::Index(_) => Some(Format::SAFETENSORS),
             OutputPlace::Files(files) => Some(files.format),
@@ -180,6 +192,10 @@ impl<'a> Destination<'a> {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::Index(index) => return index.write(run, options, works, brought, left_out, report),
             OutputPlace::Files(files) => return files.write(run, options, works, brought, report),
+            OutputPlace::Check => {
+                works.iter().try_for_each(|work| work.fill.finish())?;
+                return Ok(Outcome::Done);
+            }
             OutputPlace::InPlace => {
                 return edit(works.pop().expect("the one tensor of an operator"), run, options, report);
             }

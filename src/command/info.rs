@@ -74,8 +74,9 @@ pub(super) struct Info {
     pub hash: bool,
     /// Print names grouped at dots and slashes, with the tensors, items and bytes of each group
     ///
-    /// Numbered layers of the same structure share one row, such as layers.{0..31}.
-    #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash", "json", "members"])]
+    /// Numbered layers of the same structure share one row, such as layers.{0..31}. With --stats, a second table has the
+    /// statistics of all numbers in each group. With --json, the array has an object for each file; see below.
+    #[arg(long, conflicts_with_all = ["by_axis", "histogram", "hash", "members", "explain"])]
     pub tree: bool,
     /// Print a JSON array with one object for each tensor
     #[arg(long, conflicts_with = "members")]
@@ -112,7 +113,11 @@ stored, before compression) and offset (of the items in the file, or null). --st
 mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and \
 0.999). --by-axis adds by_axis (the same keys for each place), and --hash adds hash. Zarr adds chunks, shards, codecs, fill_value, \
 dimension_names, attributes and zarr_format, and a file with metadata adds metadata. unlisted has the names of tensors in the \
-shards of an index that it does not name. A file without tensors has no object.";
+shards of an index that it does not name. A file without tensors has no object.
+
+With --tree --json each object is a file, and has file, tensors (how many), dtype and shape (of a single tensor; else null), \
+items, bytes, with --stats stats, and children: an object for each group or tensor below it, with the same keys, and name in place \
+of file. The stats of a group have min and max (value, tensor, index), mean, std, nan, inf and zero over all of its tensors.";
 
 /// What was found in all files.
 #[derive(Default)]
@@ -192,6 +197,7 @@ impl Info {
             info::sort(&mut infos, &mut unread, order);
         }
         let printed = match () {
+            () if self.json && self.tree => info::write_tree_json(&mut out, &infos),
             () if self.json => info::write_json(&mut out, &mut infos),
             () if infos.is_empty() && unread.is_empty() => Ok(()),
             () if self.tree => info::write_tree(&mut out, &infos, &unread, io.style()),

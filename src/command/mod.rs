@@ -16,6 +16,7 @@ mod diff;
 mod diff_maps;
 mod diff_plans;
 mod dry_run;
+mod edits;
 mod explain;
 mod found_side;
 mod gather;

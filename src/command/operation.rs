@@ -4,10 +4,13 @@
 //! The steps are types. [`Operation::begin`] and [`Operation::begin_change`] settle where the output goes; opened, the
 //! operation is an [`OpenOperation`], which runs a call.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, anyhow, bail};
 
 use super::destination::Destination;
 use super::io::{Io, Outcome};
+use super::member::Member;
 use super::messages::told;
 use super::options::{ChangeOptions, Operand, OperatorOptions, UpdatesOptions, check_stdin};
 use super::sources::{OperandReader, explained};
@@ -28,13 +31,24 @@ use crate::storage::source::Source;
 /// reduces all of the data.
 const MOST_BYTES_PASSED: usize = 1 << 34;
 
+/// A tensor of several that are changed in place.
+#[derive(Clone)]
+pub(super) struct Edited {
+    /// The tensor, in a file that is locked.
+    pub member: Member,
+    /// Whether only the checks are made.
+    pub is_check: bool,
+}
+
 /// An operator before its operands are opened.
 pub(super) struct Operation<'a> {
     pub reader: OperandReader<'a>,
     pub destination: Destination<'a>,
     /// Whether other processes may change other parts of DATA at the same time.
     together: bool,
-    pub data: &'a Operand,
+    /// The tensor to change, if it is one of several that were found.
+    edited: Option<Edited>,
+    pub data: Cow<'a, Operand>,
     indices: Option<&'a Operand>,
     updates: Option<&'a Operand>,
     /// The value of `--fill`, which is given in place of UPDATES, or is put where DATA feeds nothing.
@@ -54,7 +68,8 @@ impl<'a> Operation<'a> {
     ) -> Result<Self> {
         check_stdin([data].into_iter().chain(indices))?;
         let (destination, reader) = settle(io, options, false)?;
-        Ok(Self { reader, destination, together: false, data, indices, updates: None, fill: None })
+        let data = Cow::Borrowed(data);
+        Ok(Self { reader, destination, together: false, edited: None, data, indices, updates: None, fill: None })
     }
 
     /// Takes the value of `--fill`, if there is one, for an operator that has an item of its own without it.
@@ -62,7 +77,7 @@ impl<'a> Operation<'a> {
         Self { fill, ..self }
     }
 
-    /// Settles where the output of an operator goes that changes DATA.
+    /// Settles where the output of an operator goes that changes DATA, or the tensor of several in it that was found.
     ///
     /// # Errors
     /// Standard input for more than one operand; those of [`settle`].
@@ -72,13 +87,20 @@ impl<'a> Operation<'a> {
         indices: Option<&'a Operand>,
         updates: &'a UpdatesOptions,
         options: &'a ChangeOptions,
+        edited: Option<Edited>,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
         let (updates, fill) = (updates.updates.as_ref(), updates.fill.as_deref());
         check_stdin([data].into_iter().chain(indices).chain(updates))?;
         let reader = OperandReader::for_run(io, input, run)?;
-        let destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
-        Ok(Self { reader, destination, together: output.parts.part.is_some(), data, indices, updates, fill })
+        let mut destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
+        let mut data = Cow::Borrowed(data);
+        if let Some(Edited { member, is_check }) = &edited {
+            data.to_mut().label.clone_from(&member.label);
+            destination = if *is_check { destination.for_checks() } else { destination };
+        }
+        let together = output.parts.part.is_some();
+        Ok(Self { reader, destination, together, edited, data, indices, updates, fill })
     }
 
     /// Opens DATA and UPDATES and types them together.
@@ -87,10 +109,11 @@ impl<'a> Operation<'a> {
     /// Those of finding and typing them.
     pub(super) fn open(self) -> Result<OpenOperation<'a>> {
         let in_place = self.destination.is_in_place();
-        let data = match in_place {
-            true => self.reader.find_locked(self.data, self.together),
-            false => self.reader.find(self.data),
-        }?;
+        let data = match (&self.edited, in_place) {
+            (Some(edited), _) => edited.member.clone(),
+            (None, true) => self.reader.find_locked(&self.data, self.together)?,
+            (None, false) => self.reader.find(&self.data)?,
+        };
         let find = |operand: &Operand| self.reader.find(operand).map_err(|error| or_fill(&operand.located, error));
         let updates = self.updates.map(find).transpose()?;
         let members: Vec<_> = [data].into_iter().chain(updates).collect();
@@ -122,10 +145,15 @@ impl<'a> OpenOperation<'a> {
         &self.operands.data[0]
     }
 
+    /// Returns whether DATA is one of several tensors that are changed.
+    pub(super) fn is_one_of_several(&self) -> bool {
+        self.operation.edited.is_some()
+    }
+
     /// Says a refusal of the library in the names that the user knows.
     pub(super) fn explain(&self, error: Error) -> anyhow::Error {
         let Operation { data, indices, updates, .. } = &self.operation;
-        explained([*data].into_iter().chain(*indices).chain(*updates), error)
+        explained([&**data].into_iter().chain(*indices).chain(*updates), error)
     }
 
     /// Resolves a call for the operands.

@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
+use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
-use super::operation::Operation;
 use super::options::{
     ChangeOptions, DATA, DuplicateOptions, INDICES, IndexList, Operand, SCATTER_HEADING, UpdatesOptions,
 };
@@ -77,11 +77,13 @@ impl ScatterElements {
         if let (Some(_), Reduction::Mean) = (self.opset, reduction) {
             bail!("--opset: cannot be used with --reduction mean, which only OpenVINO has");
         }
-        let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
-        let axis = change.reader.axis(&self.axis)?;
-        let (opset, repeats) = (self.opset, self.duplicates.repeats(reduction));
-        let call = Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end: true };
-        change.open()?.run(&self.title(), &call)
+        let operands = (&self.data, Some(&self.indices));
+        run_for_each(io, operands, &self.updates, &self.options, &changed, &|change| {
+            let axis = change.reader.axis(&self.axis)?;
+            let (opset, repeats) = (self.opset, self.duplicates.repeats(reduction));
+            let call = Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end: true };
+            change.open()?.run(&self.title(), &call)
+        })
     }
 
     /// Returns what a dry run calls the operator: by the specification that has what is asked for.

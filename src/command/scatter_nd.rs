@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
+use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
-use super::operation::Operation;
 use super::options::{ChangeOptions, DATA, DuplicateOptions, INDICES, Operand, SCATTER_HEADING, UpdatesOptions};
 use super::options::{data_help, parse_number, parse_words, reductions};
 use crate::ops::call::Call;
@@ -66,14 +66,16 @@ impl ScatterNd {
             );
         }
         self.options.check_again(reduction, true)?;
-        let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
-        let (opset, repeats) = (self.opset.unwrap_or(18), self.duplicates.repeats(reduction));
-        let opset = (reduction != Reduction::Sub).then_some(opset);
-        let specification = match opset {
-            Some(opset) => format!("ONNX ScatterND-{}", scatter_nd::version(opset)),
-            None => "OpenVINO ScatterNDUpdate-15".to_owned(),
-        };
-        let call = Call::ScatterNd { opset, reduction, repeats };
-        change.open()?.run(&format!("scatter-nd ({specification})"), &call)
+        let operands = (&self.data, Some(&self.indices));
+        run_for_each(io, operands, &self.updates, &self.options, &changed, &|change| {
+            let (opset, repeats) = (self.opset.unwrap_or(18), self.duplicates.repeats(reduction));
+            let opset = (reduction != Reduction::Sub).then_some(opset);
+            let specification = match opset {
+                Some(opset) => format!("ONNX ScatterND-{}", scatter_nd::version(opset)),
+                None => "OpenVINO ScatterNDUpdate-15".to_owned(),
+            };
+            let call = Call::ScatterNd { opset, reduction, repeats };
+            change.open()?.run(&format!("scatter-nd ({specification})"), &call)
+        })
     }
 }

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use clap::{Args, ValueHint};
 
+use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
-use super::operation::Operation;
 use super::options::{
     ChangeOptions, DATA, DuplicateOptions, INDICES, IndexList, Operand, SCATTER_HEADING, UpdatesOptions, data_help,
 };
@@ -48,9 +48,11 @@ Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of
 impl ScatterUpdate {
     /// Resolves the indices of the axis and writes DATA with UPDATES there.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let change = Operation::begin_change(io, &self.data, Some(&self.indices), &self.updates, &self.options)?;
-        let axis = change.reader.axis(&self.axis)?;
-        let repeats = self.duplicates.repeats(Reduction::None);
-        change.open()?.run("scatter-update (OpenVINO ScatterUpdate-3)", &Call::ScatterUpdate { axis, repeats })
+        let operands = (&self.data, Some(&self.indices));
+        run_for_each(io, operands, &self.updates, &self.options, &changed, &|change| {
+            let axis = change.reader.axis(&self.axis)?;
+            let repeats = self.duplicates.repeats(Reduction::None);
+            change.open()?.run("scatter-update (OpenVINO ScatterUpdate-3)", &Call::ScatterUpdate { axis, repeats })
+        })
     }
 }

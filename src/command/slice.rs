@@ -62,7 +62,7 @@ impl Slice {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let reader = operation.reader;
         let slices = reader.slices(&self.slices)?;
-        let found = reader.open_taken(operation.data, self.taken.filter())?;
+        let found = reader.open_taken(&operation.data, self.taken.filter())?;
         let is_dataset = || found.reader().itself().is_none() && found.name(1).is_some();
         if slices.is_by_names() && found.member().is_none() && is_dataset() {
             return self.dataset(&reader, &found, &slices, operation.destination);

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
+use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
-use super::operation::{OpenOperation, Operation};
+use super::messages::counted;
+use super::operation::OpenOperation;
 use super::options::{ChangeOptions, DATA, Operand, SliceOptions, UpdatesOptions, data_help};
 use super::sources::slices_of;
 use crate::error::Error;
@@ -70,24 +72,36 @@ Examples:
 impl SliceScatter {
     /// Resolves the slice and writes DATA with UPDATES in its places.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let change = Operation::begin_change(io, &self.data, None, &self.updates, &self.options)?;
-        let slices = change.reader.slices(&self.slices)?;
-        let change = change.open()?;
-        let call = Call::SliceScatter(slices_of(&slices, change.data())?);
-        match &self.condition {
-            None => change.run(TITLE, &call),
-            Some(condition) => self.replace(io, change, &call, condition),
-        }
+        let replaced = AtomicUsize::new(0);
+        let told = |count: usize| match &self.condition {
+            None => changed(count),
+            Some(_) => {
+                let (items, tensors) = (replaced.load(Ordering::Relaxed), counted(count, "tensor", "tensors"));
+                format!("{items} items replaced in {tensors}")
+            }
+        };
+        run_for_each(io, (&self.data, None), &self.updates, &self.options, &told, &|change| {
+            let slices = change.reader.slices(&self.slices)?;
+            let change = change.open()?;
+            let call = Call::SliceScatter(slices_of(&slices, change.data())?);
+            match &self.condition {
+                None => change.run(TITLE, &call),
+                Some(condition) => self.replace(io, change, &call, condition, &replaced),
+            }
+        })
     }
 
-    /// Writes DATA with the value of `--fill` in those places for which a condition holds, and says how many they are.
+    /// Writes DATA with the value of `--fill` in those places for which a condition holds, and says how many they are, or, of
+    /// several tensors, adds to the `sum`.
     fn replace(
         &self,
         io: &Io,
         mut change: OpenOperation<'_>,
         call: &Call,
         condition: &Condition<String>,
+        sum: &AtomicUsize,
     ) -> Result<Outcome> {
+        let is_one_of_several = change.is_one_of_several();
         let ChangeOptions { output, edit, run, .. } = &self.options;
         let call = change.resolve(call)?;
         let Resolved::Places(places) = call.resolved else { unreachable!("SliceScatter names places") };
@@ -95,7 +109,7 @@ impl SliceScatter {
         let matcher = change.matcher(condition)?;
         let (destination, limits, data) = change.into_parts();
         // several parts of a new output look at items that lie in two of them, and a part that is there at none
-        let is_counted = !run.quiet && (edit.in_place || !output.parts.is_given());
+        let is_counted = !run.quiet && !destination.is_check() && (edit.in_place || !output.parts.is_given());
         let skips_items = output.is_dry_run() || destination.format() == Some(Format::TEXT);
         let mut report = destination.report(TITLE);
         report.source(&data);
@@ -111,7 +125,9 @@ impl SliceScatter {
         let outcome = destination.put(Box::new(places.replacing(base, replacement)), report)?;
         if is_counted {
             let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
+            sum.fetch_add(number, Ordering::Relaxed);
             match output.is_dry_run() {
+                false if is_one_of_several => Ok(()),
                 true => writeln!(out, "  {number} items would be replaced"),
                 false => writeln!(out, "{number} items replaced"),
             }

@@ -165,30 +165,18 @@ impl<'a> OperandReader<'a> {
         match located.place {
             Place::Stdin | Place::Json(_) => bail!("{label}: --in-place changes a file"),
             Place::Object(_) => bail!("{label}: --in-place changes a local file, not one behind an address"),
-            Place::Folder(_) => {
-                bail!("{label}: --in-place changes one file: name the file, not its folder")
-            }
-            Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Absent(_) => {}
+            Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Folder(_) | Place::Absent(_) => {}
         }
         let options = OpenOptions { locked: true, skip_rows: 0, missing: None, ..self.open_options(label) };
-        let input = options.open(located)?;
-        if let Some(why) = input.format().unchangeable() {
-            let why = match why {
-                Unchangeable::Text => "this is neither".to_owned(),
-                Unchangeable::CheckSums => {
-                    let member = input.chosen().ok().and_then(|n| input.name(n));
-                    let member = member.unwrap_or(ANY_MEMBER).to_owned();
-                    let cure = put_back(&input, &operand.file(input.member()), &[member]);
-                    format!("an .npz holds check sums of its members: {cure}")
-                }
-                Unchangeable::Message => "an ONNX tensor is written anew with -o".to_owned(),
-            };
-            bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
-        }
+        let located = self.in_its_file(operand, &options)?;
+        let input = options.open(&located)?;
+        let file = match &operand.located.place {
+            Place::Folder(_) => located.shown(),
+            _ => operand.file(input.member()),
+        };
+        check_format_changeable(&input, &file, label)?;
         let member = Member::chosen(input.lock_chosen(&options, together)?.into())?;
-        if !member.input.source(member.n)?.is_changeable() {
-            bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
-        }
+        check_items_changeable(&member.input, member.n, label)?;
         Ok(member)
     }
 
@@ -349,6 +337,38 @@ fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
         Some(list) => anyhow!("{}; a list is given as '[{list}]'", told(&error)),
         None => error,
     }
+}
+
+/// Checks that tensors of a file, which was typed as `file` and messages call `label`, can be changed in place.
+///
+/// # Errors
+/// Its format cannot.
+pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) -> Result<()> {
+    if let Some(why) = input.format().unchangeable() {
+        let why = match why {
+            Unchangeable::Text => "this is neither".to_owned(),
+            Unchangeable::CheckSums => {
+                let member = input.chosen().ok().and_then(|n| input.name(n));
+                let member = member.unwrap_or(ANY_MEMBER).to_owned();
+                let cure = put_back(input, file, &[member]);
+                format!("an .npz holds check sums of its members: {cure}")
+            }
+            Unchangeable::Message => "an ONNX tensor is written anew with -o".to_owned(),
+        };
+        bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
+    }
+    Ok(())
+}
+
+/// Checks that the items of tensor `n`, which messages call `label`, can be changed in place.
+///
+/// # Errors
+/// They share bytes.
+pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Result<()> {
+    if !input.source(n)?.is_changeable() {
+        bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
+    }
+    Ok(())
 }
 
 /// Returns slices with the axes of a tensor in the place of names of its dimensions.

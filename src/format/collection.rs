@@ -375,11 +375,12 @@ impl Collection {
     /// None of the files is read that `filter` does not exclude, and there are some that hold tensors.
     fn into_input(mut self, label: String, filter: NameFilter<'_>) -> Result<Input> {
         self.check_some_read(filter).with_context(|| label.clone())?;
-        let beside = self.beside_message();
+        let (beside, path) = (self.beside_message(), self.files.first().map(|file| file.path.clone()));
         if let Some(model) = self.model.take_if(|_| !self.files[0].is_broken)
             && let Some(input) = Arc::into_inner(self.files.swap_remove(0).input.expect("the file of a model is open"))
         {
-            return Ok(input.of_folder(label, InFolder { model, left_out: self.left_out }).with_beside(beside));
+            let (path, left_out) = (path.expect("the file of a model has one"), self.left_out);
+            return Ok(input.of_folder(label, InFolder { path, model, left_out }).with_beside(beside));
         }
         let (mut names, mut places) = (Vec::new(), Vec::new());
         for (name, place) in self.tensors().into_iter().filter(|(_, place)| !self.is_not_read(place.file)) {
@@ -499,8 +500,10 @@ impl Reader for FolderReader {
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let (input, number) = self.find(n)?;
-        let metadata = input.file_of(number)?.metadata;
-        Ok(MemberFile { path: None, format: Some(input.format().name()), metadata })
+        let MemberFile { path, member, metadata, .. } = input.file_of(number)?;
+        let own = || (self.collection.path(self.places[n].file).to_owned(), input.name(number).map(str::to_owned));
+        let (path, member) = path.map_or_else(own, |path| (path, member));
+        Ok(MemberFile { path: Some(path), member, format: Some(input.format().name()), metadata })
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

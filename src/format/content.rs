@@ -214,8 +214,10 @@ pub struct FileFacts<'a> {
 /// The file that has a tensor.
 #[derive(Clone, Debug, Default)]
 pub struct MemberFile {
-    /// Its path, if it is another file than the one that was opened, which is an index.
+    /// Its path, if it is another file than the one that was opened, which is an index or a folder.
     pub path: Option<PathBuf>,
+    /// The name of the tensor there; `None` if it has none, or if the file is the one that was opened.
+    pub member: Option<String>,
     /// The name of its format, if a folder of files in several formats was opened.
     pub format: Option<&'static str>,
     /// Its metadata, if its format has a place for that.

@@ -29,7 +29,7 @@ impl Input {
     /// would have beside others, and those of tensors that are left out; those that an index does not name in its shards.
     pub fn names_beside(&self) -> Vec<String> {
         let mut names = self.reader().index_faults().names();
-        if let Some(InFolder { model, left_out }) = self.folder.as_deref() {
+        if let Some(InFolder { model, left_out, .. }) = self.folder.as_deref() {
             names.extend(self.reader().names().unwrap_or_default().iter().map(|name| model.within(name)));
             names.extend(left_out.iter().cloned());
         }

@@ -216,7 +216,8 @@ impl Reader for IndexReader {
         let (shard, there) = self.find(n)?;
         let path = Some(self.path(self.shard(n))?);
         let format = self.identity.is_none().then(|| FORMAT);
-        Ok(MemberFile { path, format, ..shard.reader.file_of(there)? })
+        let member = Some(self.names[n].clone());
+        Ok(MemberFile { path, member, format, ..shard.reader.file_of(there)? })
     }
 
     fn facts(&self) -> FileFacts<'_> {

@@ -98,6 +98,12 @@ impl Located {
         Self { typed, place, after }
     }
 
+    /// Returns what leads to a tensor of that name in the file; `None` is for a file that has no names.
+    #[must_use]
+    pub fn with_member(self, name: Option<String>) -> Self {
+        Self { after: name, ..self }
+    }
+
     /// Returns the words that were typed.
     pub fn typed(&self) -> &Path {
         &self.typed

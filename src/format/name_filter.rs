@@ -1,6 +1,7 @@
 //! Which tensors are taken of a container or of a folder, by the names that they have there.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use super::glob::{Glob, Rename};
 
@@ -27,6 +28,8 @@ pub struct ModelFile {
 /// What is known of the one model of a folder beside its tensors.
 #[derive(Debug)]
 pub(super) struct InFolder {
+    /// The path of the file that the folder stands for.
+    pub path: PathBuf,
     /// The file that the folder stands for.
     pub model: ModelFile,
     /// The names of tensors in the folder that patterns leave out.

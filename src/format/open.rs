@@ -357,7 +357,13 @@ impl Input {
     /// # Errors
     /// A shard, or a file of a folder, that cannot be read or has no such member.
     pub fn file_of(&self, n: usize) -> Result<MemberFile> {
-        self.reader.file_of(n).with_context(|| self.label.clone())
+        let found = self.reader.file_of(n).with_context(|| self.label.clone())?;
+        Ok(match &self.folder {
+            Some(folder) if found.path.is_none() => {
+                MemberFile { path: Some(folder.path.clone()), member: self.name(n).map(str::to_owned), ..found }
+            }
+            Some(_) | None => found,
+        })
     }
 
     /// Returns the number of the tensor that the path means: the [member](Self::member) that it names, else the only one.

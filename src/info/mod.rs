@@ -20,6 +20,7 @@ mod by_axis;
 mod bytes;
 mod close;
 mod figures;
+mod group_stats;
 #[cfg(feature = "npy")]
 mod hash;
 mod histogram;
@@ -41,7 +42,7 @@ pub use self::figures::{AxisStats, write_figures};
 pub use self::hash::{hash, hash_bytes};
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, explain_stats, stats};
-pub use self::tree::write_tree;
+pub use self::tree::{write_tree, write_tree_json};
 use crate::format::Format;
 use crate::format::content::{ChunkDescription, Description};
 use crate::format::name_order::by_numbers;
@@ -130,6 +131,14 @@ pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
 struct OfFile<'a> {
     infos: &'a [Info],
     unread: &'a [UnreadTensor],
+}
+
+impl<'a> OfFile<'a> {
+    /// Returns the file, as the user named it.
+    fn name(&self) -> &'a str {
+        let file = self.infos.first().map(|info| &info.file);
+        file.or(self.unread.first().map(|unread| &unread.file)).map_or("", |file| file)
+    }
 }
 
 /// Divides what was found by files. Files of which nothing could be read come last.

@@ -9,9 +9,10 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::{Info, OfFile, Totals, UnreadTensor, WIDEST, of_files, size};
+use super::group_stats::GroupStats;
+use super::{Info, OfFile, Totals, UnreadTensor, WIDEST, figures, of_files, size};
 use crate::format::name_order::by_numbers;
-use crate::report::json::list;
+use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
 /// The most segments of a name. What follows them is one more, so that no name makes a tree deeper than the stack.
@@ -33,7 +34,16 @@ struct Branch<'a> {
     copies: Copies<'a>,
 }
 
-/// Writes the names of tensors as a tree for each file.
+/// A row of a tree: a group, a tensor, or several that are alike.
+struct Node<'a> {
+    name: String,
+    copies: Copies<'a>,
+    /// Whether it is a tensor, or several that are alike.
+    is_leaf: bool,
+    children: Vec<Node<'a>>,
+}
+
+/// Writes the names of tensors as a tree for each file, and then the statistics of each row, if tensors have any.
 ///
 /// # Errors
 /// `out` fails.
@@ -47,25 +57,99 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
         Column::right("size"),
         Column::left(""),
     ];
-    let mut rows = Vec::new();
-    for OfFile { infos, unread } in of_files(infos, unread) {
-        let mut entries: Vec<_> = infos.iter().map(TreeEntry::new).collect();
-        entries.sort_by(TreeEntry::cmp);
-        let (file, all) = (infos.first().map(|info| &info.file), [&entries[..]]);
-        let name = printable(file.or(unread.first().map(|unread| &unread.file)).map_or("", |file| file));
-        match &entries[..] {
-            [alone] if alone.info.member.is_none() => rows.push(leaf(name.into_owned(), &all)),
-            _ => {
-                rows.push(group(name.into_owned(), &all));
-                add(&mut rows, &all, Level { depth: 0, parent: "", indent: 2 });
-            }
+    let (mut rows, mut figures) = (Vec::new(), Vec::new());
+    for of_file in of_files(infos, unread) {
+        let entries = entries(&of_file);
+        let name = printable(of_file.name()).into_owned();
+        if entries.is_empty() {
+            // nothing of the file can be read
+            rows.push(row(&name, &[&[]], false));
+        } else {
+            add_rows(&mut rows, &mut figures, &Node { name, ..root(&entries) }, 0);
         }
         let blank = || std::iter::repeat_n(Cow::Borrowed(""), 5);
         let row =
             |unread: &UnreadTensor| vec![format!("  {}", printable(&unread.member)).into()].into_iter().chain(blank());
-        rows.extend(unread.iter().map(|unread| row(unread).chain([unread.note().into()]).collect()));
+        rows.extend(of_file.unread.iter().map(|unread| row(unread).chain([unread.note().into()]).collect()));
     }
-    Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)
+    let table =
+        |columns, rows| Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST };
+    table(columns, rows).write(out, style)?;
+    if infos.iter().any(|info| info.stats.is_some()) {
+        writeln!(out)?;
+        table(figures::columns("name"), figures).write(out, style)?;
+    }
+    Ok(())
+}
+
+/// Writes the trees as an array of one object for each file, each on a line.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_tree_json(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
+    let files = of_files(infos, &[]);
+    for (n, of_file) in files.iter().enumerate() {
+        let entries = entries(of_file);
+        let object = object(&root(&entries), ("file", of_file.name()));
+        write!(out, "{}{object}", if n == 0 { "[" } else { ",\n " })?;
+    }
+    out.write_all(if files.is_empty() { b"[]\n" } else { b"]\n" })
+}
+
+/// Returns a row and those below it as a JSON object, whose first member is given.
+fn object(node: &Node<'_>, first: (&'static str, &str)) -> String {
+    let Node { copies, is_leaf, children, .. } = node;
+    let totals = Totals::of(infos_of(copies));
+    let meta = || &copies[0][0].info.stored.meta;
+    let quoted = |text: &str| json::string(text, Escapes::Numbers);
+    let mut members = vec![
+        (first.0, quoted(first.1)),
+        ("tensors", totals.tensors.to_string()),
+        ("dtype", or_null(is_leaf.then(meta), |meta| quoted(&meta.dtype.native().name()))),
+        ("shape", or_null(is_leaf.then(meta), |meta| list(&meta.shape))),
+        ("items", totals.items.to_string()),
+        ("bytes", totals.bytes.to_string()),
+    ];
+    if infos_of(copies).any(|info| info.stats.is_some()) {
+        members.push(("stats", or_null(GroupStats::of(infos_of(copies)).as_ref(), GroupStats::json)));
+    }
+    members.push(("children", json::array(children, |child| object(child, ("name", &child.name)))));
+    json::object(members)
+}
+
+/// Returns the tensors of a file in the order of a tree.
+fn entries<'a>(of_file: &OfFile<'a>) -> Vec<TreeEntry<'a>> {
+    let mut entries: Vec<_> = of_file.infos.iter().map(TreeEntry::new).collect();
+    entries.sort_by(TreeEntry::cmp);
+    entries
+}
+
+/// Returns the tree of a file, without its name.
+fn root<'a>(entries: &'a [TreeEntry<'a>]) -> Node<'a> {
+    let copies = vec![entries];
+    let is_leaf = matches!(entries, [alone] if alone.info.member.is_none());
+    let children = if is_leaf { Vec::new() } else { nodes(&copies, 0, "") };
+    Node { name: String::new(), copies, is_leaf, children }
+}
+
+fn infos_of<'a>(copies: &Copies<'a>) -> impl Iterator<Item = &'a Info> {
+    copies.iter().copied().flatten().map(|entry| entry.info)
+}
+
+/// Adds the rows of a node and of all below it to both tables.
+fn add_rows(
+    rows: &mut Vec<Vec<Cow<'static, str>>>,
+    figures: &mut Vec<Vec<Cow<'static, str>>>,
+    node: &Node<'_>,
+    indent: usize,
+) {
+    let name = format!("{}{}", " ".repeat(indent), printable(&node.name));
+    rows.push(row(&name, &node.copies, node.is_leaf));
+    if infos_of(&node.copies).any(|info| info.stats.is_some()) {
+        let stats = GroupStats::of(infos_of(&node.copies));
+        figures.push(figures::cells(name, stats.as_ref().map(|stats| &stats.figures)));
+    }
+    node.children.iter().for_each(|child| add_rows(rows, figures, child, indent + 2));
 }
 
 impl<'a> TreeEntry<'a> {
@@ -135,22 +219,10 @@ fn branches<'a>(copies: &[&'a [TreeEntry<'a>]], depth: usize) -> Vec<Branch<'a>>
     ranges.chunk_by(alike).map(branch).collect()
 }
 
-/// Where rows are added.
-#[derive(Clone, Copy)]
-struct Level<'a> {
-    /// The segment that the rows begin with.
-    depth: usize,
-    /// The label of the group that they lie in.
-    parent: &'a str,
-    /// The spaces before them.
-    indent: usize,
-}
-
-/// Adds the rows of tensors and of all groups among them. Numbers are called by what they count, the last segment of the
-/// group that they lie in.
-fn add(rows: &mut Vec<Vec<Cow<'static, str>>>, copies: &[&[TreeEntry<'_>]], level: Level<'_>) {
-    let Level { depth, parent, indent } = level;
-    for Branch { mut label, is_number, mut copies } in branches(copies, depth) {
+/// Returns the nodes of tensors, and of all groups among them, whose names go on by their segment `depth` in a group of that
+/// label. Numbers are called by what they count, the last segment of the group that they lie in.
+fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<Node<'a>> {
+    let node = |Branch { mut label, is_number, mut copies }: Branch<'a>| {
         let mut depth = depth + 1;
         // a group of one branch is one row with it
         while copies[0][0].segments.len() > depth {
@@ -162,37 +234,31 @@ fn add(rows: &mut Vec<Vec<Cow<'static, str>>>, copies: &[&[TreeEntry<'_>]], leve
             (label, copies, depth) = (label + &only.label, only.copies, depth + 1);
         }
         let counted = parent.rfind(['.', '/']).map_or(parent, |at| &parent[at + 1..]);
-        let shown = match is_number {
+        let name = match is_number {
             true if !counted.is_empty() => format!("{counted}{label}"),
             true | false => divided(&label).1.to_owned(),
         };
-        let name = |indent: usize| format!("{}{}", " ".repeat(indent), printable(&shown));
         if copies[0].len() == 1 {
-            rows.push(leaf(name(indent), &copies));
-            continue;
+            return Node { name, copies, is_leaf: true, children: Vec::new() };
         }
-        rows.push(group(name(indent), &copies));
-        if copies[0][0].segments.len() == depth {
+        let own = (copies[0][0].segments.len() == depth).then(|| {
             let own: Copies<'_> = copies.iter().map(|copy| &copy[..1]).collect();
-            rows.push(leaf(name(indent + 2), &own));
-        }
-        add(rows, &copies, Level { depth, parent: &label, indent: indent + 2 });
-    }
+            Node { name: name.clone(), copies: own, is_leaf: true, children: Vec::new() }
+        });
+        let children = own.into_iter().chain(nodes(&copies, depth, &label)).collect();
+        Node { name, copies, is_leaf: false, children }
+    };
+    branches(copies, depth).into_iter().map(node).collect()
 }
 
-/// Returns the row of a tensor, or of several that are alike.
-fn leaf(name: String, copies: &[&[TreeEntry<'_>]]) -> Vec<Cow<'static, str>> {
-    let mut cells = group(name, copies);
-    let info = copies[0][0].info;
-    cells[2] = printable(&info.stored.meta.dtype.native().name()).into_owned().into();
-    cells[3] = list(&info.stored.meta.shape).into();
-    cells
-}
-
-/// Returns the row of several tensors: how many they are, and the sums of their items and bytes.
-fn group(name: String, copies: &[&[TreeEntry<'_>]]) -> Vec<Cow<'static, str>> {
-    let infos = || copies.iter().copied().flatten().map(|entry| entry.info);
-    let totals = Totals::of(infos());
+/// Returns the row of several tensors: how many they are, and the sums of their items and bytes; of a leaf, also the dtype and
+/// the shape of each.
+fn row(name: &str, copies: &[&[TreeEntry<'_>]], is_leaf: bool) -> Vec<Cow<'static, str>> {
+    let totals = Totals::of(copies.iter().copied().flatten().map(|entry| entry.info));
     let (count, items) = (totals.tensors.to_string(), totals.items.to_string());
-    vec![name.into(), count.into(), "".into(), "".into(), items.into(), size(totals.bytes).into()]
+    let meta = is_leaf.then(|| &copies[0][0].info.stored.meta);
+    let dtype = meta.map_or(String::new(), |meta| printable(&meta.dtype.native().name()).into_owned());
+    let shape = meta.map_or(String::new(), |meta| list(&meta.shape));
+    let name = name.to_owned();
+    vec![name.into(), count.into(), dtype.into(), shape.into(), items.into(), size(totals.bytes).into()]
 }

@@ -116,7 +116,7 @@ fn refused() {
         (&["slice-scatter", "data.json", "--fill", "1"], &["DATA data.json", ".npy"]),
         (&["slice-scatter", "short.npy", "--fill", "1"], &["DATA short.npy", "12 bytes", "expected 16"]),
         (&["slice-scatter", "none.npy", "--fill", "1"], &["DATA none.npy", "(os error 2)"]),
-        (&["slice-scatter", ".", "--fill", "1"], &["DATA .", "not its folder"]),
+        (&["slice-scatter", ".", "--fill", "1"], &["DATA .", "name it after a colon"]),
         (&["slice-scatter", "data.npy", "--fill", "1", "-o", "data.npy"], &["--in-place", "--output"]),
         (&["slice-scatter", "data.npy", "--fill", "1", "--to", "npy"], &["--in-place", "--to"]),
         (&["slice-scatter", "data.npy", "--fill", "1", "--no-clobber"], &["--in-place"]),

@@ -587,7 +587,7 @@ m.npz                              42                      83  110 B
     norm                            1  float32  [2]         2    8 B
 ";
     assert_eq!(tree, expected, "\n{tree}");
-    folder.refuses(["info", "--tree", "--json", "d.npy"], &["--tree", "--json"]).expect("an error");
+    folder.refuses(["info", "--tree", "--hash", "d.npy"], &["--tree", "--hash"]).expect("an error");
 }
 
 /// A folder of files is a container: of all their tensors, or, if it holds one model, of that one's.
@@ -634,9 +634,6 @@ fn folders() {
     );
     folder.refuses(words("show run:bad"), &["FILE run:bad: ", "run/bad.npz"]).expect("an error");
     folder.refuses(words("show run:nope"), &["no tensor \"nope\""]).expect("an error");
-    folder
-        .refuses(words("slice-scatter run:i --fill 1 --at : -i"), &["--in-place changes one file"])
-        .expect("an error");
     folder.put("run/i.json", "[1]");
     let table = folder.run(words("info run")).printed().expect("a table");
     assert!(table.contains("not read: two files of one name: run/i.npy and run/i.json\n"), "{table}");

@@ -11,6 +11,7 @@ mod completions;
 mod concat;
 mod convert;
 mod diff;
+mod edits;
 mod explain;
 mod folders;
 mod gather;
@@ -49,6 +50,7 @@ mod split;
 mod textconv;
 mod tile;
 mod transpose;
+mod trees;
 mod verdicts;
 
 // operands, outputs and formats, whatever the sub-command

@@ -30,6 +30,8 @@ pub(crate) struct OutputOptions {
     /// has the name of DATA in its container, or arr_0. NAME.safetensors.index.json is an index with its shards beside it
     /// (NAME-00001-of-00003.safetensors).
     ///
+    /// Folders that are missing are made, and removed again if the command fails.
+    ///
     /// A file appears, or is replaced, only when it is complete. It may be one of the inputs, unless other tensors in it would
     /// be lost. After a loss of power a replaced file is the old one or the whole new one, since the new one is synced to the
     /// disk first; a new file is not synced. A device or a pipe is written directly.
@@ -280,6 +282,9 @@ pub(crate) struct EditOptions {
     /// DATA itself: their values are those from before the edit. The edit is not atomic: if the machine or the program is
     /// stopped in the middle, a part of the changes has been made. Nothing is synced to the disk. To be safe from both, use
     /// -o with the name of the .npy file itself.
+    ///
+    /// FOLDER:NAME changes the file in the folder. With --fill, FILE:GLOB and FOLDER:GLOB change all tensors that match: every
+    /// check is made for each of them before the first is changed, and a line gives their number.
     ///
     /// In a Zarr store only the chunks that change are written: first all of them beside the old ones, then each takes its
     /// name in one step.

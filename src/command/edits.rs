@@ -1,0 +1,152 @@
+//! Changes in place of all tensors that a pattern matches, and of a tensor that is named by its folder.
+//!
+//! All files are locked first, in the order of their paths, so that two commands that change the same files cannot wait for
+//! each other. Then the operator makes every check for every tensor, and only then it changes the first.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::io::{Io, Outcome};
+use super::member::Member;
+use super::messages::{counted, told as message_of, unless_closed};
+use super::operation::{Edited, Operation};
+use super::options::{ChangeOptions, Operand, UpdatesOptions};
+use super::sources::{OperandReader, check_format_changeable, check_items_changeable};
+use crate::error::Context;
+use crate::format::collection;
+use crate::format::content::MemberFile;
+use crate::format::glob::Glob;
+use crate::format::located::{Located, Place};
+use crate::format::name_filter::NameFilter;
+use crate::format::open::OpenOptions;
+
+/// Runs an operator that changes DATA: once, or in place for each tensor that a pattern matches, if `--fill` gives all of
+/// them one value. Then `told` makes a line of the number of tensors.
+///
+/// # Errors
+/// Those of finding the tensors and of `run`; standard input or a part for several tensors.
+pub(super) fn run_for_each(
+    io: &Io,
+    operands: (&Operand, Option<&Operand>),
+    updates: &UpdatesOptions,
+    options: &ChangeOptions,
+    told: &dyn Fn(usize) -> String,
+    run: &dyn Fn(Operation<'_>) -> Result<Outcome>,
+) -> Result<Outcome> {
+    let (data, indices) = operands;
+    let begin = |edited: Option<Edited>| Operation::begin_change(io, data, indices, updates, options, edited);
+    let is_pattern = data.located.after.as_deref().is_some_and(|after| Glob::new(after).is_pattern());
+    let may_be_several = is_pattern && options.edit.in_place && updates.fill.is_some();
+    let members = match may_be_several {
+        true => OperandReader::for_run(io, &options.input, &options.run)?.find_all_locked(data)?,
+        false => None,
+    };
+    let Some(members) = members else { return run(begin(None)?) };
+    if indices.is_some_and(|indices| indices.located.is_stdin()) {
+        bail!(
+            "{}: standard input is read once, and DATA is several tensors: name a file",
+            indices.map_or("", |indices| &indices.label)
+        );
+    }
+    if options.output.parts.is_given() || options.output.explain {
+        let option = if options.output.explain { "--explain" } else { "--part" };
+        bail!("{option}: is of one tensor, and {} are several", data.label);
+    }
+    let count = members.len();
+    let all = |is_check: bool| {
+        members.iter().try_for_each(|member| {
+            let done = run(begin(Some(Edited { member: member.clone(), is_check }))?);
+            // what is wrong with an option is so for this tensor
+            done.map(drop).map_err(|error| match message_of(&error) {
+                message if message.contains(&member.label) => error,
+                message => anyhow!("{}: {message}", member.label),
+            })
+        })
+    };
+    // the report of a dry run is what the checks print
+    let is_dry_run = options.output.is_dry_run();
+    all(!is_dry_run)?;
+    if !is_dry_run {
+        all(false)?;
+        if !options.run.quiet {
+            use std::io::Write as _;
+            unless_closed(writeln!(io.stdout.clone(), "{}", told(count))).context("standard output")?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Returns the line on tensors that were changed.
+pub(super) fn changed(count: usize) -> String {
+    format!("{} changed", counted(count, "tensor", "tensors"))
+}
+
+impl OperandReader<'_> {
+    /// Returns what leads to the file of a tensor that is named by its folder; of any other, what was typed.
+    ///
+    /// # Errors
+    /// There is no such tensor; a folder without the name of one.
+    pub(super) fn in_its_file<'o>(&self, operand: &'o Operand, options: &OpenOptions) -> Result<Cow<'o, Located>> {
+        let located = &operand.located;
+        if !matches!(located.place, Place::Folder(_)) {
+            return Ok(Cow::Borrowed(located));
+        }
+        if located.after.is_none() {
+            bail!("{}: --in-place changes one tensor: name it after a colon", operand.label);
+        }
+        let input =
+            collection::open(&OpenOptions { locked: false, ..options.clone() }, located, NameFilter::default())?;
+        let MemberFile { path, member, .. } = input.file_of(input.chosen()?)?;
+        let path = path.expect("a tensor of a folder lies in a file");
+        Ok(Cow::Owned(Located::of(path).with_member(member)))
+    }
+
+    /// Finds all tensors that the pattern of an operand matches, and locks their files; `None` if what follows the colon is
+    /// not a pattern.
+    ///
+    /// # Errors
+    /// Nothing matches; a file that cannot be opened, locked or changed in place.
+    fn find_all_locked(&self, operand: &Operand) -> Result<Option<Vec<Member>>> {
+        let Operand { located, label, .. } = operand;
+        let options = OpenOptions { skip_rows: 0, missing: None, ..self.open_options(label) };
+        let input = match &located.place {
+            Place::File(_) | Place::Store(..) | Place::Folder(_) => {
+                collection::open(&options, located, NameFilter::default())?
+            }
+            Place::Stdin | Place::Json(_) | Place::Pipe(_) | Place::Object(_) | Place::Absent(_) => return Ok(None),
+        };
+        if input.glob().is_none() {
+            return Ok(None);
+        }
+        let own = located.file().expect("it is a file or a folder");
+        let mut files: BTreeMap<PathBuf, Vec<(Option<String>, String)>> = BTreeMap::new();
+        for n in input.select()? {
+            let MemberFile { path, member, .. } = input.file_of(n)?;
+            let name = input.name(n);
+            let (path, member) = match path {
+                Some(path) => (path, member),
+                None => (own.clone(), name.map(str::to_owned)),
+            };
+            files.entry(path).or_default().push((member, input.label_of(name)));
+        }
+        drop(input);
+        let mut members = Vec::new();
+        for (path, tensors) in files {
+            let options = OpenOptions { locked: true, format: None, ..options.clone() };
+            let file = path.display().to_string();
+            let input = Arc::new(options.open(&Located::of(path))?);
+            for (member, label) in tensors {
+                let n = input.pick(member.as_deref())?;
+                check_format_changeable(&input, &file, &label)?;
+                check_items_changeable(&input, n, &label)?;
+                input.lock(n, false)?;
+                members.push(Member { input: Arc::clone(&input), n, label });
+            }
+        }
+        Ok(Some(members))
+    }
+}

@@ -1,0 +1,192 @@
+//! Statistics of several tensors together, made of the statistics of each.
+
+use std::cmp::Ordering;
+
+use super::Info;
+use super::stats::{ItemValue, Mean, Stats};
+use crate::report::json::{self, Escapes, list, or_null};
+
+/// Statistics of several tensors.
+#[derive(Clone, Debug)]
+pub(super) struct GroupStats {
+    /// The figures. Extremes have the index in their tensor; there are no quantiles and no first NaN.
+    pub figures: Stats,
+    /// The names of the tensors that have the extremes.
+    min: Option<String>,
+    max: Option<String>,
+}
+
+/// An item that is a number, to be compared with others.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Number {
+    fn of(value: &ItemValue) -> Option<Self> {
+        let text = value.to_string();
+        match &*text {
+            "false" => Some(Self::Integer(0)),
+            "true" => Some(Self::Integer(1)),
+            text => text.parse().map(Self::Integer).or_else(|_| text.parse().map(Self::Float)).ok(),
+        }
+    }
+
+    fn compare(self, other: Self) -> Ordering {
+        let float = |number| match number {
+            Self::Integer(number) => number as f64,
+            Self::Float(number) => number,
+        };
+        match (self, other) {
+            (Self::Integer(one), Self::Integer(two)) => one.cmp(&two),
+            (one, two) => float(one).total_cmp(&float(two)),
+        }
+    }
+}
+
+/// The mean and the standard deviation of the finite items of a tensor.
+struct Moments {
+    count: f64,
+    mean: [f64; 2],
+    std: f64,
+}
+
+impl GroupStats {
+    /// Returns the statistics of several tensors together: of all numbers in them, and what is counted in all. `None` if none of
+    /// them has any.
+    pub(super) fn of<'a>(infos: impl Iterator<Item = &'a Info>) -> Option<Self> {
+        let found: Vec<_> = infos.filter_map(|info| Some((info, info.stats.as_ref()?.as_ref()?))).collect();
+        if found.is_empty() {
+            return None;
+        }
+        let sum =
+            |count: fn(&Stats) -> u64| found.iter().fold(0_u64, |sum, (_, stats)| sum.saturating_add(count(stats)));
+        let (min, min_of) = extreme(&found, |stats| &stats.min, Ordering::Less).unzip();
+        let (max, max_of) = extreme(&found, |stats| &stats.max, Ordering::Greater).unzip();
+        let moments: Vec<_> = found.iter().filter_map(|(info, stats)| Moments::of(info, stats)).collect();
+        let is_complex = found.iter().any(|(_, stats)| matches!(stats.mean, Some(Mean::Complex(..))));
+        let (mean, std) = together(&moments, is_complex).unzip();
+        let figures = Stats {
+            min,
+            max,
+            mean,
+            std,
+            nan: sum(|stats| stats.nan),
+            inf: sum(|stats| stats.inf),
+            zero: sum(|stats| stats.zero),
+            ..Stats::default()
+        };
+        Some(Self { figures, min: min_of, max: max_of })
+    }
+
+    /// Returns them as a JSON object.
+    pub(super) fn json(&self) -> String {
+        let Self { figures, min, max } = self;
+        let extreme = |extreme: &Option<(ItemValue, Vec<usize>)>, tensor: &Option<String>| {
+            or_null(extreme.as_ref(), |(value, index)| {
+                let tensor = json::string(tensor.as_deref().unwrap_or_default(), Escapes::Numbers);
+                json::object([("value", value.to_string()), ("tensor", tensor), ("index", list(index))])
+            })
+        };
+        let mean = |mean| match mean {
+            Mean::Real(mean) => json::float(mean),
+            Mean::Complex(re, im) => format!("[{}, {}]", json::float(re), json::float(im)),
+        };
+        json::object([
+            ("min", extreme(&figures.min, min)),
+            ("max", extreme(&figures.max, max)),
+            ("mean", or_null(figures.mean, mean)),
+            ("std", or_null(figures.std, json::float)),
+            ("nan", figures.nan.to_string()),
+            ("inf", figures.inf.to_string()),
+            ("zero", figures.zero.to_string()),
+        ])
+    }
+}
+
+/// Returns the extreme of several tensors, and the name of the tensor that has it, the first of those that do. Items that are
+/// not numbers, such as dates, have one only if a single tensor has it.
+fn extreme(
+    found: &[(&Info, &Stats)],
+    of: fn(&Stats) -> &Option<(ItemValue, Vec<usize>)>,
+    better: Ordering,
+) -> Option<((ItemValue, Vec<usize>), String)> {
+    let all: Vec<_> = found.iter().filter_map(|(info, stats)| Some((info, of(stats).as_ref()?))).collect();
+    let numbers = all.iter().filter_map(|(info, found)| Some((Number::of(&found.0)?, info, found)));
+    let best = numbers.reduce(|best, next| if next.0.compare(best.0) == better { next } else { best });
+    let single = match &all[..] {
+        [(info, found)] => Some((info, found)),
+        _ => None,
+    };
+    let (info, found) = best.map(|(_, info, found)| (info, found)).or(single)?;
+    Some(((*found).clone(), info.member.clone().unwrap_or_default()))
+}
+
+impl Moments {
+    fn of(info: &Info, stats: &Stats) -> Option<Self> {
+        let mean = match stats.mean? {
+            Mean::Real(mean) => [mean, 0.0],
+            Mean::Complex(re, im) => [re, im],
+        };
+        let count = (info.items() as u64).saturating_sub(stats.nan).saturating_sub(stats.inf);
+        Some(Self { count: count as f64, mean, std: stats.std? })
+    }
+}
+
+/// Returns the mean and the standard deviation of all items of several tensors.
+fn together(moments: &[Moments], is_complex: bool) -> Option<(Mean, f64)> {
+    let count: f64 = moments.iter().map(|of| of.count).sum();
+    if count == 0.0 {
+        return None;
+    }
+    let mean = [0, 1].map(|part| {
+        let sum: f64 = moments.iter().map(|of| of.mean[part] * of.count).sum();
+        // the sum of large items may be infinite, and then each is divided first
+        let shares = || moments.iter().map(|of| of.mean[part] * (of.count / count)).sum();
+        if sum.is_finite() { sum / count } else { shares() }
+    });
+    let apart = |of: &Moments| (of.mean[0] - mean[0]).hypot(of.mean[1] - mean[1]).hypot(of.std);
+    let largest = moments.iter().map(apart).fold(0.0, f64::max);
+    let square = |of: &Moments| (apart(of) / largest).powi(2) * (of.count / count);
+    let std = if largest == 0.0 { 0.0 } else { largest * moments.iter().map(square).sum::<f64>().sqrt() };
+    Some((if is_complex { Mean::Complex(mean[0], mean[1]) } else { Mean::Real(mean[0]) }, std))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_put_together() {
+        let of = |items: &[f64]| {
+            let count = items.len() as f64;
+            let mean = items.iter().map(|item| item / count).sum::<f64>();
+            let largest = items.iter().fold(1.0_f64, |most, item| most.max((item - mean).abs()));
+            let square = items.iter().map(|item| ((item - mean) / largest).powi(2) / count).sum::<f64>();
+            Moments { count, mean: [mean, 0.0], std: largest * square.sqrt() }
+        };
+        let rows: [&[&[f64]]; 5] = [
+            &[&[1.0, 2.0, 6.0], &[4.0]],
+            &[&[5.0], &[5.0], &[5.0]],
+            &[&[1e200, -1e200], &[3e200]],
+            &[&[1e-200, 2e-200], &[4e-200]],
+            &[&[0.1, 0.2, 0.3], &[-7.0, 8.0], &[1e6]],
+        ];
+        for parts in rows {
+            let all = of(&parts.concat());
+            let (mean, std) = together(&parts.iter().map(|part| of(part)).collect::<Vec<_>>(), false).expect("items");
+            let Mean::Real(mean) = mean else { panic!("real") };
+            let near = |one: f64, two: f64| (one - two).abs() <= 1e-12 * one.abs().max(two.abs());
+            assert!(near(mean, all.mean[0]) && near(std, all.std), "{parts:?}: {mean} {std}");
+        }
+        assert!(together(&[], false).is_none());
+    }
+
+    #[test]
+    fn large_integers_are_compared_exactly() {
+        let (one, two) = (Number::Integer((1 << 53) + 1), Number::Integer(1 << 53));
+        assert_eq!(one.compare(two), Ordering::Greater);
+        assert_eq!(two.compare(Number::Float(0.5)), Ordering::Greater);
+    }
+}
