@@ -16,7 +16,7 @@ use super::diff_plans::{explain_many, explain_two};
 use super::found_side::find;
 use super::io::{Io, Outcome, Run, complain};
 use super::member::Member;
-use super::messages::{about_items, told, unless_closed};
+use super::messages::{about_items, unless_closed};
 use super::meter::Meter;
 use super::options::{
     ACTUAL, EXPECTED, InputOptions, JunitOptions, MemberOptions, Operand, OptionWord, PassOptions, ThreadOptions,
@@ -358,7 +358,7 @@ impl Diff {
             }),
         })?;
         if let Some(report) = &mut report {
-            let name = if name.is_empty() { operand.located.output().0.display().to_string() } else { name };
+            let name = if name.is_empty() { self.expected.located.output().0.display().to_string() } else { name };
             add_to_junit(report, &name, &NamedResult::Both(Box::new(difference.clone())))?;
         }
         write_junit(junit, report, JUNIT_SUITE)?;

@@ -38,18 +38,6 @@ struct Lone<'a> {
 }
 
 impl Renames {
-    /// Writes how the tensors that only one side has may belong together.
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        if self.unread > 0 {
-            let unread = counted(self.unread, "missing or extra tensor was", "missing and extra tensors were");
-            writeln!(out, "  {unread} not read to find those that are renamed: too many bytes, or behind addresses")?;
-        }
-        match &self.rule {
-            None => Ok(()),
-            Some(rule) => writeln!(out, "  --rename '{}' joins missing and extra tensors", rule.text()),
-        }
-    }
-
     /// Finds the tensors that only EXPECTED has among those that only ACTUAL has. If `may_rename`, also the rule is looked for,
     /// which is to be the only one.
     pub(super) fn find(pairs: &NamedPairs, asked: &Asked<'_>, limits: Limits, may_rename: bool) -> Self {

@@ -18,7 +18,7 @@ pub use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};
-use crate::report::{Colour, Style, printable};
+use crate::report::{Colour, OptionNames, Style, printable};
 
 /// Bytes of JSON that are kept in memory.
 const MEMORY: usize = 1 << 24;
@@ -306,7 +306,8 @@ pub(crate) fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedRes
     let verdict = found.verdict();
     let text;
     let result = match found {
-        _ if verdict.passes() => JunitResult::Passed,
+        NamedResult::SameFile => JunitResult::Passed,
+        NamedResult::Both(_) if verdict.passes() => JunitResult::Passed,
         NamedResult::Unreadable(why) => JunitResult::Error { message: why },
         NamedResult::Both(found) => {
             text = found.summary(Style::plain().with_option_names(OptionNames::CommandLine));
