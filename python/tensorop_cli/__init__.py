@@ -99,9 +99,11 @@ class Largest:
 
 @dataclasses.dataclass(frozen=True)
 class Mismatch:
-    """An item that no limit accepts. `expected` and `actual` are as in JSON: NaN and infinities are texts."""
+    """An item that no limit accepts. `flat` is its number in C order. `expected` and `actual` are as in JSON: NaN and
+    infinities are texts."""
 
     index: tuple[int, ...]
+    flat: int
     expected: Any
     actual: Any
     abs: float | None

@@ -149,7 +149,7 @@ With --json the keys are: equal; reason (null, dtype, shape, values, metadata); 
 mismatches; nonfinite_mismatches and first_nonfinite (the number of mismatches with an item that is NaN, NaT or infinite on either \
 side, and the index of the first; null if the items are not numbers); max_abs, max_rel and max_ulp (over all items that are neither \
 NaN nor infinite on either side); min_atol, min_rtol and min_ulp (the smallest that would have passed without the others); first \
-(or, with --worst, worst: rows of index, expected, actual, abs, rel, ulp); metrics (mean_abs, rmse, cosine, snr_db, psnr_db, \
+(or, with --worst, worst: rows of index, flat, expected, actual, abs, rel, ulp); metrics (mean_abs, rmse, cosine, snr_db, psnr_db, \
 pearson); quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999); axes (for each axis the number of places with a mismatch, and \
 their ranges); metadata (the names of metadata that differ); content (the names of content of the containers that is not a tensor and \
 differs).

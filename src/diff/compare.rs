@@ -423,6 +423,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
     let tolerable = none_differ || !tally.has_non_finite_mismatch;
     let mismatch = |found: &FoundMismatch| Mismatch {
         index: index(found.item),
+        flat: found.item,
         expected: text(dtypes[0], &found.expected),
         actual: text(dtypes[1], &found.actual),
         abs: found.errors.map(|errors| errors.abs.shown(integers)),

@@ -65,6 +65,8 @@ pub struct Extreme<V> {
 pub struct Mismatch {
     /// The index, one place for each axis.
     pub index: Vec<usize>,
+    /// The number of the element in C order, counted from 0.
+    pub flat: usize,
     /// The expected item as JSON, or as a JSON string of hexadecimal digits of its bytes if JSON cannot hold it.
     pub expected: String,
     /// The actual item, likewise.

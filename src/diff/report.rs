@@ -221,8 +221,10 @@ impl Difference {
 
     /// Returns the cells of a mismatch below [`mismatch_columns`].
     pub(super) fn mismatch_cells(&self, found: &Mismatch) -> [String; 6] {
+        // along a single axis the index is the flat one
+        let flat = if found.index.len() < 2 { String::new() } else { format!(" (flat {})", found.flat) };
         [
-            list(&found.index),
+            list(&found.index) + &flat,
             cut(&found.expected, &self.expected.dtype),
             cut(&found.actual, &self.actual.dtype),
             found.abs.map_or_else(String::new, |error| self.abs_text(error)),
@@ -446,6 +448,7 @@ fn extreme<V>(most: Option<&Extreme<V>>, value: fn(&V) -> String) -> String {
 fn mismatch(found: &Mismatch) -> String {
     json::object([
         ("index", list(&found.index)),
+        ("flat", found.flat.to_string()),
         ("expected", found.expected.clone()),
         ("actual", found.actual.clone()),
         ("abs", or_null(found.abs, number)),

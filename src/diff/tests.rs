@@ -440,8 +440,8 @@ fn json() {
                  \"max_rel\": {{\"value\": 0.25, \"index\": [0, 1]}}, \
                  \"max_ulp\": {{\"value\": 2097152, \"index\": [0, 1]}}, \
                  \"min_atol\": null, \"min_rtol\": null, \
-                 \"min_ulp\": null, \"first\": [{{\"index\": [0, 1], \"expected\": 2.0, \"actual\": 2.5, \"abs\": 0.5, \
-                 \"rel\": 0.25, \"ulp\": 2097152}}, {{\"index\": [1, 0], \"expected\": 0.0, \"actual\": \"NaN\", \
+                 \"min_ulp\": null, \"first\": [{{\"index\": [0, 1], \"flat\": 1, \"expected\": 2.0, \"actual\": 2.5, \"abs\": 0.5, \
+                 \"rel\": 0.25, \"ulp\": 2097152}}, {{\"index\": [1, 0], \"flat\": 2, \"expected\": 0.0, \"actual\": \"NaN\", \
                  \"abs\": null, \"rel\": null, \"ulp\": null}}]}}\n",
                 outlines("float32", "[2, 2]")
             ),
@@ -463,7 +463,7 @@ fn json() {
                 "{{\"equal\": false, \"reason\": \"values\", {}, \"items\": 2, \"mismatches\": 1, \
                  \"nonfinite_mismatches\": null, \"first_nonfinite\": null, \"max_abs\": null, \
                  \"max_rel\": null, \"max_ulp\": null, \"min_atol\": null, \"min_rtol\": null, \"min_ulp\": null, \
-                 \"first\": [{{\"index\": [0], \"expected\": \"0201\", \"actual\": \"020a\", \"abs\": null, \
+                 \"first\": [{{\"index\": [0], \"flat\": 0, \"expected\": \"0201\", \"actual\": \"020a\", \"abs\": null, \
                  \"rel\": null, \"ulp\": null}}]}}\n",
                 outlines("|V2", "[2]")
             ),
@@ -517,10 +517,10 @@ fn report() {
             "different: 4 of 6 items (66.7 %) of float32 [2, 3]\n  \
                1 of 4 mismatches has an item that is NaN or infinite, at [0, 2]\n\
              \n  \
-               index   expected  actual  abs   rel         ulp\n  \
-               [0, 1]       2.0     2.5  0.5  0.25     2097152\n  \
-               [0, 2]       NaN     3.0\n  \
-               [1, 0]       0.0     1.0    1        1065353216\n  \
+               index            expected  actual  abs   rel         ulp\n  \
+               [0, 1] (flat 1)       2.0     2.5  0.5  0.25     2097152\n  \
+               [0, 2] (flat 2)       NaN     3.0\n  \
+               [1, 0] (flat 3)       0.0     1.0    1        1065353216\n  \
                and 1 more\n\
              \n  \
                error        largest  at      would pass with\n  \

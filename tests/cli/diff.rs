@@ -162,7 +162,7 @@ fn json_to_the_letter() {
         (
             "d.npy e.npy",
             1,
-            r#"{"equal": false, "reason": "values", "expected": {"dtype": "float32", "shape": [2, 5]}, "actual": {"dtype": "float32", "shape": [2, 5]}, "items": 10, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 0.5, "index": [1, 4]}, "max_rel": {"value": 0.05555555555555555, "index": [1, 4]}, "max_ulp": {"value": 524288, "index": [1, 4]}, "min_atol": 0.5, "min_rtol": 0.05555555555555555, "min_ulp": 524288, "first": [{"index": [1, 4], "expected": 9.0, "actual": 9.5, "abs": 0.5, "rel": 0.05555555555555555, "ulp": 524288}]}"#,
+            r#"{"equal": false, "reason": "values", "expected": {"dtype": "float32", "shape": [2, 5]}, "actual": {"dtype": "float32", "shape": [2, 5]}, "items": 10, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 0.5, "index": [1, 4]}, "max_rel": {"value": 0.05555555555555555, "index": [1, 4]}, "max_ulp": {"value": 524288, "index": [1, 4]}, "min_atol": 0.5, "min_rtol": 0.05555555555555555, "min_ulp": 524288, "first": [{"index": [1, 4], "flat": 9, "expected": 9.0, "actual": 9.5, "abs": 0.5, "rel": 0.05555555555555555, "ulp": 524288}]}"#,
         ),
         (
             "d.npy d-b.npy",
@@ -183,22 +183,22 @@ fn json_to_the_letter() {
         (
             "[-9223372036854775808] [9223372036854775807]",
             1,
-            r#"{"equal": false, "reason": "values", "expected": {"dtype": "int64", "shape": [1]}, "actual": {"dtype": "int64", "shape": [1]}, "items": 1, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 18446744073709551615, "index": [0]}, "max_rel": {"value": 2.0, "index": [0]}, "max_ulp": {"value": 18446744073709551615, "index": [0]}, "min_atol": 1.8446744073709552e+19, "min_rtol": 2.0, "min_ulp": 18446744073709551615, "first": [{"index": [0], "expected": -9223372036854775808, "actual": 9223372036854775807, "abs": 18446744073709551615, "rel": 2.0, "ulp": 18446744073709551615}]}"#,
+            r#"{"equal": false, "reason": "values", "expected": {"dtype": "int64", "shape": [1]}, "actual": {"dtype": "int64", "shape": [1]}, "items": 1, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 18446744073709551615, "index": [0]}, "max_rel": {"value": 2.0, "index": [0]}, "max_ulp": {"value": 18446744073709551615, "index": [0]}, "min_atol": 1.8446744073709552e+19, "min_rtol": 2.0, "min_ulp": 18446744073709551615, "first": [{"index": [0], "flat": 0, "expected": -9223372036854775808, "actual": 9223372036854775807, "abs": 18446744073709551615, "rel": 2.0, "ulp": 18446744073709551615}]}"#,
         ),
         (
             "[1,\"NaN\",\"Infinity\",4.0] [\"NaN\",\"NaN\",\"-Infinity\",4.0] --dtype float16 --max-mismatch 1",
             1,
-            r#"{"equal": false, "reason": "values", "expected": {"dtype": "float16", "shape": [4]}, "actual": {"dtype": "float16", "shape": [4]}, "items": 4, "mismatches": 2, "nonfinite_mismatches": 2, "first_nonfinite": [0], "max_abs": {"value": 0.0, "index": [3]}, "max_rel": {"value": 0.0, "index": [3]}, "max_ulp": {"value": 0, "index": [3]}, "min_atol": null, "min_rtol": null, "min_ulp": null, "first": [{"index": [0], "expected": 1.0, "actual": "NaN", "abs": null, "rel": null, "ulp": null}]}"#,
+            r#"{"equal": false, "reason": "values", "expected": {"dtype": "float16", "shape": [4]}, "actual": {"dtype": "float16", "shape": [4]}, "items": 4, "mismatches": 2, "nonfinite_mismatches": 2, "first_nonfinite": [0], "max_abs": {"value": 0.0, "index": [3]}, "max_rel": {"value": 0.0, "index": [3]}, "max_ulp": {"value": 0, "index": [3]}, "min_atol": null, "min_rtol": null, "min_ulp": null, "first": [{"index": [0], "flat": 0, "expected": 1.0, "actual": "NaN", "abs": null, "rel": null, "ulp": null}]}"#,
         ),
         (
             "[[3,4]] [[3,5]] --dtype complex64",
             1,
-            r#"{"equal": false, "reason": "values", "expected": {"dtype": "complex64", "shape": [1]}, "actual": {"dtype": "complex64", "shape": [1]}, "items": 1, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 1.0, "index": [0]}, "max_rel": {"value": 0.2, "index": [0]}, "max_ulp": {"value": 2097152, "index": [0]}, "min_atol": 1.0, "min_rtol": 0.2, "min_ulp": 2097152, "first": [{"index": [0], "expected": [3.0, 4.0], "actual": [3.0, 5.0], "abs": 1.0, "rel": 0.2, "ulp": 2097152}]}"#,
+            r#"{"equal": false, "reason": "values", "expected": {"dtype": "complex64", "shape": [1]}, "actual": {"dtype": "complex64", "shape": [1]}, "items": 1, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 1.0, "index": [0]}, "max_rel": {"value": 0.2, "index": [0]}, "max_ulp": {"value": 2097152, "index": [0]}, "min_atol": 1.0, "min_rtol": 0.2, "min_ulp": 2097152, "first": [{"index": [0], "flat": 0, "expected": [3.0, 4.0], "actual": [3.0, 5.0], "abs": 1.0, "rel": 0.2, "ulp": 2097152}]}"#,
         ),
         (
             "[false,true] [true,true]",
             1,
-            r#"{"equal": false, "reason": "values", "expected": {"dtype": "bool", "shape": [2]}, "actual": {"dtype": "bool", "shape": [2]}, "items": 2, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 1, "index": [0]}, "max_rel": {"value": 0.0, "index": [1]}, "max_ulp": {"value": 1, "index": [0]}, "min_atol": 1, "min_rtol": null, "min_ulp": 1, "first": [{"index": [0], "expected": false, "actual": true, "abs": 1, "rel": null, "ulp": 1}]}"#,
+            r#"{"equal": false, "reason": "values", "expected": {"dtype": "bool", "shape": [2]}, "actual": {"dtype": "bool", "shape": [2]}, "items": 2, "mismatches": 1, "nonfinite_mismatches": 0, "first_nonfinite": null, "max_abs": {"value": 1, "index": [0]}, "max_rel": {"value": 0.0, "index": [1]}, "max_ulp": {"value": 1, "index": [0]}, "min_atol": 1, "min_rtol": null, "min_ulp": 1, "first": [{"index": [0], "flat": 0, "expected": false, "actual": true, "abs": 1, "rel": null, "ulp": 1}]}"#,
         ),
         (
             "day.npy [\"2026-01-03\",\"NaT\"] --atol 2 --max-mismatch 0",
@@ -208,7 +208,7 @@ fn json_to_the_letter() {
         (
             "[\"a\",\"b\"] [\"a\",\"c\"]",
             1,
-            r#"{"equal": false, "reason": "values", "expected": {"dtype": "<U1", "shape": [2]}, "actual": {"dtype": "<U1", "shape": [2]}, "items": 2, "mismatches": 1, "nonfinite_mismatches": null, "first_nonfinite": null, "max_abs": null, "max_rel": null, "max_ulp": null, "min_atol": null, "min_rtol": null, "min_ulp": null, "first": [{"index": [1], "expected": "b", "actual": "c", "abs": null, "rel": null, "ulp": null}]}"#,
+            r#"{"equal": false, "reason": "values", "expected": {"dtype": "<U1", "shape": [2]}, "actual": {"dtype": "<U1", "shape": [2]}, "items": 2, "mismatches": 1, "nonfinite_mismatches": null, "first_nonfinite": null, "max_abs": null, "max_rel": null, "max_ulp": null, "min_atol": null, "min_rtol": null, "min_ulp": null, "first": [{"index": [1], "flat": 1, "expected": "b", "actual": "c", "abs": null, "rel": null, "ulp": null}]}"#,
         ),
     ];
     each(
@@ -238,8 +238,8 @@ fn reports() {
             "\
 different: 1 of 10 items (10 %) of float32 [2, 5]
 
-  index   expected  actual  abs      rel     ulp
-  [1, 4]       9.0     9.5  0.5  0.05556  524288
+  index            expected  actual  abs      rel     ulp
+  [1, 4] (flat 9)       9.0     9.5  0.5  0.05556  524288
 
   error     largest  at      would pass with
   absolute      0.5  [1, 4]  --atol 0.5

@@ -87,7 +87,7 @@ fn metrics() {
         (
             "[1,2,3,\"NaN\"] [1,4,9,5] --worst 2",
             1,
-            &["\"worst\": [{\"index\": [3], ", "{\"index\": [2], \"expected\": 3.0, \"actual\": 9.0"],
+            &["\"worst\": [{\"index\": [3], ", "{\"index\": [2], \"flat\": 2, \"expected\": 3.0, \"actual\": 9.0"],
         ),
     ];
     let rows: Vec<_> = rows.iter().map(|(args, status, found)| (format!("{args} --json"), *status, *found)).collect();
