@@ -149,6 +149,12 @@ impl Changes {
     ) -> Result<()> {
         let side = &pairs.sides[0];
         let (path, input) = (side.path(expected.file), side.open(expected.file)?);
+        if side.is_dump(expected.file) {
+            bail!(
+                "{}: --accept changes bytes without a header only if one file is named, as FILE:DTYPE[DIMS]",
+                label(path)
+            );
+        }
         let n = expected.number_in(&input)?;
         let mut accepted = Accepted { name: input.name(n).map(str::to_owned), place: Some(actual), dtype: None };
         let mut new = None;
@@ -191,7 +197,12 @@ impl Changes {
         let (stem, within, format) = match (own_stem, name.split_once(':')) {
             (Some(stem), _) => {
                 let format = found.open(actual.file)?.format();
-                let format = if format.is_written() { format } else { Format::SAFETENSORS };
+                let format = match format.is_written() {
+                    // without a header nobody would know what it is
+                    true if format == Format::RAW => Format::NPY,
+                    true => format,
+                    false => Format::SAFETENSORS,
+                };
                 (stem, name_of(found, actual)?, format)
             }
             (None, Some((stem, within))) if expected.file_of_stem(stem).is_some() => {

@@ -48,7 +48,15 @@ pub(super) fn is_absent(located: &Located) -> bool {
 pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: bool) -> Result<FoundSide> {
     match &operand.located {
         located if may_be_made && is_absent(located) => return Ok(FoundSide::Absent),
-        Located { place: Place::Folder(folder), after: None, .. } => return Ok(FoundSide::Folder(folder.clone())),
+        Located { place: Place::Folder(folder), after: None, .. } => {
+            if may_be_made && folder.is_pattern() {
+                bail!(
+                    "{}: --accept: files without a header are not made, and this is a pattern of them",
+                    operand.label
+                );
+            }
+            return Ok(FoundSide::Folder(folder.clone()));
+        }
         _ => {}
     }
     let input = reader.open(operand)?;

@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use super::beside_index::{BesideIndex, IndexedFolder, open_parts};
 use super::content::{Description, MemberFile};
+use super::dumps;
 pub use super::folder::MOST;
 use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
 use super::index_faults::IndexFaults;
 use super::interface::Reader;
 use super::located::{Located, Place};
 use super::open::{Input, OpenOptions};
+use super::raw::RawView;
 use super::table::Format;
 use crate::error::{Context, Error, Result, bail, malformed};
 use crate::format::glob::Glob;
@@ -83,6 +85,8 @@ pub(super) struct Listed {
     pub is_broken: bool,
     /// Why it is not opened, if the folder tells that.
     pub refused: Option<Error>,
+    /// What its bytes are, if it has no header.
+    pub view: Option<RawView>,
 }
 
 /// Where a tensor of a collection is.
@@ -107,6 +111,11 @@ impl TensorPlace {
     pub(super) fn of_member(file: usize, input: &Input, n: usize, is_wanted: bool) -> Self {
         let described = if is_wanted { input.describe(n).ok() } else { None };
         Self { file, member: Some(n), bytes: described.map_or(0, |described| described.bytes) }
+    }
+
+    /// Returns its number in the file; `None` for the only tensor of a file that has not been opened.
+    pub fn member(&self) -> Option<usize> {
+        self.member
     }
 
     /// Returns the number of the tensor in its file, which is open as `input`.
@@ -150,7 +159,9 @@ impl Collection {
     /// # Errors
     /// The folder itself cannot be read; more than [`MOST`] files or tensors.
     pub fn of_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
-        let listed = folder.files().map_err(|unread| unread.error(opening.role))?;
+        let mut listed = folder.files().map_err(|unread| unread.error(opening.role))?;
+        let dumps = dumps::add_to(&mut listed, folder, opening.options.shapes.as_deref());
+        dumps.with_context(|| format!("{} {}", opening.role, folder.path.display()))?;
         let FolderFiles { files, mut not_read, left_alone, unread } = listed;
         let (texts, files): (Vec<_>, Vec<_>) = files.into_iter().partition(FolderFile::is_text);
         let mut collection = Self { options: opening.options.clone(), left_alone, ..Self::default() };
@@ -273,7 +284,7 @@ impl Collection {
     /// Lists the tensors of a file of a folder, which is opened if `filter` may take one. Returns the files beside it that it
     /// stands for.
     fn add(&mut self, found: FolderFile, opening: &Opening<'_>, filter: NameFilter<'_>) -> Result<Vec<PathBuf>> {
-        let FolderFile { path, format, stem, bytes, parts } = found;
+        let FolderFile { path, format, stem, bytes, parts, view } = found;
         let label = format!("{} {}", opening.role, path.display());
         let file = self.files.len();
         let may_hold_wanted = filter.takes(&stem) || format.is_container() && filter.takes_within(&format!("{stem}:"));
@@ -315,6 +326,9 @@ impl Collection {
         if self.tensors.len() > MOST {
             bail!("{}: more than {MOST} tensors", listed.label);
         }
+        listed.refused =
+            view.as_ref().and_then(|view| view.as_ref().err()).map(|error| error.clone().within(listed.label.clone()));
+        listed.view = view.and_then(Result::ok);
         listed.is_container = container.is_some() || !is_opened && format.is_container() || is_broken;
         listed.is_broken = is_broken;
         listed.input = container.filter(|_| self.open < OPEN).map(Arc::new);
@@ -347,6 +361,11 @@ impl Collection {
     /// Returns whether a file is listed as one tensor because its format is not read.
     pub fn is_not_read(&self, file: usize) -> bool {
         self.files[file].is_not_read
+    }
+
+    /// Returns whether a file has no header, and something else says what it is.
+    pub fn is_dump(&self, file: usize) -> bool {
+        self.files[file].view.is_some()
     }
 
     /// Returns the path of a file.
@@ -411,9 +430,10 @@ impl Listed {
     /// Those of [`OpenOptions::open`].
     pub(super) fn reopen(&self, options: &OpenOptions) -> Result<Input> {
         let options = OpenOptions { label: self.label.clone(), ..options.clone() };
-        match open_parts(&options, &self.path, &self.parts) {
-            Some(input) => Ok(input),
-            None => options.open(&Located::of(&self.path)),
+        match (open_parts(&options, &self.path, &self.parts), &self.view) {
+            (Some(input), _) => Ok(input),
+            (None, Some(view)) => options.open_dump(&self.path, view),
+            (None, None) => options.open(&Located::of(&self.path)),
         }
     }
 }

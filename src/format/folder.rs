@@ -4,9 +4,11 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use super::dump_views::DumpPattern;
 use super::foreign;
+use super::raw::RawView;
 use super::table::Format;
-use crate::error::{Error, malformed};
+use crate::error::{Error, Result, malformed};
 use crate::parallel::made_once;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
@@ -21,6 +23,8 @@ const UNKNOWN: u64 = 1 << 30;
 pub struct Folder {
     /// Where it is.
     pub path: PathBuf,
+    /// The files without a header that are wanted of it, if these alone are.
+    pub(super) pattern: Option<Arc<Result<DumpPattern>>>,
     listed: Arc<OnceLock<FolderFiles>>,
 }
 
@@ -35,6 +39,8 @@ pub(super) struct FolderFile {
     pub bytes: u64,
     /// The names of the files in the folder of the path that make up the model, if it is one in numbered files.
     pub parts: Vec<String>,
+    /// What its bytes are, or why that is not known, if it has no header and something else describes it.
+    pub view: Option<Result<RawView>>,
 }
 
 impl FolderFile {
@@ -97,7 +103,18 @@ impl UnreadFolder {
 
 impl Folder {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, listed: Arc::default() }
+        Self { path, pattern: None, listed: Arc::default() }
+    }
+
+    /// Returns the files without a header in a folder that a pattern matches; or why it is no such pattern, which is told when
+    /// the files are wanted.
+    pub(super) fn of_dumps(path: PathBuf, pattern: Result<DumpPattern>) -> Self {
+        Self { pattern: Some(Arc::new(pattern)), ..Self::new(path) }
+    }
+
+    /// Returns whether it stands for the files that a pattern matches.
+    pub fn is_pattern(&self) -> bool {
+        self.pattern.is_some()
     }
 
     /// Returns the files in the folder and in the folders in it. Left alone are files whose endings are not those of a format
@@ -157,12 +174,13 @@ impl FolderWalk {
                         let named = Format::of_file_name(&text).filter(|(named, _)| *named == store);
                         let stem = named.map_or_else(|| text.clone(), |(_, stem)| stem);
                         let (stem, parts) = (format!("{prefix}{stem}"), Vec::new());
-                        files.push(FolderFile { stem, path, format: store, bytes: UNKNOWN, parts });
+                        files.push(FolderFile { stem, path, format: store, bytes: UNKNOWN, parts, view: None });
                     }
                     None => folders.push((text.into_owned(), path)),
                 },
                 (Some((format, stem)), Some(bytes)) => {
-                    files.push(FolderFile { stem: format!("{prefix}{stem}"), path, format, bytes, parts: Vec::new() });
+                    let (stem, parts) = (format!("{prefix}{stem}"), Vec::new());
+                    files.push(FolderFile { stem, path, format, bytes, parts, view: None });
                 }
                 (None, Some(_)) => self.found.leave(path, prefix, &text),
                 (_, None) => self.found.left_alone.push(path),

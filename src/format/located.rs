@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 
+use super::dump_views::DumpPattern;
 use super::folder::Folder;
 use super::raw::RawView;
 use super::table::Format;
@@ -179,13 +180,29 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
         }
         is_longest = false;
     }
-    pipe.unwrap_or_else(|| {
+    let dumps = || Some((Place::Folder(dumps_of(path)?), None));
+    pipe.or_else(dumps).unwrap_or_else(|| {
         let named = path.to_str().and_then(|text| text.rsplit_once(':'));
         match named.filter(|(file, name)| is_name(name) && Format::names_container(Path::new(file))) {
             Some((file, name)) => (Place::Absent(file.into()), Some(name.to_owned())),
             None => (Place::Absent(path.to_owned()), None),
         }
     })
+}
+
+/// Returns the files that a path means as a pattern with what their bytes are behind it, such as `dumps/*.bin:float32[2,5]`. The
+/// folder is what comes before the name that has the first `*`, `?`, `[` or `{`.
+fn dumps_of(path: &Path) -> Option<Folder> {
+    let is_view = |after: &str| RawView::parse(after).is_ok() || RawView::is_meant(after);
+    let (part, view) = parts_before_colons(path).next()?;
+    let text = part.to_str()?;
+    let (folder, glob) = match text[..text.find(['*', '?', '[', '{'])?].rfind('/') {
+        Some(0) => ("/", &text[1..]),
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (".", text),
+    };
+    let is_folder = || fs::metadata(folder).is_ok_and(|found| found.is_dir());
+    (is_view(&view) || is_folder()).then(|| Folder::of_dumps(folder.into(), DumpPattern::new(glob, &view)))
 }
 
 /// Returns whether what follows a colon after the path of a container can be the name of a tensor in it.

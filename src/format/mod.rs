@@ -15,6 +15,8 @@ pub mod content;
 #[cfg(feature = "csv")]
 mod csv;
 pub mod dims;
+pub mod dump_views;
+mod dumps;
 pub mod files;
 pub mod folder;
 mod folder_index;

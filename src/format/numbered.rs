@@ -86,6 +86,7 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
             stem: stem_of_all,
             bytes: files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes)),
             parts,
+            view: None,
         });
     }
     others

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
+use super::dump_views::DumpShapes;
 use super::interface::Reader;
 use super::json;
 use super::located::{Located, Place};
@@ -49,6 +50,8 @@ pub struct OpenOptions {
     pub requests: RequestOptions,
     /// Whether a file is not kept open, but opened again for every read: for thousands of files at the same time.
     pub reopens: bool,
+    /// What files without a header in folders are.
+    pub shapes: Option<Arc<DumpShapes>>,
 }
 
 impl OpenOptions {

@@ -11,7 +11,7 @@ use super::plain::{PlainItems, PlainReader};
 use super::stored_dtype::StoredDType;
 use crate::error::{Error, Result, Subject, bail, ensure, malformed};
 use crate::item::dtype::DType;
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, Order};
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::wrong_length;
 
@@ -23,6 +23,7 @@ pub struct RawView {
     dims: Vec<Option<usize>>,
     /// Where the items begin, in bytes, if that is said.
     offset: Option<u64>,
+    order: Order,
 }
 
 impl RawView {
@@ -31,7 +32,7 @@ impl RawView {
     /// ```
     /// use tensorop::format::raw::RawView;
     /// assert!(RawView::parse(">u2[-1, 4]@0x80").is_ok() && RawView::parse("<M8[ns]").is_ok());
-    /// assert_eq!(RawView::parse("u2[-1,0]").unwrap_err().to_string(), "[-1,0]: -1 beside a 0 may be any number");
+    /// assert_eq!(RawView::parse("u2[-1,0]").unwrap_err().to_string(), "[-1, 0]: -1 beside a 0 may be any number");
     /// ```
     ///
     /// # Errors
@@ -50,9 +51,25 @@ impl RawView {
             },
             (stored, _) => (stored?, vec![None]),
         };
-        let dtype = stored.dtype();
+        Self::new(stored, dims, offset, Order::C)
+    }
+
+    /// Returns the view of items of a dtype with these dims, of which one may be told by the length of the file (`None`).
+    ///
+    /// # Errors
+    /// A dtype of no bytes; dims of more than memory can address, two that the file tells, or one beside a 0; too many axes.
+    pub(super) fn new(
+        stored: StoredDType,
+        dims: Vec<Option<usize>>,
+        offset: Option<u64>,
+        order: Order,
+    ) -> Result<Self> {
+        let (dtype, list) = (stored.dtype(), || shown(&dims));
         ensure!(dtype.itemsize() > 0, "dtype {}: items of no bytes, expected a width", dtype.name());
-        let view = Self { stored, dims, offset };
+        ensure!(dims.len() <= MAX_RANK, "more than {MAX_RANK} axes");
+        ensure!(dims.iter().filter(|dim| dim.is_none()).count() <= 1, "{}: only one dim can be -1", list());
+        ensure!(!(dims.contains(&None) && dims.contains(&Some(0))), "{}: -1 beside a 0 may be any number", list());
+        let view = Self { stored, dims, offset, order };
         let what = || format!("{} of {}", shown(&view.dims), view.stored.dtype().name());
         ensure!(view.meta(1).is_addressable(), "{} is more than memory can address", what());
         Ok(view)
@@ -70,7 +87,8 @@ impl RawView {
 
     /// Returns the tensor whose missing dim is `dim`.
     fn meta(&self, dim: usize) -> Meta {
-        Meta::new(self.stored.dtype().clone(), self.dims.iter().map(|known| known.unwrap_or(dim)).collect())
+        let shape = self.dims.iter().map(|known| known.unwrap_or(dim)).collect();
+        Meta::new(self.stored.dtype().clone(), shape).in_order(self.order)
     }
 
     /// Returns the tensor in a file of `len` bytes, and the byte at which it begins.
@@ -147,10 +165,7 @@ fn dims(list: &str) -> Result<Vec<Option<usize>>> {
             None if text == "-1" => None,
             None => bail!("[{list}]: {text:?} is no dim, expected a whole number or one -1"),
         });
-        ensure!(dims.len() <= MAX_RANK, "more than {MAX_RANK} axes");
     }
-    ensure!(dims.iter().filter(|dim| dim.is_none()).count() <= 1, "[{list}]: only one dim can be -1");
-    ensure!(!(dims.contains(&None) && dims.contains(&Some(0))), "[{list}]: -1 beside a 0 may be any number");
     Ok(dims)
 }
 

@@ -1,0 +1,200 @@
+//! What says of which dtype and shape files without a header in a folder are, as runtimes write them for each layer.
+//!
+//! That is one of three: a pattern on the command line with a [`RawView`] for all files that it matches; a list of shapes, by
+//! the paths of files; or a JSON object beside a file.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::de::{Error as _, MapAccess};
+use serde_json::Value;
+
+use super::glob::Glob;
+use super::json_object::{FromObject, JsonObject};
+use super::raw::RawView;
+use super::stored_dtype::StoredDType;
+use crate::error::{Result, bail, ensure, malformed};
+use crate::item::meta::Order;
+
+/// The ending of files without a header, whatever other endings a list of shapes has.
+const ENDING: &str = "bin";
+
+/// The files of a folder that are all read alike.
+#[derive(Clone, Debug)]
+pub struct DumpPattern {
+    /// Matches the paths of the files from the folder on, with `/` between names.
+    pub(super) glob: Glob,
+    pub(super) view: RawView,
+}
+
+impl DumpPattern {
+    /// Returns the pattern of these paths, whose files are what the text of a view says.
+    ///
+    /// # Errors
+    /// Those of [`RawView::parse`].
+    pub(super) fn new(glob: &str, view: &str) -> Result<Self> {
+        Ok(Self { glob: Glob::new(glob), view: RawView::parse(view)? })
+    }
+}
+
+/// The dtypes and shapes of files without a header, by their paths from a folder on.
+#[derive(Debug)]
+pub struct DumpShapes {
+    entries: HashMap<String, DumpEntry>,
+}
+
+#[derive(Debug)]
+struct DumpEntry {
+    view: RawView,
+    /// Whether a folder had such a file.
+    is_used: AtomicBool,
+}
+
+/// The entries of a list in their order, each with its path.
+struct Entries(Vec<(String, Value)>);
+
+impl<'de> FromObject<'de> for Entries {
+    const EXPECTED: &'static str = "an object with an entry for each file";
+
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let (mut entries, mut seen) = (Vec::new(), HashSet::new());
+        while let Some((path, entry)) = map.next_entry::<String, Value>()? {
+            if !seen.insert(path.clone()) {
+                return Err(A::Error::custom(format_args!("two entries {path:?}")));
+            }
+            entries.push((path, entry));
+        }
+        Ok(Self(entries))
+    }
+}
+
+impl DumpShapes {
+    /// Reads a list: a JSON object with an object for each file, such as
+    /// `{"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}`.
+    ///
+    /// # Errors
+    /// It is no such object; an entry without a dtype or a shape, or with ones that no tensor has; two entries for a file.
+    pub fn parse(text: &[u8]) -> Result<Self> {
+        let JsonObject(Entries(list)) = serde_json::from_slice(text)
+            .map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))?;
+        ensure!(!list.is_empty(), "has no entries");
+        let mut entries = HashMap::new();
+        for (path, entry) in list {
+            let view = view_of(&entry).map_err(|error| malformed!("{path:?}: {}", error.message()))?;
+            let path = path.strip_prefix("./").unwrap_or(&path).to_owned();
+            entries.insert(path, DumpEntry { view, is_used: AtomicBool::new(false) });
+        }
+        Ok(Self { entries })
+    }
+
+    /// Returns the paths for which no folder had a file so far.
+    pub fn unused(&self) -> Vec<&str> {
+        let unused = self.entries.iter().filter(|(_, entry)| !entry.is_used.load(Ordering::Relaxed));
+        unused.map(|(path, _)| path.as_str()).collect()
+    }
+
+    /// Returns whether the list has the file at a path.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.entries.contains_key(path)
+    }
+
+    /// Returns what the file at a path is, if the list has it.
+    pub(super) fn find(&self, path: &str) -> Option<&RawView> {
+        let entry = self.entries.get(path)?;
+        entry.is_used.store(true, Ordering::Relaxed);
+        Some(&entry.view)
+    }
+
+    /// Returns whether a file that the list does not have is likely one that it should have.
+    pub(super) fn may_miss(&self, path: &Path) -> bool {
+        let Some(ending) = path.extension().and_then(OsStr::to_str) else { return false };
+        let has = |entry: &String| Path::new(entry).extension().is_some_and(|other| other == ending);
+        ending.eq_ignore_ascii_case(ENDING) || self.entries.keys().any(has)
+    }
+}
+
+/// Returns what an entry says: `{"dtype", "shape"}`, and maybe `"offset"` (a number of bytes) and `"order"` (`C` or `F`).
+///
+/// # Errors
+/// A value that none of these can have, or none where there must be one.
+fn view_of(entry: &Value) -> Result<RawView> {
+    let Value::Object(keys) = entry else { bail!("expected an object with dtype and shape") };
+    let dtype = match keys.get("dtype") {
+        Some(Value::String(name)) => StoredDType::asked(name)?,
+        Some(_) | None => bail!("expected a dtype, a name such as \"float32\""),
+    };
+    let Some(Value::Array(dims)) = keys.get("shape") else { bail!("expected a shape, a list of whole numbers") };
+    let dim = |dim: &Value| match dim.as_i64() {
+        Some(-1) => Ok(None),
+        Some(dim @ 0..) => Ok(Some(usize::try_from(dim)?)),
+        Some(_) | None => Err(malformed!("shape {dim}, expected whole numbers or one -1")),
+    };
+    let dims = dims.iter().map(dim).collect::<Result<_>>()?;
+    let offset = match keys.get("offset") {
+        None | Some(Value::Null) => None,
+        Some(offset) => {
+            let bytes = offset.as_u64();
+            Some(bytes.ok_or_else(|| malformed!("offset {offset}, expected a number of bytes"))?)
+        }
+    };
+    let order = match keys.get("order").map(|order| order.as_str()) {
+        None | Some(Some("C")) => Order::C,
+        Some(Some("F")) => Order::Fortran,
+        Some(_) => bail!("order {}, expected \"C\" or \"F\"", keys["order"]),
+    };
+    RawView::new(dtype, dims, offset, order)
+}
+
+/// Returns what a JSON text beside a file says of it; `None` if it does not describe a file, as a tensor or the
+/// configuration of a model does not.
+pub(super) fn beside(path: &Path) -> Option<Result<RawView>> {
+    let entry: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let is_entry = entry.get("dtype").is_some() && entry.get("shape").is_some() && entry.get("data").is_none();
+    is_entry.then(|| view_of(&entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries() {
+        let view = |text: &str| Ok(RawView::parse(text).expect(text));
+        let rows = [
+            (r#"{"dtype": "float32", "shape": [1, 8]}"#, view("float32[1,8]")),
+            (r#"{"dtype": ">u2", "shape": [-1, 4], "offset": 128, "order": "C", "op": 1}"#, view(">u2[-1,4]@128")),
+            (r#"{"dtype": "int4x2", "shape": []}"#, view("int4x2[]")),
+            (r#"{"shape": [1]}"#, Err("expected a dtype, a name such as \"float32\"")),
+            (r#"{"dtype": "float32"}"#, Err("expected a shape, a list of whole numbers")),
+            (r#"{"dtype": "float32", "shape": [2.5]}"#, Err("shape 2.5, expected whole numbers or one -1")),
+            (r#"{"dtype": "float32", "shape": [-2]}"#, Err("shape -2, expected whole numbers or one -1")),
+            (r#"{"dtype": "f4", "shape": [1], "offset": -1}"#, Err("offset -1, expected a number of bytes")),
+            (r#"{"dtype": "f4", "shape": [1], "order": "K"}"#, Err("order \"K\", expected \"C\" or \"F\"")),
+            (r#"{"dtype": "f4", "shape": [-1, -1]}"#, Err("[-1, -1]: only one dim can be -1")),
+            ("[1]", Err("expected an object with dtype and shape")),
+        ];
+        for (text, expected) in rows {
+            let found = view_of(&serde_json::from_str(text).expect(text));
+            let found = found.as_ref().map_err(|error| error.message());
+            assert_eq!(found, expected.as_ref().map_err(|message| *message), "{text}");
+        }
+        let transposed = view_of(&serde_json::json!({"dtype": "f4", "shape": [2], "order": "F"})).expect("a view");
+        assert_ne!(transposed, RawView::parse("f4[2]").expect("a view"));
+    }
+
+    #[test]
+    fn lists() {
+        for (text, expected) in [
+            ("[]", "expected an object with an entry for each file"),
+            ("{}", "has no entries"),
+            (r#"{"a": {"dtype": "f4", "shape": [1]}, "a": {"dtype": "f4", "shape": [1]}}"#, "two entries \"a\""),
+            (r#"{"a.bin": {"dtype": "float33", "shape": [1]}}"#, "\"a.bin\": "),
+        ] {
+            let error = DumpShapes::parse(text.as_bytes()).expect_err(text).to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}
