@@ -300,7 +300,7 @@ impl Diff {
     }
 
     fn effort(&self, limits: Limits) -> Effort {
-        Effort { limits, quantiles: self.json, of_files: false }
+        Effort { limits, quantiles: self.json, of_files: false, permutations: true }
     }
 
     /// Compares two tensors.

@@ -15,48 +15,30 @@ use super::reading::{Comparability, ConvertedItems, NumberReading};
 use super::rule::PairRule;
 use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlock, PartialBlocks};
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems};
+use super::transposed::ActualAxes;
 use super::walk::Walk;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{PassCounts, Search};
 use crate::engine::scan::{ScannedBox, same_bytes, scan, settled};
 use crate::engine::scan_plan::ShownAs;
-use crate::error::{Advice, Context, Error, ErrorKind, Result, bail};
+use crate::error::{Advice, Error, ErrorKind, Result, bail};
 use crate::item::dtype::DType;
 use crate::item::first::Numbered;
 use crate::item::meta::Order;
 use crate::item::print;
-use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::Source;
 
-/// Compares two tensors, element by element. Another byte order is no difference.
-///
-/// # Errors
-/// A tolerance is negative, or one in steps is given for tensors of two dtypes; or there is not enough memory, which holds
-/// a copy of both tensors.
-pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
-    let source = |tensor: &Tensor, name: &str| {
-        Ok::<_, Error>(Source::memory(tensor.try_clone().context(name)?, name.to_owned()))
-    };
-    let (mut expected, mut actual) = (source(expected, "expected")?, source(actual, "actual")?);
-    let effort = Effort { quantiles: true, ..Effort::default() };
-    compare_sources(&mut expected, &mut actual, options, effort, &|_| {})
-}
-
-/// Compares two tensors wherever they are, window by window. Another byte order or order (C or Fortran) is no difference.
-/// `progress` gets the number of bytes after each window.
-///
-/// # Errors
-/// Those of [`compare`], and those of reading.
-pub fn compare_sources(
+/// Compares two tensors as [`compare_sources`](super::compare_sources) does, without a hint where their shapes differ.
+pub(super) fn compare_as_they_are(
     expected: &mut Source,
     actual: &mut Source,
     options: &Options,
     effort: Effort,
     progress: Progress<'_>,
 ) -> Result<Difference> {
-    let (mut difference, how) = begun(expected, actual, options, effort.of_files)?;
+    let Begun { mut difference, how, axes } = Begun::new(expected, actual, options, effort.of_files)?;
     let Some(how) = how else { return Ok(difference) };
     let (one, other) = (expected.dtype().native(), actual.dtype().native());
     let shape = expected.shape().to_vec();
@@ -66,6 +48,7 @@ pub fn compare_sources(
         progress,
         items: difference.items,
         widths: [one.itemsize(), other.itemsize()],
+        axes,
         expected,
         actual,
     };
@@ -87,45 +70,55 @@ pub fn compare_sources(
     Ok(difference)
 }
 
-/// Begins the comparison of two tensors: returns what is known of it before any item is read, and how items are compared, unless
-/// it is known that the tensors differ.
-pub(super) fn begun(
-    expected: &Source,
-    actual: &Source,
-    options: &Options,
-    of_files: bool,
-) -> Result<(Difference, Option<Comparability>)> {
-    let refused = |message: String| Error::of(ErrorKind::Argument, message).advising(Advice::ChangeOption);
-    for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
-        if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
-            return Err(refused(format!("{name} {tolerance}, expected a number that is not negative")));
+/// What is known of a comparison before any item is read.
+pub(super) struct Begun {
+    pub difference: Difference,
+    /// How items are compared; `None` if dtypes or shapes differ.
+    pub how: Option<Comparability>,
+    pub axes: ActualAxes,
+}
+
+impl Begun {
+    /// Begins the comparison of two tensors.
+    pub(super) fn new(expected: &Source, actual: &Source, options: &Options, of_files: bool) -> Result<Self> {
+        let refused = |message: String| Error::of(ErrorKind::Argument, message).advising(Advice::ChangeOption);
+        for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
+            if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
+                return Err(refused(format!("{name} {tolerance}, expected a number that is not negative")));
+            }
         }
+        let axes = ActualAxes::new(options, actual)?;
+        let (one, other) = (expected.dtype().native(), actual.dtype().native());
+        if options.ulp.is_some() && options.ignore_dtype && one != other {
+            return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
+        }
+        let metadata = differing_of_tensors(expected, actual).into_iter().collect();
+        let mut beside = DifferingNames { metadata, ..DifferingNames::default() };
+        if of_files {
+            beside.extend(differing_of_files(expected, actual)?);
+        }
+        let difference = Difference {
+            reason: None,
+            expected: Outline::new(&one, expected.shape()),
+            actual: Outline::new(&other, &axes.shape(actual)),
+            items: expected.shape().iter().product(),
+            options: options.clone(),
+            beside,
+            found: None,
+            agreeing_axes: None,
+        };
+        let unread = |reason: Reason, difference: Difference, axes: ActualAxes| {
+            let difference = Difference { reason: Some(reason), ..difference };
+            Ok(Self { difference, how: None, axes })
+        };
+        let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
+            return unread(Reason::Dtype, difference, axes);
+        };
+        if expected.shape() != difference.actual.shape {
+            return unread(Reason::Shape, difference, axes);
+        }
+        Ok(Self { difference, how: Some(how), axes })
     }
-    let (one, other) = (expected.dtype().native(), actual.dtype().native());
-    if options.ulp.is_some() && options.ignore_dtype && one != other {
-        return Err(refused(format!("ulp needs tensors of one dtype: {} and {}", one.name(), other.name())));
-    }
-    let metadata = differing_of_tensors(expected, actual).into_iter().collect();
-    let mut beside = DifferingNames { metadata, ..DifferingNames::default() };
-    if of_files {
-        beside.extend(differing_of_files(expected, actual)?);
-    }
-    let difference = Difference {
-        reason: None,
-        expected: Outline::new(&one, expected.shape()),
-        actual: Outline::new(&other, actual.shape()),
-        items: expected.shape().iter().product(),
-        options: options.clone(),
-        beside,
-        found: None,
-    };
-    let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
-        return Ok((Difference { reason: Some(Reason::Dtype), ..difference }, None));
-    };
-    if expected.shape() != actual.shape() {
-        return Ok((Difference { reason: Some(Reason::Shape), ..difference }, None));
-    }
-    Ok((difference, Some(how)))
 }
 
 /// Returns whether what was found of `items` items shows that their tensor does not pass.
@@ -145,6 +138,7 @@ pub(super) struct Comparison<'a> {
     pub items: usize,
     /// The bytes of an expected item, and of an actual one.
     pub widths: [usize; 2],
+    pub axes: ActualAxes,
 }
 
 /// What a thread knows of the windows it has seen.
@@ -251,7 +245,7 @@ impl Comparison<'_> {
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
         let are_equal = self.are_equal_as_stored()?;
         // of equal tensors the first items tell everything
-        let walk = if are_equal { Walk::default() } else { Walk::of([self.expected, self.actual]) };
+        let walk = if are_equal { Walk::default() } else { self.axes.walk([self.expected, self.actual]) };
         let axes = AxisMarks::new(&walk.shape(self.expected.shape()));
         let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
         let rule = self.rule;
@@ -296,9 +290,9 @@ impl Comparison<'_> {
                 }
                 Ok(true)
             };
-            let sources = [&mut *self.expected, &mut *self.actual];
-            let (limits, view) = (self.effort.limits, |source: &Source| walk.view(source));
-            let parts = settled(sources, &view, limits)?;
+            let (limits, of_actual) = (self.effort.limits, &self.axes);
+            let view = |number, source: &Source| of_actual.walked(&walk, number, source);
+            let parts = settled([&mut *self.expected, &mut *self.actual], &view, limits)?;
             let begin = &ThreadFindings::default;
             let later = scan(&parts, ShownAs::Boxes, limits, &|_| {}, &wanted, begin, &each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
@@ -359,7 +353,8 @@ impl Comparison<'_> {
                 Vec::new()
             }
             _ => {
-                let (limits, view) = (self.effort.limits, |source: &Source| walk.view(source));
+                let (limits, of_actual) = (self.effort.limits, &self.axes);
+                let view = |number, source: &Source| of_actual.walked(walk, number, source);
                 let parts = settled(sources, &view, limits)?;
                 scan(&parts, ShownAs::Boxes, limits, self.progress, &|_| true, &ThreadFindings::default, &visit)?
             }
@@ -384,15 +379,16 @@ impl Comparison<'_> {
     /// Returns whether both tensors are stored in one order that is not C order, and are the same bytes. To find that out
     /// only reads them; to compare them in C order transposes both.
     fn are_equal_as_stored(&self) -> Result<bool> {
-        Ok(may_be_equal_as_stored([self.expected, self.actual])
+        Ok(may_be_equal_as_stored([self.expected, self.actual], &self.axes)
             && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
     }
 }
 
 /// Returns whether both tensors are stored in one order that is not C order, and can be read more than once.
-pub(super) fn may_be_equal_as_stored(sources: [&Source; 2]) -> bool {
+pub(super) fn may_be_equal_as_stored(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     let metas = sources.map(Source::meta);
-    let across = metas[0] == metas[1] && metas[0].order == Order::Fortran && !metas[0].view().is_forward();
+    let across =
+        axes.are_own() && metas[0] == metas[1] && metas[0].order == Order::Fortran && !metas[0].view().is_forward();
     across && sources.iter().all(|source| source.is_read_by_position() && !source.costs_requests())
 }
 

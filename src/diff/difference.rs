@@ -95,6 +95,7 @@ pub struct Difference {
     pub(super) beside: DifferingNames,
     /// What is known of the items, if they were compared.
     pub(super) found: Option<Findings>,
+    pub(super) agreeing_axes: Option<Vec<usize>>,
 }
 
 /// What is known of the items of two tensors.
@@ -162,6 +163,13 @@ impl Difference {
     /// file in a `.npz`, in alphabetical order. It is a difference where metadata are one.
     pub fn content(&self) -> &[String] {
         &self.beside.content
+    }
+
+    /// Returns the axes of the actual tensor under which the tensors pass although their shapes differ, as
+    /// [`Options::axes`](super::Options::axes) takes them, if that was found. Shapes of more than 6 axes and tensors of more
+    /// than 1 GiB are not searched.
+    pub fn agreeing_axes(&self) -> Option<&[usize]> {
+        self.agreeing_axes.as_deref()
     }
 
     /// Returns the first mismatches in C order, as many as [`Options::shown`](super::Options::shown) says.

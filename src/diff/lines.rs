@@ -64,14 +64,14 @@ impl ReportLine {
     }
 
     /// Returns the line of a tensor that is not the same.
-    pub(super) fn of(name: &str, found: &NamedResult) -> Self {
+    pub(super) fn of(name: &str, found: &NamedResult, style: Style) -> Self {
         let name = printable(name);
         let lone = |LoneTensor { outline: Outline { dtype, shape }, renamed }: &LoneTensor, word: &str| {
             let renamed = renamed.as_ref().map(|other| format!(", renamed {word} {}", printable(other)));
             format!("{name}: {} {shape:?}{}", printable(dtype), renamed.unwrap_or_default())
         };
         match found {
-            NamedResult::Both(found) => Self::of_both(&name, found),
+            NamedResult::Both(found) => Self::of_both(&name, found, style),
             NamedResult::Missing(one) => Self::new(TensorVerdict::Missing, lone(one, "to")),
             NamedResult::Extra(one) => Self::new(TensorVerdict::Extra, lone(one, "from")),
             NamedResult::Unreadable(why) => Self::new(TensorVerdict::Unreadable, format!("{name}: {}", printable(why))),
@@ -79,7 +79,7 @@ impl ReportLine {
         }
     }
 
-    fn of_both(name: &str, found: &Difference) -> Self {
+    fn of_both(name: &str, found: &Difference, style: Style) -> Self {
         let verdict = if found.equal() { TensorVerdict::Within } else { TensorVerdict::Different };
         let reason = match (found.reason, &found.found) {
             (Some(reason @ (Reason::Dtype | Reason::Shape)), _) => reason,
@@ -145,8 +145,9 @@ impl ReportLine {
             Reason::Dtype => format!("dtype {}, expected {}", printable(&actual.dtype), printable(&expected.dtype)),
             _ => format!("shape {:?}, expected {:?}", actual.shape, expected.shape),
         };
+        let hint = found.axes_text(style).map_or_else(String::new, |text| format!("; hint: {text}"));
         let most = f64::INFINITY;
-        Self { abs: most, relative: most, share: most, ..Self::new(verdict, format!("{name}: {text}")) }
+        Self { abs: most, relative: most, share: most, ..Self::new(verdict, format!("{name}: {text}{hint}")) }
     }
 
     /// Compares two lines by which is worse; lines that are alike stay in the order in which they were added.

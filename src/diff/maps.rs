@@ -6,6 +6,7 @@ use super::options::Options;
 use super::reading::{Comparability, ConvertedItems};
 use super::rule::PairRule;
 use super::tally::{NumberPairs, NumberRule, StoredItems, opaque_bits};
+use super::transposed::ActualAxes;
 use crate::engine::job::Progress;
 use crate::engine::scan::{ScannedBox, scan, settled};
 use crate::engine::scan_plan::ShownAs;
@@ -27,6 +28,7 @@ struct ComparedPairs {
     rule: PairRule,
     /// The bytes of an expected item, and of an actual one.
     widths: [usize; 2],
+    axes: ActualAxes,
 }
 
 /// Memory that is used again for each window.
@@ -37,11 +39,14 @@ struct PairScratch {
 }
 
 impl ComparedPairs {
-    /// Returns `None` if the dtypes differ, or have no common meaning.
-    fn new(sources: [&Source; 2], options: &Options) -> Option<Self> {
+    /// Returns `None` if the dtypes differ or have no common meaning, or if the shapes differ.
+    fn new(sources: [&Source; 2], options: &Options) -> Result<Option<Self>> {
+        let axes = ActualAxes::new(options, sources[1])?;
         let [one, other] = sources.map(|source| source.dtype().native());
-        let how = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other)?;
-        Some(Self { how, rule: PairRule::new(options), widths: [one.itemsize(), other.itemsize()] })
+        let how = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other);
+        let how = how.filter(|_| sources[0].shape() == axes.shape(sources[1]));
+        let widths = [one.itemsize(), other.itemsize()];
+        Ok(how.map(|how| Self { how, rule: PairRule::new(options), widths, axes }))
     }
 
     /// Returns which pairs of a block fail.
@@ -79,9 +84,7 @@ impl std::fmt::Debug for ErrorPlane {
 pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
     let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
-    let Some(pairs) = ComparedPairs::new([expected, actual], options).filter(|_| shape == actual.shape()) else {
-        return Ok(None);
-    };
+    let Some(pairs) = ComparedPairs::new([expected, actual], options)? else { return Ok(None) };
     if !matches!(pairs.how, Comparability::Numbers(_)) {
         return refuse(format!("{} is no number whose error can be drawn", expected.dtype().native().name()));
     }
@@ -99,7 +102,7 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
 /// # Panics
 /// If the tensors have not been checked.
 pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
-    let pairs = ComparedPairs::new(sources.each_ref(), options).expect("the dtypes have been checked");
+    let pairs = ComparedPairs::new(sources.each_ref(), options)?.expect("the tensors have been checked");
     sources.iter_mut().try_for_each(Source::settle)?;
     let (others, plane) = sources[0].shape().split_at(sources[0].shape().len().saturating_sub(2));
     let (others, meta) = (others.to_vec(), Meta::new(Kind::Float64.into(), plane.to_vec()));
@@ -127,7 +130,8 @@ impl Fill for ErrorPlane {
     }
 
     fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
-        let across = self.sources.iter().any(|source| !source.view().is_forward());
+        let mut views = self.sources.iter().enumerate().map(|(number, source)| self.pairs.axes.view(number, source));
+        let across = views.any(|view| !view.is_forward());
         // beside the items there are two rows of errors in float64
         let half = machine.window / 2;
         Some(if across { (machine.across / 4 / threads).max(half) } else { half })
@@ -148,10 +152,11 @@ impl ErrorPlane {
         for plane in 0..planes {
             let places = coordinates(plane, &self.others).into_iter().map(|place| place..place + 1);
             let ranges: Vec<_> = places.chain(window.ranges.iter().cloned()).collect();
-            for (source, items) in self.sources.iter().zip(&mut items) {
+            for (number, (source, items)) in self.sources.iter().zip(&mut items).enumerate() {
                 let conversion = Conversion::to_native(source.dtype());
                 items.resize(count * conversion.itemsize(), source.label())?;
-                conversion.read(source, &source.view().part(&ranges), items, &mut scratch.gathered)?;
+                let view = self.pairs.axes.view(number, source);
+                conversion.read(source, &view.part(&ranges), items, &mut scratch.gathered)?;
             }
             let rows = reading.read(Rows { expected: &items[0], actual: &items[1] }, &mut converted);
             reading.kernel().errors(rows, &mut errors);
@@ -192,10 +197,7 @@ pub(crate) fn density(
     limits: Limits,
     progress: Progress<'_>,
 ) -> Result<Option<Density>> {
-    let Some(pairs) = ComparedPairs::new([expected, actual], options) else { return Ok(None) };
-    if expected.shape() != actual.shape() {
-        return Ok(None);
-    }
+    let Some(pairs) = ComparedPairs::new([expected, actual], options)? else { return Ok(None) };
     let shape = expected.shape().to_vec();
     let axes = [2, 1].map(|back| shape.len().checked_sub(back));
     let dims = axes.map(|axis| axis.map_or(1, |axis| shape[axis]));
@@ -206,7 +208,8 @@ pub(crate) fn density(
         return Ok(Some(found));
     }
     // counts depend on no order, so tensors that are both in Fortran order are read as they are stored
-    let is_across = shape.len() > 1 && [&*expected, &*actual].iter().all(|source| lies_across(source));
+    let is_across =
+        pairs.axes.are_own() && shape.len() > 1 && [&*expected, &*actual].iter().all(|source| lies_across(source));
     let inner: usize = shape.iter().rev().skip(2).product();
     let strides = if is_across { [inner, inner * dims[0]] } else { [dims[1], 1] };
     // the cell of the pair at a place in the order of the scan, and the place at which another cell may begin
@@ -239,7 +242,10 @@ pub(crate) fn density(
         }
         Ok(true)
     };
-    let view = |source: &Source| if is_across { source.meta().as_stored().view() } else { source.view() };
+    let view = |number, source: &Source| match is_across {
+        true => source.meta().as_stored().view(),
+        false => pairs.axes.view(number, source),
+    };
     let parts = settled([expected, actual], &view, limits)?;
     for (counts, _) in scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &begin, &each)? {
         found.mismatches.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);

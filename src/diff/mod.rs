@@ -23,11 +23,14 @@
 //! Inside, a comparison ([`compare`](compare_sources)) scans both tensors window by window. A `reading` converts their
 //! items to one of a few types, a `kernel` has the loops over pairs of these, and everything else is compiled once: the
 //! `tally` counts and lists what differs, `sums` and `search` gather metrics and quantiles, `places` marks where
-//! mismatches are, `metadata` compares what describes the tensors, and `report` writes what was found.
+//! mismatches are, `transposed` has the views of an actual tensor whose axes are in another order, `agreement` finds such
+//! orders, `metadata` compares what describes the tensors, and `report` writes what was found.
 
+mod agreement;
 mod compare;
 mod difference;
 mod distance;
+mod first;
 mod item;
 mod kernel;
 mod lanes;
@@ -52,12 +55,13 @@ mod sums;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod transposed;
 mod verdict;
 mod walk;
 
-pub use self::compare::compare;
+pub use self::agreement::compare;
 #[doc(hidden)]
-pub use self::compare::compare_sources;
+pub use self::agreement::compare_sources;
 pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 pub use self::distance::Number;
 pub use self::metrics::Metrics;

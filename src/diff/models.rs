@@ -10,6 +10,7 @@ use std::io::{self, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
+pub use super::first::FirstDifferent;
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
 use super::metadata::DifferingNames;
@@ -77,6 +78,11 @@ pub struct Models {
     /// A report as JUnit XML, if one is wanted beside the other.
     junit: Option<JunitReport>,
     unlisted: UnlistedResult,
+    /// Whether tensors that pass are only counted.
+    only_different: bool,
+    /// Whether the comparison ends at the first tensor that does not pass, and that one, if there is any.
+    ends_at_first: bool,
+    first: Option<FirstDifferent>,
 }
 
 /// The class of the tests in a report as JUnit XML.
@@ -100,6 +106,9 @@ impl Models {
             rename: None,
             junit: None,
             unlisted: UnlistedResult::default(),
+            only_different: false,
+            ends_at_first: false,
+            first: None,
         }
     }
 
@@ -130,6 +139,17 @@ impl Models {
     /// Returns the names of tensors that indices do not name and that differ.
     pub fn different_unlisted(&self) -> &[String] {
         &self.unlisted.different
+    }
+
+    /// Returns the report with tensors that pass only counted, if that is wanted.
+    #[must_use]
+    pub fn only_different(self, only_different: bool) -> Self {
+        Self { only_different, ..self }
+    }
+
+    /// Takes the tensor at which the comparison ended, the first that does not pass; `None` if all tensors pass.
+    pub fn end_after(&mut self, first: Option<&FirstDifferent>) {
+        (self.ends_at_first, self.first) = (true, first.cloned());
     }
 
     /// Takes the rule for names of the expected side, `OLD=NEW`, that makes partners of the tensors that only one side has.
@@ -196,16 +216,20 @@ impl Models {
         if let Some(junit) = &mut self.junit {
             add_to_junit(junit, name, found)?;
         }
+        if self.only_different && verdict.passes() {
+            return Ok(());
+        }
         match self.form {
             ReportForm::Json => {
-                let before = if self.counts.iter().sum::<usize>() == 1 { "" } else { ", " };
+                let left_out = if self.only_different { self.counts(TensorVerdict::passes) } else { 0 };
+                let before = if self.counts(|_| true) - left_out == 1 { "" } else { ", " };
                 let text = format!("{before}{}", object(name, found));
                 self.json.write_all(text.as_bytes()).context("the report")?;
             }
             _ if verdict == TensorVerdict::Same => {}
-            ReportForm::Table { .. } => self.lines.push(ReportLine::of(name, found)),
+            ReportForm::Table { .. } => self.lines.push(ReportLine::of(name, found, self.style)),
             ReportForm::Line => {
-                let line = ReportLine::of(name, found);
+                let line = ReportLine::of(name, found, self.style);
                 let is_worse = |(worst, _): &(ReportLine, _)| line.order(worst, SortKey::Snr) == Ordering::Less;
                 if self.worst.as_ref().is_none_or(is_worse) {
                     self.worst = Some((line, format!("{}: {}", printable(name), told(found, self.style))));
@@ -249,9 +273,13 @@ impl Models {
     /// `out` fails, or a temporary file cannot be read.
     pub fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let (verdict, style) = (self.verdict(), self.style);
-        match self.form {
-            ReportForm::Json => self.write_json(out),
-            ReportForm::Line => {
+        let passed =
+            [TensorVerdict::Same, TensorVerdict::Within].map(|one| (one, self.counts(|verdict| verdict == one)));
+        match (self.form, &self.first) {
+            (ReportForm::Line, Some(first)) => first.write(out, style, passed, true),
+            (ReportForm::Table { .. }, Some(first)) => first.write(out, style, passed, false),
+            (ReportForm::Json, _) => self.write_json(out),
+            (ReportForm::Line, None) => {
                 let worst = self.worst.as_ref().map(|(_, worst)| format!("worst {worst}"));
                 let mut names = self.beside.clone();
                 let metadata = self.tensor_metadata.keys().flatten().cloned().collect();
@@ -260,7 +288,7 @@ impl Models {
                 let parts: Vec<_> = std::iter::once(verdict).chain(worst).chain(names.lines()).chain(lines).collect();
                 writeln!(out, "{}", parts.join("; "))
             }
-            ReportForm::Table { sort, limit } => {
+            (ReportForm::Table { sort, limit }, None) => {
                 let (word, rest) = verdict.split_at(verdict.find(':').unwrap_or(verdict.len()));
                 let colour = if self.equal() { Colour::Green } else { Colour::Red };
                 writeln!(out, "{}{rest}", style.paint(colour, word))?;
@@ -293,8 +321,11 @@ impl Models {
         let [left_alone, metadata, content] =
             [&self.left_alone, &self.beside.metadata, &self.beside.content].map(json_names);
         let unlisted = json_names(&self.unlisted.names);
+        let not_compared = self.first.as_ref().map_or(0, |first| first.not_compared);
+        let not_compared =
+            if self.ends_at_first { format!(", \"not_compared\": {not_compared}") } else { String::new() };
         write!(out, "], \"left_alone\": {left_alone}{rename}, \"metadata\": {metadata}, \"content\": {content}, ")?;
-        writeln!(out, "\"unlisted\": {unlisted}}}")
+        writeln!(out, "\"unlisted\": {unlisted}{not_compared}}}")
     }
 }
 

@@ -39,6 +39,10 @@ pub struct Options {
     pub ignore_dtype: bool,
     /// Whether metadata that differ are a difference.
     pub metadata: bool,
+    /// The order in which the axes of the actual tensor are compared: axis `n` of the expected one is compared with axis
+    /// `axes[n]`, counted from the last one if it is negative. An empty list reverses the axes, as in
+    /// [`transpose`](crate::transpose()).
+    pub axes: Option<Vec<i64>>,
 }
 
 impl Default for Options {
@@ -54,6 +58,7 @@ impl Default for Options {
             nan_differs: false,
             ignore_dtype: false,
             metadata: false,
+            axes: None,
         }
     }
 }
@@ -112,6 +117,8 @@ setters! { Options {
     with_ignore_dtype: ignore_dtype = ignore_dtype, bool;
     /// Sets whether metadata that differ are a difference.
     with_metadata: metadata = metadata, bool;
+    /// Sets the order in which the axes of the actual tensor are compared.
+    with_axes: axes = Some(axes), Vec<i64>;
 } }
 
 setters! { MetricLimits {
@@ -137,6 +144,9 @@ pub struct Effort {
     pub quantiles: bool,
     /// Whether the metadata of the files of both tensors belong to them, as where there is only one pair.
     pub of_files: bool,
+    /// Whether to find the axes under which tensors agree whose shapes are permutations of one another, for which both are
+    /// read.
+    pub permutations: bool,
 }
 
 /// Limits on metrics within which a tensor passes.

@@ -15,6 +15,9 @@ use super::kernel::PairBits;
 /// How many ranges of places are kept.
 pub(super) const RANGES: usize = 16;
 
+/// Characters before which a line that lists places ends.
+const LINE: usize = 78;
+
 /// Words of a page of marks, 32 KiB.
 const PAGE: usize = 4096;
 
@@ -253,4 +256,29 @@ fn set_ranges(words: &[u64]) -> impl Iterator<Item = Range<usize>> {
             Some(64 * number + start as usize..64 * number + end as usize)
         })
     })
+}
+
+impl AxisPlaces {
+    /// Returns how many places hold a mismatch, and the first of them.
+    pub(super) fn text(&self) -> String {
+        let noun = if self.of == 1 { "place" } else { "places" };
+        let mut text = format!("axis {}: {} of {} {noun}: ", self.axis, self.places, self.of);
+        let mut listed = 0;
+        for (number, range) in self.ranges.iter().enumerate() {
+            let places = match range.len() {
+                1 => range.start.to_string(),
+                _ => format!("{}-{}", range.start, range.end - 1),
+            };
+            if number > 0 && text.len() + places.len() > LINE - ", ...".len() {
+                break;
+            }
+            text += if number > 0 { ", " } else { "" };
+            text += &places;
+            listed += range.len();
+        }
+        if listed < self.places {
+            text += ", ...";
+        }
+        text
+    }
 }

@@ -1,6 +1,6 @@
 //! The plan of a comparison: how both tensors would be read, told before they are.
 
-use super::compare::{begun, is_read_once, may_be_equal_as_stored};
+use super::compare::{Begun, is_read_once, may_be_equal_as_stored};
 use super::difference::Difference;
 use super::options::Options;
 use super::reading::Comparability;
@@ -31,18 +31,23 @@ pub fn explain_sources(
     options: &Options,
     limits: Limits,
 ) -> Result<PlannedComparison> {
-    let (difference, how) = begun(expected, actual, options, true)?;
+    let Begun { difference, how, axes } = Begun::new(expected, actual, options, true)?;
     let Some(how) = how else { return Ok(PlannedComparison::Unread(Box::new(difference))) };
     let sources = [expected, actual];
     let walk = match &how {
-        Comparability::Numbers(_) => Walk::of(sources),
+        Comparability::Numbers(_) => axes.walk(sources),
         Comparability::Bytes | Comparability::Text { .. } => Walk::default(),
     };
-    let part =
-        |source| ScannedPart { is_kept: is_kept_first(source, limits), ..ScannedPart::new(source, walk.view(source)) };
-    let mut plan = explain_scan(&sources.map(part), limits, ShownAs::Boxes, 1);
+    let part = |number: usize| {
+        let view = axes.walked(&walk, number, sources[number]);
+        ScannedPart {
+            is_kept: is_kept_first(sources[number], &view, limits),
+            ..ScannedPart::new(sources[number], view)
+        }
+    };
+    let mut plan = explain_scan(&[0, 1].map(part), limits, ShownAs::Boxes, 1);
     if let Comparability::Numbers(reading) = &how {
-        if may_be_equal_as_stored(sources) {
+        if may_be_equal_as_stored(sources, &axes) {
             let text = "first both are compared as they are stored, up to the first window that differs; if none does, little \
                         is read after that";
             plan.notes.push(text.to_owned());

@@ -19,9 +19,6 @@ const LONGEST: usize = 40;
 /// What stands for the largest error if items differ by NaN or infinity: the errors of all others would hide them.
 pub(super) const NOT_FINITE: &str = "nan/inf";
 
-/// Characters before which a line that lists places ends.
-const LINE: usize = 78;
-
 impl Difference {
     /// Returns the verdict in one line.
     pub fn verdict(&self) -> String {
@@ -67,10 +64,17 @@ impl Difference {
         if let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) {
             self.summarise(found, style, &mut parts);
         }
+        parts.extend(self.axes_text(style));
         if self.reason != Some(Reason::Metadata) {
             parts.extend(self.beside.lines());
         }
         if parts.is_empty() { verdict } else { format!("{verdict}; {}", parts.join(", ")) }
+    }
+
+    /// Returns under which axes the tensors agree although their shapes differ, if that is known.
+    pub(super) fn axes_text(&self, style: Style) -> Option<String> {
+        let axes: Vec<_> = self.agreeing_axes()?.iter().map(usize::to_string).collect();
+        Some(format!("the values agree under {}", style.option("axes", &axes.join(","))))
     }
 
     /// Adds the largest error, rmse and cosine to `parts`, and what failed.
@@ -174,6 +178,9 @@ impl Difference {
         let word = verdict.find([' ', ':']).unwrap_or(verdict.len());
         let (word, rest) = verdict.split_at(word);
         writeln!(out, "{}{rest}", style.paint(if self.equal() { Colour::Green } else { Colour::Red }, word))?;
+        if let Some(text) = self.axes_text(style) {
+            writeln!(out, "  hint: {text}")?;
+        }
         self.beside.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
         let Some(found) = self.found.as_ref().filter(|found| found.differing > 0) else { return Ok(()) };
         for failure in &found.failures {
@@ -326,31 +333,6 @@ impl Failure {
     }
 }
 
-impl AxisPlaces {
-    /// Returns how many places hold a mismatch, and the first of them.
-    fn text(&self) -> String {
-        let noun = if self.of == 1 { "place" } else { "places" };
-        let mut text = format!("axis {}: {} of {} {noun}: ", self.axis, self.places, self.of);
-        let mut listed = 0;
-        for (number, range) in self.ranges.iter().enumerate() {
-            let places = match range.len() {
-                1 => range.start.to_string(),
-                _ => format!("{}-{}", range.start, range.end - 1),
-            };
-            if number > 0 && text.len() + places.len() > LINE - ", ...".len() {
-                break;
-            }
-            text += if number > 0 { ", " } else { "" };
-            text += &places;
-            listed += range.len();
-        }
-        if listed < self.places {
-            text += ", ...";
-        }
-        text
-    }
-}
-
 /// Returns a metric with as many digits as tell it from its limit.
 fn metric_text(name: &str, value: f64, limit: Option<f64>) -> String {
     match name {
@@ -385,13 +367,13 @@ pub(super) fn json_members(
     expected: Option<&Outline>,
     actual: Option<&Outline>,
     found: Option<&Difference>,
-) -> [(&'static str, String); 19] {
+) -> Vec<(&'static str, String)> {
     let items = expected.or(actual).map(|outline| outline.shape.iter().product::<usize>());
     let listed = if found.is_some_and(|found| found.options.worst.is_some()) { "worst" } else { "first" };
     let findings = found.and_then(|found| found.found.as_ref());
     let least = |found: &Findings| or_null(found.min_atol, |least| found.tolerance(least));
     let reason = found.and_then(Difference::reason);
-    [
+    let mut members = vec![
         ("equal", found.is_some_and(Difference::equal).to_string()),
         ("reason", or_null(reason, |reason| json::string(reason.name(), Escapes::Short))),
         ("expected", or_null(expected, outline)),
@@ -411,7 +393,9 @@ pub(super) fn json_members(
         ("quantiles", or_null(findings.and_then(|found| found.quantiles.as_ref()), quantiles)),
         ("axes", array(found.map_or(&[][..], Difference::axes), axis)),
         ("metadata", json_names(found.map_or(&[][..], Difference::metadata))),
-    ]
+    ];
+    members.extend(found.and_then(Difference::agreeing_axes).map(|axes| ("agreeing_axes", list(axes))));
+    members
 }
 
 /// Writes the JSON object of a tensor for which no expected one exists.

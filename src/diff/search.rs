@@ -34,6 +34,7 @@ impl Comparison<'_> {
         let (items, bits) = (self.items, reading.kernel().key_bits());
         let is_plain = |source: &Source| source.is_read_by_position() && source.view().is_forward();
         let is_sampled = match self.are_stored_alike() {
+            _ if !self.axes.are_own() => false,
             true => self.expected.is_read_by_position() && self.actual.is_read_by_position(),
             false => is_plain(self.expected) && is_plain(self.actual),
         };
@@ -94,7 +95,7 @@ impl Comparison<'_> {
     /// no order matters, are searched in the order of storage.
     fn are_stored_alike(&self) -> bool {
         let [one, other] = [&self.expected, &self.actual].map(|source| source.meta().order);
-        one == Order::Fortran && other == Order::Fortran
+        self.axes.are_own() && one == Order::Fortran && other == Order::Fortran
     }
 
     /// Shows the keys of the distances in wanted windows to `each`, and returns the states of all threads. The windows of
@@ -118,7 +119,11 @@ impl Comparison<'_> {
             Ok(true)
         };
         let are_alike = self.are_stored_alike();
-        let view = |source: &Source| if are_alike { source.meta().as_stored().view() } else { source.view() };
+        let axes = &self.axes;
+        let view = |number, source: &Source| match are_alike {
+            true => source.meta().as_stored().view(),
+            false => axes.view(number, source),
+        };
         let parts = settled([&mut *self.expected, &mut *self.actual], &view, limits)?;
         let states = scan(&parts, ShownAs::Runs, limits, &|_| {}, &wanted, &begin, &look)?;
         Ok(states.into_iter().map(|(state, ..)| state).collect())

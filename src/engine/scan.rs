@@ -34,33 +34,35 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
     Ok(scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &|| true, &each)?.into_iter().all(|same| same))
 }
 
-/// Makes tensors of one shape readable in windows of that shape, and returns all of each for a [`scan`]. `view` returns the items of
-/// a tensor in the order in which they are counted: C order, or that of the storage.
+/// Makes tensors readable in windows of their views, and returns all of each for a [`scan`]. `view` returns the items of a tensor,
+/// of which it gets the number, in the order in which they are counted: C order, that of the storage, or that of other axes.
 ///
 /// # Errors
 /// A stream cannot be read, or is shorter or longer than its tensor; reading fails; there is no room for a copy.
 ///
 /// # Panics
-/// If the shapes differ.
+/// If the shapes of the views differ.
 pub fn settled<'a, const N: usize>(
-    mut sources: [&'a mut Source; N],
-    view: &dyn Fn(&Source) -> View,
+    sources: [&'a mut Source; N],
+    view: &dyn Fn(usize, &Source) -> View,
     limits: Limits,
 ) -> Result<[ScannedPart<'a>; N]> {
-    let shape = sources.first().map(|source| source.shape().to_vec());
-    for source in &mut sources {
-        assert_eq!(Some(source.shape()), shape.as_deref(), "tensors of one shape");
-        if must_settle(source, &source.view(), limits) {
+    let mut parts = Vec::with_capacity(N);
+    for (number, source) in sources.into_iter().enumerate() {
+        if must_settle(source, &view(number, source), limits) {
             source.settle()?;
         }
         source.flatten_all(limits.threads)?;
+        parts.push(ScannedPart::new(source, view(number, source)));
     }
-    Ok(sources.map(|source| ScannedPart::new(source, view(source))))
+    let shape = parts.first().map(|part| part.view.shape());
+    assert!(parts.iter().all(|part| Some(part.view.shape()) == shape), "tensors of one shape");
+    Ok(parts.try_into().expect("a part for each source"))
 }
 
-/// Returns whether a scan keeps all of a tensor in memory or in a temporary file first, and is carried out there.
-pub fn is_kept_first(source: &Source, limits: Limits) -> bool {
-    must_settle(source, &source.view(), limits) || source.is_better_copied(limits.threads)
+/// Returns whether a scan of `view` keeps all of a tensor in memory or in a temporary file first, and is carried out there.
+pub fn is_kept_first(source: &Source, view: &View, limits: Limits) -> bool {
+    must_settle(source, view, limits) || source.is_better_copied(limits.threads)
 }
 
 /// Shows the items of parts of tensors to `each`, a window at a time, in the order of their views, and returns the states of all
@@ -116,7 +118,7 @@ pub fn scan_in_order(
     progress: Progress<'_>,
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
-    let parts = settled([source], &Source::view, limits)?;
+    let parts = settled([source], &|_, source| source.view(), limits)?;
     let Plan { cut, threads, .. } = plan_scan(&parts, limits, ShownAs::InOrder);
     let (get, reader) = (|n| cut.get(n), PartsReader { parts: &parts, progress });
     let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
@@ -205,7 +207,7 @@ mod tests {
             seen.push((window.start(), window.items.map(<[u8]>::to_vec).to_vec()));
             Ok(true)
         };
-        let parts = settled(sources, &Source::view, limits).unwrap();
+        let parts = settled(sources, &|_, source| source.view(), limits).unwrap();
         let mut seen = scan(&parts, ShownAs::Runs, limits, &|_| (), &wanted, &Vec::new, &each).unwrap().concat();
         seen.sort();
         seen
@@ -276,7 +278,7 @@ mod tests {
                 Ok(true)
             };
             let limits = limits(window, 2);
-            let parts = settled([&mut source], &Source::view, limits).unwrap();
+            let parts = settled([&mut source], &|_, source| source.view(), limits).unwrap();
             let states = scan(&parts, ShownAs::Boxes, limits, &|_| (), &|_| true, &Vec::new, &each);
             let mut seen = states.unwrap().concat();
             seen.sort();
@@ -310,7 +312,7 @@ mod tests {
                 }
             };
             let mut source = source("int8", &[6], &[0; 6]);
-            let parts = settled([&mut source], &Source::view, limits(1, 1)).unwrap();
+            let parts = settled([&mut source], &|_, source| source.view(), limits(1, 1)).unwrap();
             scan(&parts, ShownAs::Runs, limits(1, 1), &|_| (), &|_| true, &|| 0, &each)
         };
         assert_eq!(visited(false).unwrap(), [3]);

@@ -330,7 +330,7 @@ pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Sou
         }
         Ok(true)
     };
-    let parts = settled([&mut *source], &Source::view, limits)?;
+    let parts = settled([&mut *source], &|_, source| source.view(), limits)?;
     scan(&parts, ShownAs::Runs, limits, &|_| (), &|_| true, &Vec::new, &each)?;
     source.finish()?;
     match file {

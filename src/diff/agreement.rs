@@ -1,0 +1,152 @@
+//! The comparison of two tensors, and under which axes they agree if their shapes are permutations of one another.
+//!
+//! Most permutations that fit the shapes are ruled out by a sample: by the items of some short windows. What passes that is
+//! compared whole, as it would be with these axes.
+
+use super::compare::compare_as_they_are;
+use super::difference::{Difference, Reason};
+use super::options::{Effort, Options};
+use crate::engine::job::Progress;
+use crate::error::{Context, Error, Result};
+use crate::item::tensor::Tensor;
+use crate::layout::view::View;
+use crate::layout::window::Windows;
+use crate::memory::Buffer;
+use crate::storage::conversion::Conversion;
+use crate::storage::source::Source;
+
+/// The most axes of tensors whose permutations are tried.
+const MAX_AXES: usize = 6;
+
+/// The most permutations that are tried by a sample, and that are compared whole.
+const MAX_SAMPLED: usize = 120;
+const MAX_COMPARED: usize = 4;
+
+/// The most bytes of both tensors together, so that a report on two shapes costs no more than a second or so.
+const MAX_BYTES: usize = 1 << 30;
+
+/// The windows of a sample, and the items of each.
+const WINDOWS: usize = 8;
+const ITEMS: usize = 512;
+
+/// Compares two tensors, element by element. Another byte order is no difference.
+///
+/// # Errors
+/// A tolerance is negative, or one in steps is given for tensors of two dtypes; [`Options::axes`] are no permutation of the
+/// axes of `actual`; or there is not enough memory, which holds a copy of both tensors.
+pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
+    let source = |tensor: &Tensor, name: &str| {
+        Ok::<_, Error>(Source::memory(tensor.try_clone().context(name)?, name.to_owned()))
+    };
+    let (mut expected, mut actual) = (source(expected, "expected")?, source(actual, "actual")?);
+    let effort = Effort { quantiles: true, permutations: true, ..Effort::default() };
+    compare_sources(&mut expected, &mut actual, options, effort, &|_| {})
+}
+
+/// Compares two tensors wherever they are, window by window. Another byte order or order (C or Fortran) is no difference.
+/// `progress` gets the number of bytes after each window.
+///
+/// # Errors
+/// Those of [`compare`], and those of reading.
+pub fn compare_sources(
+    expected: &mut Source,
+    actual: &mut Source,
+    options: &Options,
+    effort: Effort,
+    progress: Progress<'_>,
+) -> Result<Difference> {
+    let mut difference = compare_as_they_are(expected, actual, options, effort, progress)?;
+    if effort.permutations && difference.reason == Some(Reason::Shape) {
+        difference.agreeing_axes = agreeing_axes(expected, actual, options, effort);
+    }
+    Ok(difference)
+}
+
+/// Returns the axes of `actual` under which it passes as `expected`, whose shape is another; `None` if there are none, if the
+/// tensors are too large or can be read only once, and if reading fails.
+fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, effort: Effort) -> Option<Vec<usize>> {
+    let sources = [&*expected, &*actual];
+    let rank = expected.shape().len();
+    let is_near = |source: &&Source| !source.is_stream() && !source.costs_requests();
+    let bytes = expected.bytes().saturating_add(actual.bytes());
+    if rank != actual.shape().len() || rank > MAX_AXES || !(1..=MAX_BYTES).contains(&bytes) {
+        return None;
+    }
+    if !sources.iter().all(is_near) {
+        return None;
+    }
+    let options = Options { axes: None, metadata: false, ..options.clone() };
+    // a limit on all items says nothing of a few of them
+    let is_sampled = options.allowed.is_none() && !options.limits.any();
+    let fits = |order: &Vec<usize>| !is_sampled || sample_agrees(sources, order, &options).unwrap_or(false);
+    let orders = permutations(expected.shape(), actual.shape()).into_iter().take(MAX_SAMPLED);
+    let orders: Vec<_> = orders.filter(fits).take(MAX_COMPARED).collect();
+    orders.into_iter().find(|order| {
+        let axes = Some(order.iter().map(|&axis| axis as i64).collect());
+        let options = Options { axes, ..options.clone() };
+        let effort = Effort { limits: effort.limits, ..Effort::default() };
+        compare_as_they_are(expected, actual, &options, effort, &|_| ()).is_ok_and(|found| found.equal())
+    })
+}
+
+/// Returns the orders of the axes of `actual` that give it the shape `expected`. Axes of one place keep their order, since
+/// another order of them gives the same tensor.
+fn permutations(expected: &[usize], actual: &[usize]) -> Vec<Vec<usize>> {
+    let mut orders = vec![Vec::new()];
+    for &dim in expected {
+        let mut longer = Vec::new();
+        for order in orders {
+            let mut free = (0..actual.len()).filter(|axis| actual[*axis] == dim && !order.contains(axis));
+            let next: Vec<usize> = if dim == 1 { free.next().into_iter().collect() } else { free.collect() };
+            longer.extend(next.into_iter().map(|axis| [&order[..], &[axis]].concat()));
+        }
+        orders = longer;
+    }
+    orders
+}
+
+/// Returns whether a sample of the tensors passes if the axes of ACTUAL are in that order.
+fn sample_agrees([expected, actual]: [&Source; 2], order: &[usize], options: &Options) -> Result<bool> {
+    let windows = Windows::new(expected.shape(), ITEMS);
+    let last = windows.count().saturating_sub(1);
+    let mut numbers: Vec<_> = (0..WINDOWS).map(|n| n * last / (WINDOWS - 1)).collect();
+    numbers.dedup();
+    let view = actual.view().with_axes(order);
+    for window in numbers.into_iter().map(|n| windows.get(n)) {
+        let mut expected = part_of(expected, &expected.view().part(&window.ranges))?;
+        let mut actual = part_of(actual, &view.part(&window.ranges))?;
+        if !compare_as_they_are(&mut expected, &mut actual, options, Effort::default(), &|_| ())?.equal() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads the items that a view shows into memory.
+fn part_of(source: &Source, view: &View) -> Result<Source> {
+    let dtype = source.dtype().native();
+    let mut items = vec![0; view.items() * dtype.itemsize()];
+    Conversion::to_native(source.dtype()).read(source, view, &mut items, &mut Buffer::default())?;
+    Ok(Source::memory(Tensor::new(dtype, view.shape(), items)?, source.label().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_that_fit() {
+        let rows: [(&[usize], &[usize], &[&[usize]]); 7] = [
+            (&[1, 8, 6, 5], &[1, 6, 5, 8], &[&[0, 3, 1, 2]]),
+            (&[2, 2, 3], &[3, 2, 2], &[&[1, 2, 0], &[2, 1, 0]]),
+            (&[1, 4, 1], &[1, 1, 4], &[&[0, 2, 1]]),
+            (&[4, 1, 1], &[1, 4, 1], &[&[1, 0, 2]]),
+            (&[2, 3], &[3, 2], &[&[1, 0]]),
+            (&[2, 3], &[6, 1], &[]),
+            (&[], &[], &[&[]]),
+        ];
+        for (expected, actual, orders) in rows {
+            assert_eq!(permutations(expected, actual), orders, "{expected:?} {actual:?}");
+        }
+    }
+}
