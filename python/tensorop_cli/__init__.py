@@ -140,8 +140,10 @@ class Difference:
     metrics: Mapping[str, float | None] | None = None
     metadata: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
+    agreeing_axes: tuple[int, ...] | None = None
     counts: Mapping[str, int] | None = None
     tensors: tuple[Difference, ...] = ()
+    not_compared: int | None = None
     _report: Callable[[], str] = dataclasses.field(default=str, repr=False, compare=False)
 
     def __bool__(self) -> bool:

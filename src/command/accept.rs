@@ -198,7 +198,7 @@ impl Changes {
             (Some(stem), _) => {
                 let format = found.open(actual.file)?.format();
                 let format = match format.is_written() {
-                    // without a header nobody would know what it is
+                    // the header of a .npy keeps dtype and shape
                     true if format == Format::RAW => Format::NPY,
                     true => format,
                     false => Format::SAFETENSORS,

@@ -12,8 +12,8 @@ use super::check_report::{CheckReport, Judged, KnownTest};
 use super::io::{Io, Outcome, complain};
 use super::messages::counted;
 use super::options::{
-    ByName, JunitOptions, OptionWord, globs, last_of, parse_glob, parse_number, parse_path, parse_steps,
-    parse_tolerances, parse_words, word, write_junit,
+    ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_tolerances, parse_words,
+    word, write_junit,
 };
 use crate::conformance::case::{Class, Tolerances};
 use crate::conformance::export::{CaseLayout, export};
@@ -256,9 +256,9 @@ impl Check {
     /// Returns the options for comparing the outputs of a test. The command line goes before the test's own tolerances.
     fn options(&self, id: &str, own: Tolerances) -> Options {
         Options {
-            atol: last_of(&self.atol, id).or(own.atol),
-            rtol: last_of(&self.rtol, id).or(own.rtol),
-            ulp: last_of(&self.ulp, id).or(own.ulp),
+            atol: ByName::last(&self.atol, id).copied().or(own.atol),
+            rtol: ByName::last(&self.rtol, id).copied().or(own.rtol),
+            ulp: ByName::last(&self.ulp, id).copied().or(own.ulp),
             ..Options::default()
         }
     }
@@ -271,9 +271,9 @@ impl Check {
     fn each(&self, io: &Io, seen: &mut HashSet<String>, take: &mut TakeLoaded<'_>) -> Result<Outcome> {
         let mut unmatched: Vec<_> = (self.only.iter().map(|glob| ("--only", glob)))
             .chain(self.exclude.iter().map(|glob| ("--exclude", glob)))
-            .chain(globs("--atol", &self.atol))
-            .chain(globs("--rtol", &self.rtol))
-            .chain(globs("--ulp", &self.ulp))
+            .chain(ByName::globs("--atol", &self.atol))
+            .chain(ByName::globs("--rtol", &self.rtol))
+            .chain(ByName::globs("--ulp", &self.ulp))
             .collect();
         let mut unknown: Vec<_> = self.operator.iter().collect();
         let mut outcome = Outcome::Done;

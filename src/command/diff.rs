@@ -16,11 +16,11 @@ use super::diff_plans::{explain_many, explain_two};
 use super::found_side::find;
 use super::io::{Io, Outcome, Run, complain};
 use super::member::Member;
-use super::messages::{about_items, unless_closed};
+use super::messages::{about_items, of_option, unless_closed};
 use super::meter::Meter;
 use super::options::{
-    ACTUAL, EXPECTED, InputOptions, JunitOptions, MemberOptions, Operand, OptionWord, PassOptions, ThreadOptions,
-    check_stdin, data_help, parse_number, parse_words, word, write_junit,
+    ACTUAL, DumpOptions, EXPECTED, InputOptions, JunitOptions, MemberOptions, Operand, OptionWord, PassOptions,
+    ThreadOptions, check_stdin, data_help, parse_number, parse_words, word, write_junit,
 };
 use super::renames::Renames;
 use super::show::png_target;
@@ -123,6 +123,8 @@ pub(super) struct Diff {
     #[arg(long, hide = true)]
     pub keywords: bool,
     #[command(flatten)]
+    pub dumps: DumpOptions,
+    #[command(flatten)]
     pub members: MemberOptions,
     #[command(flatten)]
     pub input: InputOptions,
@@ -142,6 +144,7 @@ Examples:
   tensorop diff test_data_set_0/output_0.pb out.npy --ulp 2
   tensorop diff old.safetensors:head.weight new.safetensors:head.weight --json
   tensorop diff golden_bits.npy out.npy --dtype bfloat16     # bfloat16 that was saved as uint16
+  tensorop diff ref 'npu/*.bin:float32[1,8,6,5]' --axes 0,3,1,2 --first
 
 The report shows the smallest tolerances that would have passed.
 
@@ -152,12 +155,13 @@ NaN nor infinite on either side); min_atol, min_rtol and min_ulp (the smallest t
 (or, with --worst, worst: rows of index, flat, expected, actual, abs, rel, ulp); metrics (mean_abs, rmse, cosine, snr_db, psnr_db, \
 pearson); quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999); axes (for each axis the number of places with a mismatch, and \
 their ranges); metadata (the names of metadata that differ); content (the names of content of the containers that is not a tensor and \
-differs).
+differs); and agreeing_axes, if the shapes differ and the values pass under these --axes.
 
 For several tensors the keys are: equal; counts (same, within, different, missing, extra, unreadable); tensors, each with name, \
 verdict and the keys above, error if it is unreadable, and renamed if it is missing or extra and each side has exactly one tensor \
 with these bytes (the other name); left_alone (the paths of files without tensors); unlisted (the names of tensors that no index \
-names); rename if a rule OLD=NEW joins all missing and extra tensors; and metadata and content (the names of metadata of the files, and of their content that is not a tensor, that differ).
+names); rename if a rule OLD=NEW joins all missing and extra tensors; metadata and content (the names of metadata of the files, and \
+of their content that is not a tensor, that differ); and with --first not_compared (the number of tensors after it).
 
 Metrics are computed over the items that are finite on both sides. They are null if undefined: all of them without such an item, \
 pearson if one side is constant, psnr_db and pearson for complex numbers. If the range or the sum of squares of EXPECTED is zero, \
@@ -191,7 +195,7 @@ fn sort_keys() -> Vec<OptionWord<SortKey>> {
 }
 
 /// Prints something to standard output, as far as somebody reads it.
-fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub(super) fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io.stdout.clone());
     unless_closed(write(&mut out).and_then(|()| out.flush())).context("standard output")
 }
@@ -199,7 +203,9 @@ fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Re
 impl Diff {
     /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
-        let reader = OperandReader::new(io, &self.input, &self.threads)?.quiet(self.summary);
+        let shapes = self.dumps.shapes()?;
+        let reader =
+            OperandReader::new(io, &self.input, &self.threads)?.quiet(self.summary).with_shapes(shapes.as_ref());
         let run = reader.run;
         let acceptance = match self.explain {
             true => Acceptance::Never,
@@ -208,13 +214,16 @@ impl Diff {
         if self.passing.metadata && acceptance.is_given() {
             bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, and no metadata: leave one of the two out");
         }
+        self.dumps.check_accepting(acceptance.is_given())?;
         let operands = [&self.expected, &self.actual];
         check_stdin(operands)?;
         let located = operands.map(|operand| &operand.located);
         let expected = find(&reader, operands[0], acceptance.is_given());
         let expected = expected.map_err(|error| acceptance.offer_to_make(located, error))?;
         let actual = find(&reader, operands[1], false)?;
-        match pair_up(&reader, operands, [expected, actual], &self.members)? {
+        let sides = pair_up(&reader, operands, [expected, actual], &self.members)?;
+        self.dumps.check_shapes(shapes.as_ref())?;
+        match sides {
             ComparedSides::Two(found) => self.two(run, acceptance, &found),
             ComparedSides::New(found) => self.new_one(run, acceptance, &found),
             ComparedSides::Many(pairs) => self.many(run, acceptance, &pairs),
@@ -226,7 +235,7 @@ impl Diff {
         Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned)
     }
 
-    fn style(&self, io: &Io) -> Style {
+    pub(super) fn style(&self, io: &Io) -> Style {
         if self.keywords { io.style().with_option_names(OptionNames::Keywords) } else { io.style() }
     }
 
@@ -283,12 +292,13 @@ impl Diff {
     }
 
     /// Returns the tolerances and limits for the tensor of that name.
-    fn options(&self, name: &str) -> Options {
-        Options { shown: self.max_mismatch, worst: self.worst, ..self.passing.options(name) }
+    pub(super) fn options(&self, name: &str) -> Options {
+        let axes = self.dumps.axes(name);
+        Options { shown: self.max_mismatch, worst: self.worst, axes, ..self.passing.options(name) }
     }
 
     /// Returns the form of a report on several tensors.
-    fn form(&self, io: &Io) -> ReportForm {
+    pub(super) fn form(&self, io: &Io) -> ReportForm {
         let screen = || io.stdout.is_terminal().then_some(TERMINAL_LINES);
         match (self.json, self.summary) {
             (true, _) => ReportForm::Json,
@@ -299,7 +309,7 @@ impl Diff {
         }
     }
 
-    fn effort(&self, limits: Limits) -> Effort {
+    pub(super) fn effort(&self, limits: Limits) -> Effort {
         Effort { limits, quantiles: self.json, of_files: false, permutations: true }
     }
 
@@ -311,6 +321,7 @@ impl Diff {
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
+        options.check_axes(&actual).map_err(of_option)?;
         if self.explain {
             return explain_two(run, [&expected, &actual], &options, self.json);
         }
@@ -401,7 +412,7 @@ impl Diff {
         let name = self.members.renamed(old);
         self.members.check_renames_of_expected(&[old], &[actual.member().unwrap_or_default()])?;
         self.members.taken.check_names(&[&name])?;
-        self.passing.check_globs(&[&name])?;
+        self.check_globs(&[&name])?;
         if !self.members.taken.takes(&name) {
             bail!("--exclude: leaves no tensor to compare");
         }
@@ -413,7 +424,7 @@ impl Diff {
     }
 
     /// Writes how many files were left alone, or which.
-    fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
+    pub(super) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
         match paths.len() {
             0 => Ok(()),
             _ if self.verbose => paths.iter().try_for_each(|path| writeln!(out, "  left alone: {}", printable(path))),
@@ -430,14 +441,18 @@ impl Diff {
                 bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
             }
         }
-        self.passing.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
+        self.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         let asked = self.asked();
         if self.explain {
             return explain_many(run, pairs, &asked, &|name| self.options(name), self.json);
         }
+        if self.dumps.first {
+            return self.first(run, pairs, &asked);
+        }
         let meter = Meter::new(run, Some(pairs.bytes()));
         let (junit, report) = self.junit.begin()?.unzip();
         let mut models = Models::new(self.form(io), self.style(io)).with_junit(report);
+        models = models.only_different(self.dumps.only_different);
         let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());
         let how = Comparing {
             pairs,

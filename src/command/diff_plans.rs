@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::asked::Asked;
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
-use super::messages::{counted, told};
+use super::messages::{counted, of_option, told};
 use super::sides::{NamedPairs, SMALL};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::engine::explain::Explanation;
@@ -55,7 +55,8 @@ pub(super) fn explain_many(
             small += usize::from(is_small);
             // several small pairs are compared at a time, each by one thread
             let threads = if is_small { Threads::new(NonZero::new(1)) } else { limits.threads };
-            Ok(planned(explain_sources(&expected, &actual, &options(name), Limits { threads, ..limits })?))
+            let plan = explain_sources(&expected, &actual, &options(name), Limits { threads, ..limits });
+            Ok(planned(plan.map_err(of_option)?))
         });
         plans.push((
             name,

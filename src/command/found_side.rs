@@ -51,7 +51,7 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: b
         Located { place: Place::Folder(folder), after: None, .. } => {
             if may_be_made && folder.is_pattern() {
                 bail!(
-                    "{}: --accept: files without a header are not made, and this is a pattern of them",
+                    "{}: --accept: EXPECTED is a pattern of files without a header, which are not written",
                     operand.label
                 );
             }

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use super::asked::Asked;
 use super::found_side::FoundSide;
 use super::member::{Member, typed};
-use super::messages::{counted, told};
+use super::messages::{counted, of_option, told};
 use super::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
 use super::sources::OperandReader;
 use crate::diff::metadata::{DifferingNames, FilePairs};
@@ -154,7 +154,12 @@ impl NamedPairs {
             let files = counted(left.len(), "file", "files");
             let left = match left.first() {
                 None => String::new(),
-                Some(first) => format!("; {files} left alone, such as {}", first.display()),
+                Some(first) => {
+                    let is_dump = first.extension().is_some_and(|ending| ending == "bin");
+                    let advice =
+                        if is_dump { "; --shapes gives dtypes and shapes of files without a header" } else { "" };
+                    format!("; {files} left alone, such as {}{advice}", first.display())
+                }
             };
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }
@@ -291,32 +296,12 @@ impl Comparing<'_> {
     /// that were read and do not pass.
     ///
     /// # Errors
-    /// The report cannot be kept.
+    /// The report cannot be kept; axes that are not a permutation of ACTUAL's.
     pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<String>> {
         let (mut batch, mut failed) = (Vec::new(), Vec::new());
         let mut files = FilePairs::default();
         for (name, places) in &self.pairs.named {
-            let mut state = match places {
-                [Some(expected), Some(actual)] => match self.pairs.open([*expected, *actual], self.asked) {
-                    Ok(sources) => {
-                        let options = (self.options)(name);
-                        match self.beside([expected, actual], &sources, &mut files) {
-                            Ok(differing) => {
-                                models.add_beside(differing, options.metadata);
-                                PairState::Open(Box::new(OpenPair { sources, options }))
-                            }
-                            Err(error) => PairState::Found(unreadable(&error.into())),
-                        }
-                    }
-                    Err(_) if self.pairs.are_same_files([*expected, *actual]) => {
-                        PairState::Found(NamedResult::SameFile)
-                    }
-                    Err(error) => PairState::Found(unreadable(&error)),
-                },
-                [expected, actual] => {
-                    PairState::Found(self.alone(name, [*expected, *actual]).unwrap_or_else(|error| unreadable(&error)))
-                }
-            };
+            let mut state = self.state(name, places, models, &mut files)?;
             let is_large = state.bytes() >= SMALL;
             if is_large {
                 self.flush(&mut batch, models, &mut failed, progress)?;
@@ -329,6 +314,57 @@ impl Comparing<'_> {
         }
         self.flush(&mut batch, models, &mut failed, progress)?;
         Ok(failed)
+    }
+
+    /// Compares the tensors of one name, or describes that of one side.
+    ///
+    /// # Errors
+    /// Axes that are not a permutation of ACTUAL's.
+    pub(super) fn compare_one(
+        &self,
+        name: &str,
+        places: &[Option<TensorPlace>; 2],
+        models: &mut Models,
+        files: &mut FilePairs,
+        progress: Progress<'_>,
+    ) -> Result<NamedResult> {
+        let mut state = self.state(name, places, models, files)?;
+        state.compare(self.effort, progress);
+        match state {
+            PairState::Found(found) => Ok(found),
+            PairState::Open(_) => unreachable!("a pair that was compared has a result"),
+        }
+    }
+
+    /// Opens the tensors of one name. The metadata of their files go to `models`.
+    fn state(
+        &self,
+        name: &str,
+        places: &[Option<TensorPlace>; 2],
+        models: &mut Models,
+        files: &mut FilePairs,
+    ) -> Result<PairState> {
+        let (expected, actual) = match places {
+            [Some(expected), Some(actual)] => (expected, actual),
+            alone => {
+                return Ok(PairState::Found(self.alone(name, *alone).unwrap_or_else(|error| unreadable(&error))));
+            }
+        };
+        Ok(match self.pairs.open([*expected, *actual], self.asked) {
+            Ok(sources) => {
+                let options = (self.options)(name);
+                options.check_axes(&sources[1]).map_err(of_option)?;
+                match self.beside([expected, actual], &sources, files) {
+                    Ok(differing) => {
+                        models.add_beside(differing, options.metadata);
+                        PairState::Open(Box::new(OpenPair { sources, options }))
+                    }
+                    Err(error) => PairState::Found(unreadable(&error.into())),
+                }
+            }
+            Err(_) if self.pairs.are_same_files([*expected, *actual]) => PairState::Found(NamedResult::SameFile),
+            Err(error) => PairState::Found(unreadable(&error)),
+        })
     }
 
     /// Compares the metadata and the attachments of the files of a pair. In a folder each name begins with that of the file, as

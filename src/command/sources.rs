@@ -19,6 +19,7 @@ use super::options::{IndexList, InputOptions, Operand, RunOptions, SliceOptions,
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
 use crate::format::dims;
+use crate::format::dump_views::DumpShapes;
 use crate::format::json;
 use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
@@ -61,6 +62,8 @@ pub(super) struct OperandReader<'a> {
     pub options: &'a InputOptions,
     /// Whether there are more files than can be open at the same time.
     reopens: bool,
+    /// The dtypes and shapes of files without a header in folders.
+    shapes: Option<&'a Arc<DumpShapes>>,
 }
 
 impl<'a> OperandReader<'a> {
@@ -69,7 +72,7 @@ impl<'a> OperandReader<'a> {
     /// # Errors
     /// Those of [`Run::new`].
     pub(super) fn new(io: &'a Io, options: &'a InputOptions, threads: &ThreadOptions) -> Result<Self> {
-        Ok(Self { run: Run::new(io, threads, &options.address)?, options, reopens: false })
+        Ok(Self { run: Run::new(io, threads, &options.address)?, options, reopens: false, shapes: None })
     }
 
     /// Returns a reader for a run with the threads and the memory that the options give.
@@ -85,6 +88,11 @@ impl<'a> OperandReader<'a> {
     /// all open, each is opened again for every read.
     pub(super) fn for_files(self, count: usize) -> Self {
         Self { reopens: !allow_open_files(count), ..self }
+    }
+
+    /// Returns a reader with the dtypes and shapes of files without a header in folders.
+    pub(super) fn with_shapes(self, shapes: Option<&'a Arc<DumpShapes>>) -> Self {
+        Self { shapes, ..self }
     }
 
     /// Returns a reader that does not show how much has come from servers, if it is to be `quiet`.
@@ -143,8 +151,8 @@ impl<'a> OperandReader<'a> {
         let InputOptions { from, skip_rows, ref missing, .. } = *self.options;
         let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
         let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
-        let reopens = self.reopens;
-        OpenOptions { format, skip_rows, missing, threads, requests, reopens, ..OpenOptions::new(label) }
+        let (reopens, shapes) = (self.reopens, self.shapes.cloned());
+        OpenOptions { format, skip_rows, missing, threads, requests, reopens, shapes, ..OpenOptions::new(label) }
     }
 
     /// Finds the tensor that an operand means.

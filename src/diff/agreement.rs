@@ -1,7 +1,6 @@
 //! The comparison of two tensors, and under which axes they agree if their shapes are permutations of one another.
 //!
-//! Most permutations that fit the shapes are ruled out by a sample: by the items of some short windows. What passes that is
-//! compared whole, as it would be with these axes.
+//! A sample, the items of some short windows, rules out most permutations that fit the shapes. The others are compared whole.
 
 use super::compare::compare_as_they_are;
 use super::difference::{Difference, Reason};
@@ -32,8 +31,8 @@ const ITEMS: usize = 512;
 /// Compares two tensors, element by element. Another byte order is no difference.
 ///
 /// # Errors
-/// A tolerance is negative, or one in steps is given for tensors of two dtypes; [`Options::axes`] are no permutation of the
-/// axes of `actual`; or there is not enough memory, which holds a copy of both tensors.
+/// A tolerance is negative, or one in steps is given for tensors of two dtypes; [`Options::axes`] are not a permutation
+/// of the axes of `actual`; or there is not enough memory, which holds a copy of both tensors.
 pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
     let source = |tensor: &Tensor, name: &str| {
         Ok::<_, Error>(Source::memory(tensor.try_clone().context(name)?, name.to_owned()))
@@ -62,8 +61,8 @@ pub fn compare_sources(
     Ok(difference)
 }
 
-/// Returns the axes of `actual` under which it passes as `expected`, whose shape is another; `None` if there are none, if the
-/// tensors are too large or can be read only once, and if reading fails.
+/// Returns the axes of `actual` under which the tensors pass. Returns `None` if no axes were found, if the tensors are too large
+/// or can be read only once, and if reading fails.
 fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, effort: Effort) -> Option<Vec<usize>> {
     let sources = [&*expected, &*actual];
     let rank = expected.shape().len();
@@ -76,7 +75,7 @@ fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, 
         return None;
     }
     let options = Options { axes: None, metadata: false, ..options.clone() };
-    // a limit on all items says nothing of a few of them
+    // a few items may exceed a limit that all items together keep
     let is_sampled = options.allowed.is_none() && !options.limits.any();
     let fits = |order: &Vec<usize>| !is_sampled || sample_agrees(sources, order, &options).unwrap_or(false);
     let orders = permutations(expected.shape(), actual.shape()).into_iter().take(MAX_SAMPLED);
@@ -90,7 +89,7 @@ fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, 
 }
 
 /// Returns the orders of the axes of `actual` that give it the shape `expected`. Axes of one place keep their order, since
-/// another order of them gives the same tensor.
+/// exchanging two such axes does not change the tensor.
 fn permutations(expected: &[usize], actual: &[usize]) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for &dim in expected {
@@ -136,7 +135,8 @@ mod tests {
 
     #[test]
     fn orders_that_fit() {
-        let rows: [(&[usize], &[usize], &[&[usize]]); 7] = [
+        type Row = (&'static [usize], &'static [usize], &'static [&'static [usize]]);
+        let rows: [Row; 7] = [
             (&[1, 8, 6, 5], &[1, 6, 5, 8], &[&[0, 3, 1, 2]]),
             (&[2, 2, 3], &[3, 2, 2], &[&[1, 2, 0], &[2, 1, 0]]),
             (&[1, 4, 1], &[1, 1, 4], &[&[0, 2, 1]]),

@@ -70,7 +70,7 @@ pub(super) fn compare_as_they_are(
     Ok(difference)
 }
 
-/// What is known of a comparison before any item is read.
+/// The state of a comparison before any item is read.
 pub(super) struct Begun {
     pub difference: Difference,
     /// How items are compared; `None` if dtypes or shapes differ.

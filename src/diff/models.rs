@@ -376,7 +376,7 @@ fn object(name: &str, found: &NamedResult) -> String {
             // nothing is known of what the files hold
             let equal =
                 |(key, value): (&'static str, String)| (key, if key == "equal" { "true".to_owned() } else { value });
-            members.extend(json_members(None, None, None).map(equal));
+            members.extend(json_members(None, None, None).into_iter().map(equal));
         }
     }
     json::object(members)

@@ -193,16 +193,6 @@ impl Collection {
         Ok(collection)
     }
 
-    /// Lists a file that is not read as one tensor.
-    fn add_not_read(&mut self, FileNotRead { path, name, what }: FileNotRead, role: &str) {
-        let label = format!("{role} {}", path.display());
-        // a tensor may be called like a file
-        let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
-        self.tensors.insert(name.clone(), TensorPlace::of_file(self.files.len(), 0));
-        let refused = Some(malformed!("{what}").within(label.clone()));
-        self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
-    }
-
     /// Lists the tensors of files of a folder that are no texts. Returns the pointers of Git LFS among them that lie beside one
     /// model, which keeps its names although others are not there.
     fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<Vec<FileNotRead>> {
@@ -335,15 +325,6 @@ impl Collection {
         self.open += usize::from(listed.input.is_some());
         self.files.push(listed);
         Ok(shards)
-    }
-
-    /// Lists what is not opened as one tensor that cannot be read.
-    fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
-        let file = self.files.len();
-        self.stems.insert(stem.clone(), file);
-        self.tensors.insert(stem.clone(), TensorPlace::of_file(file, 0));
-        let (stem, refused) = (Some(stem), Some(error));
-        self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
 
     /// Returns the names in natural order, and where the tensors are.

@@ -1,7 +1,7 @@
-//! What says of which dtype and shape files without a header in a folder are, as runtimes write them for each layer.
+//! The dtypes and shapes of files without a header in a folder, as runtimes write them for each layer.
 //!
-//! That is one of three: a pattern on the command line with a [`RawView`] for all files that it matches; a list of shapes, by
-//! the paths of files; or a JSON object beside a file.
+//! They come from a pattern on the command line, with one [`RawView`] for all files that it matches; from a list of shapes by
+//! the paths of files; or from a JSON object beside a file.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -31,7 +31,7 @@ pub struct DumpPattern {
 }
 
 impl DumpPattern {
-    /// Returns the pattern of these paths, whose files are what the text of a view says.
+    /// Returns a pattern of paths with the view that is parsed from `view`.
     ///
     /// # Errors
     /// Those of [`RawView::parse`].
@@ -49,7 +49,7 @@ pub struct DumpShapes {
 #[derive(Debug)]
 struct DumpEntry {
     view: RawView,
-    /// Whether a folder had such a file.
+    /// Whether a folder had this file.
     is_used: AtomicBool,
 }
 
@@ -76,7 +76,7 @@ impl DumpShapes {
     /// `{"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}`.
     ///
     /// # Errors
-    /// It is no such object; an entry without a dtype or a shape, or with ones that no tensor has; two entries for a file.
+    /// Another JSON value; an entry without a valid dtype and shape; two entries for a file.
     pub fn parse(text: &[u8]) -> Result<Self> {
         let JsonObject(Entries(list)) = serde_json::from_slice(text)
             .map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))?;
@@ -101,14 +101,14 @@ impl DumpShapes {
         self.entries.contains_key(path)
     }
 
-    /// Returns what the file at a path is, if the list has it.
+    /// Returns the view of the file at a path, if the list has it, and marks the entry as used.
     pub(super) fn find(&self, path: &str) -> Option<&RawView> {
         let entry = self.entries.get(path)?;
         entry.is_used.store(true, Ordering::Relaxed);
         Some(&entry.view)
     }
 
-    /// Returns whether a file that the list does not have is likely one that it should have.
+    /// Returns whether a file without an entry looks like a dump, by its ending.
     pub(super) fn may_miss(&self, path: &Path) -> bool {
         let Some(ending) = path.extension().and_then(OsStr::to_str) else { return false };
         let has = |entry: &String| Path::new(entry).extension().is_some_and(|other| other == ending);
@@ -116,10 +116,10 @@ impl DumpShapes {
     }
 }
 
-/// Returns what an entry says: `{"dtype", "shape"}`, and maybe `"offset"` (a number of bytes) and `"order"` (`C` or `F`).
+/// Returns the view that an entry describes: `{"dtype", "shape"}`, and maybe `"offset"` (a number of bytes) and `"order"` (`C` or `F`).
 ///
 /// # Errors
-/// A value that none of these can have, or none where there must be one.
+/// A missing dtype or shape, or an invalid value.
 fn view_of(entry: &Value) -> Result<RawView> {
     let Value::Object(keys) = entry else { bail!("expected an object with dtype and shape") };
     let dtype = match keys.get("dtype") {
@@ -148,8 +148,7 @@ fn view_of(entry: &Value) -> Result<RawView> {
     RawView::new(dtype, dims, offset, order)
 }
 
-/// Returns what a JSON text beside a file says of it; `None` if it does not describe a file, as a tensor or the
-/// configuration of a model does not.
+/// Returns the view that a JSON file describes. Returns `None` if it has no dtype and shape, or is a tensor itself.
 pub(super) fn beside(path: &Path) -> Option<Result<RawView>> {
     let entry: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let is_entry = entry.get("dtype").is_some() && entry.get("shape").is_some() && entry.get("data").is_none();

@@ -11,22 +11,22 @@ use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
 use super::open::{Input, OpenOptions};
 use super::raw::{self, RawView};
 use super::table::Format;
-use crate::error::{Context, Error, Result, ensure};
+use crate::error::{Context, Error, Result, ensure, malformed};
 
 /// The most bytes of a JSON object beside a file. Longer ones hold other things, and are not read.
 const MAX_BESIDE: u64 = 1 << 16;
 
-/// What a file is that has no entry in a list of shapes.
+/// The reason why a file without an entry in the list of shapes is not read.
 const UNKNOWN: &str = "bytes without a header, of which no dtype and shape are given";
 
-/// Makes tensors of the files of a folder without a header, as far as a pattern, a list of shapes or a JSON object beside them
-/// says what they are.
+/// Adds the files of a folder without a header to its tensors, if a pattern, a list of shapes or a JSON object beside the file
+/// gives dtype and shape.
 ///
 /// # Errors
-/// A pattern that matches no file, or is none.
+/// A pattern that matches no file, or one with an invalid view.
 pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&DumpShapes>) -> Result<()> {
     if let Some(pattern) = folder.pattern.as_deref() {
-        return add_matching(listed, &folder.path, pattern.as_ref().map_err(Error::clone)?);
+        return add_matching(listed, &folder.path, pattern.as_ref().map_err(not_a_view)?);
     }
     let folder = &*folder.path;
     if let Some(shapes) = shapes {
@@ -39,6 +39,11 @@ pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&
         listed.not_read.extend(missed.map(not_read));
     }
     Ok(())
+}
+
+/// Returns the error of a pattern with an invalid view.
+fn not_a_view(error: &Error) -> Error {
+    malformed!("the files of a pattern are read as bytes without a header: {}", error.message())
 }
 
 /// Takes the files that a pattern matches, and no others.
@@ -97,7 +102,7 @@ fn add_described(listed: &mut FolderFiles, folder: &Path) {
     listed.files.retain(|file| !used.contains(&file.path));
 }
 
-/// Returns what the system knows of a regular file.
+/// Returns the metadata of a regular file.
 fn regular(path: &Path) -> Option<Metadata> {
     fs::metadata(path).ok().filter(Metadata::is_file)
 }
@@ -115,7 +120,7 @@ fn path_from(folder: &Path, path: &Path) -> String {
 }
 
 impl OpenOptions {
-    /// Opens a file whose bytes are what a view says.
+    /// Opens a file without a header as the tensor that `view` describes.
     ///
     /// # Errors
     /// It cannot be read; those of [`raw::open`].

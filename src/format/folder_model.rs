@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::collection::{Collection, Listed, TensorPlace};
+use super::folder::FileNotRead;
 use super::foreign;
 use super::open::Input;
 use crate::error::{Error, Result, malformed};
@@ -110,6 +112,25 @@ impl Collection {
     fn model_file(&self, file: usize) -> ModelFile {
         let stem = self.files[file].stem.clone().expect("a file of a folder has a stem");
         ModelFile { stem, is_alone: self.files.len() == 1 }
+    }
+
+    /// Lists a file that is not read as one tensor.
+    pub(super) fn add_not_read(&mut self, FileNotRead { path, name, what }: FileNotRead, role: &str) {
+        let label = format!("{role} {}", path.display());
+        // a tensor may be called like a file
+        let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
+        self.tensors.insert(name.clone(), TensorPlace::of_file(self.files.len(), 0));
+        let refused = Some(malformed!("{what}").within(label.clone()));
+        self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
+    }
+
+    /// Lists what is not opened as one tensor that cannot be read.
+    pub(super) fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
+        let file = self.files.len();
+        self.stems.insert(stem.clone(), file);
+        self.tensors.insert(stem.clone(), TensorPlace::of_file(file, 0));
+        let (stem, refused) = (Some(stem), Some(error));
+        self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
 
     /// Makes a folder the one file of it that it stands for.

@@ -193,7 +193,6 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
 /// Returns the files that a path means as a pattern with what their bytes are behind it, such as `dumps/*.bin:float32[2,5]`. The
 /// folder is what comes before the name that has the first `*`, `?`, `[` or `{`.
 fn dumps_of(path: &Path) -> Option<Folder> {
-    let is_view = |after: &str| RawView::parse(after).is_ok() || RawView::is_meant(after);
     let (part, view) = parts_before_colons(path).next()?;
     let text = part.to_str()?;
     let (folder, glob) = match text[..text.find(['*', '?', '[', '{'])?].rfind('/') {
@@ -201,8 +200,10 @@ fn dumps_of(path: &Path) -> Option<Folder> {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (".", text),
     };
-    let is_folder = || fs::metadata(folder).is_ok_and(|found| found.is_dir());
-    (is_view(&view) || is_folder()).then(|| Folder::of_dumps(folder.into(), DumpPattern::new(glob, &view)))
+    // an existing folder shows that a slip in the dtype is one; `NAME={"data": [1]}` and `NAME=["12:30"]` have none
+    let is_folder = || folder != "." && fs::metadata(folder).is_ok_and(|found| found.is_dir());
+    (RawView::parse(&view).is_ok() || is_folder())
+        .then(|| Folder::of_dumps(folder.into(), DumpPattern::new(glob, &view)))
 }
 
 /// Returns whether what follows a colon after the path of a container can be the name of a tensor in it.
@@ -329,6 +330,8 @@ mod tests {
             ("a=b=c", Some("a"), "absent"),
             ("a=-", Some("a"), "stdin"),
             ("a=[1]", Some("a"), "json [1]"),
+            ("a=[\"12:30\"]", Some("a"), "json [\"12:30\"]"),
+            ("a={\"data\": [0, 6]}", Some("a"), "json {\"data\": [0, 6]}"),
             ("a=", Some("a"), "absent"),
             ("=b", None, "absent"),
             ("b.npy", None, "absent"),
@@ -373,6 +376,11 @@ mod tests {
             ("b.npz:", "absent"),
             ("b.txt:c", "absent"),
             ("a.npz/x", "absent"),
+            ("models/*.bin:float32[2]", "folder models"),
+            ("models/in/?:f4", "folder models/in"),
+            ("models/*:flaot32", "folder models"),
+            ("nowhere/*.bin:float32[2]", "folder nowhere"),
+            ("nowhere/*.bin:flaot32", "absent"),
         ];
         for (name, expected) in rows {
             let found = told(&Located::of(format!("{root}/{name}"))).replace(&format!("{root}/"), "");

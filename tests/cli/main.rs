@@ -11,6 +11,7 @@ mod completions;
 mod concat;
 mod convert;
 mod diff;
+mod dumps;
 mod edits;
 mod explain;
 mod folders;

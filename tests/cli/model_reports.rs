@@ -142,7 +142,11 @@ different: 0 same, 0 within, 2 different, 1 missing, 0 extra
         assert_eq!(text.contains("\n  (of the items that are finite on both sides)\n"), is_said, "{text}");
     }
     let (_, text) = printed(&folder, "e.npz a.npz --worst 1 --only far --json");
-    assert_eq!(text.matches("\"worst\": [{\"index\": [2], \"flat\": 2, \"expected\": 3.0, \"actual\": 0.0").count(), 1, "{text}");
+    assert_eq!(
+        text.matches("\"worst\": [{\"index\": [2], \"flat\": 2, \"expected\": 3.0, \"actual\": 0.0").count(),
+        1,
+        "{text}"
+    );
 }
 
 /// One line has the numbers, and names what failed as it is typed.

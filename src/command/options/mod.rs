@@ -4,6 +4,7 @@
 //! located while it is parsed; nothing else here looks at a file before the sub-command runs. What all options with a value have in common is set once, by the grammar: a value may begin with `-`.
 
 pub(super) mod cast;
+mod dumps;
 mod junit;
 pub(super) mod members;
 mod operands;
@@ -14,6 +15,7 @@ mod passing;
 mod slices;
 mod values;
 
+pub(super) use self::dumps::DumpOptions;
 pub(super) use self::junit::{JunitOptions, write_junit};
 pub(super) use self::members::MemberOptions;
 pub(super) use self::operands::{ACTUAL, DATA, EXPECTED, FILE, IN, INDICES};
@@ -24,7 +26,7 @@ pub(super) use self::operator::{
 };
 pub(super) use self::operator::{UpdatesOptions, parse_threads, reductions};
 pub(super) use self::output::{Names, OutputOptions, PageOptions};
-pub(super) use self::passing::{PassOptions, globs, last_of, parse_steps, parse_tolerances};
+pub(super) use self::passing::{PassOptions, parse_steps, parse_tolerances};
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{
     ByName, DTypeParser, OptionWord, dtype_help, parse_glob, parse_number, parse_path, parse_size, parse_words, word,

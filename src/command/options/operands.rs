@@ -23,7 +23,7 @@ hf://ORG/REPO[@REVISION]/PATH), with the same after a colon; only the needed byt
 
 FILE:DTYPE[DIMS]@OFFSET reads bytes without a header, as in dump.bin:float32[16,3,-1] or 'fw.img:>u2[4]@0x80': items in C order \
 from byte OFFSET on (default 0). One dim may be -1, the rest of the file; without [DIMS] there is one axis. -:float32[2,5] is \
-standard input. int4x2, uint4x2 and float4_e2m1fnx2 have two items in each byte, int2x4 and uint2x4 four, the low bits first.
+standard input. 'FOLDER/GLOB:DTYPE[DIMS]' is a folder of all files whose paths match, as in 'dumps/*.bin:float32[1,8,6,5]'. int4x2, uint4x2 and float4_e2m1fnx2 have two items in each byte, int2x4 and uint2x4 four, the low bits first.
 
 Standard input is read in bounded memory. If it is long and needed in another order (a negative step, Fortran order), it goes \
 through an unnamed file in $TMPDIR.";

@@ -111,35 +111,21 @@ fn parse_cosine(text: &str) -> Result<ByName<f64>, String> {
     })
 }
 
-/// Returns the last of the values that is for a tensor of that name.
-pub(crate) fn last_of<T: Copy>(all: &[ByName<T>], name: &str) -> Option<T> {
-    let matches = |one: &&ByName<T>| one.glob.as_ref().is_none_or(|glob| glob.matches(name));
-    all.iter().rev().find(matches).map(|one| one.value)
-}
-
-/// Returns the patterns of an option, with its name.
-pub(crate) fn globs<'a, T>(
-    option: &'static str,
-    all: &'a [ByName<T>],
-) -> impl Iterator<Item = (&'static str, &'a Glob)> {
-    all.iter().filter_map(move |one| Some((option, one.glob.as_ref()?)))
-}
-
 impl PassOptions {
     /// Returns what passes of the tensor of that name.
     pub(crate) fn options(&self, name: &str) -> Options {
         let LimitOptions { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs } = &self.limits;
         Options {
-            atol: last_of(&self.atol, name),
-            rtol: last_of(&self.rtol, name),
-            ulp: last_of(&self.ulp, name),
+            atol: ByName::last(&self.atol, name).copied(),
+            rtol: ByName::last(&self.rtol, name).copied(),
+            ulp: ByName::last(&self.ulp, name).copied(),
             allowed: self.allow,
             limits: MetricLimits {
-                min_cosine: last_of(min_cosine, name),
-                min_snr: last_of(min_snr, name),
-                min_psnr: last_of(min_psnr, name),
-                max_rmse: last_of(max_rmse, name),
-                max_mean_abs: last_of(max_mean_abs, name),
+                min_cosine: ByName::last(min_cosine, name).copied(),
+                min_snr: ByName::last(min_snr, name).copied(),
+                min_psnr: ByName::last(min_psnr, name).copied(),
+                max_rmse: ByName::last(max_rmse, name).copied(),
+                max_mean_abs: ByName::last(max_mean_abs, name).copied(),
             },
             nan_differs: self.nan_differs,
             ignore_dtype: self.ignore_dtype,
@@ -154,22 +140,32 @@ impl PassOptions {
     /// The first that matches none.
     pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {
         let limits = &self.limits;
-        let mut all = globs("--atol", &self.atol)
-            .chain(globs("--rtol", &self.rtol))
-            .chain(globs("--ulp", &self.ulp))
-            .chain(globs("--min-cosine", &limits.min_cosine))
-            .chain(globs("--min-snr", &limits.min_snr))
-            .chain(globs("--min-psnr", &limits.min_psnr))
-            .chain(globs("--max-rmse", &limits.max_rmse))
-            .chain(globs("--max-mean-abs", &limits.max_mean_abs));
-        match all.find(|(_, glob)| !names.iter().any(|name| glob.matches(name))) {
-            Some((option, glob)) if *names == [""] => {
-                bail!("{option} {}: the tensors that are compared have no names: give the value alone", glob.text())
-            }
-            Some((option, glob)) => {
-                bail!("{option} {}: matches no tensor{}", glob.text(), meant(glob.text(), names))
-            }
-            None => Ok(()),
+        let all = ByName::globs("--atol", &self.atol)
+            .chain(ByName::globs("--rtol", &self.rtol))
+            .chain(ByName::globs("--ulp", &self.ulp))
+            .chain(ByName::globs("--min-cosine", &limits.min_cosine))
+            .chain(ByName::globs("--min-snr", &limits.min_snr))
+            .chain(ByName::globs("--min-psnr", &limits.min_psnr))
+            .chain(ByName::globs("--max-rmse", &limits.max_rmse))
+            .chain(ByName::globs("--max-mean-abs", &limits.max_mean_abs));
+        check_patterns(all, names)
+    }
+}
+
+/// Checks that each pattern matches one of `names`. `all` has the pattern with its option; a tensor without a name has the empty
+/// one.
+///
+/// # Errors
+/// The first that matches none.
+pub(super) fn check_patterns<'a>(
+    mut all: impl Iterator<Item = (&'static str, &'a Glob)>,
+    names: &[&str],
+) -> Result<()> {
+    match all.find(|(_, glob)| !names.iter().any(|name| glob.matches(name))) {
+        Some((option, glob)) if *names == [""] => {
+            bail!("{option} {}: the tensors that are compared have no names: give the value alone", glob.text())
         }
+        Some((option, glob)) => bail!("{option} {}: matches no tensor{}", glob.text(), meant(glob.text(), names)),
+        None => Ok(()),
     }
 }

@@ -32,7 +32,11 @@ impl IndexList {
         OsStringValueParser::new().try_map(|text| Self::parse(text, BeyondInt64::Clamped))
     }
 
-    fn parse(text: OsString, beyond: BeyondInt64) -> Result<Self, String> {
+    /// Parses a list, or takes the text as a path.
+    ///
+    /// # Errors
+    /// A list with an item that is not an integer, or one beyond int64 where that is refused; standard input.
+    pub(super) fn parse(text: OsString, beyond: BeyondInt64) -> Result<Self, String> {
         let Some(typed) = text.to_str() else { return Ok(Self::File(text.into())) };
         let trimmed = typed.trim();
         let inner = trimmed.strip_prefix('[').and_then(|t| t.strip_suffix(']'));

@@ -88,6 +88,17 @@ impl<T> ByName<T> {
             None => Ok(Self { glob: None, value: parse(text)? }),
         }
     }
+
+    /// Returns the last value without a pattern, or with a pattern that matches `name`.
+    pub(crate) fn last<'a>(all: &'a [Self], name: &str) -> Option<&'a T> {
+        let matches = |one: &&Self| one.glob.as_ref().is_none_or(|glob| glob.matches(name));
+        all.iter().rev().find(matches).map(|one| &one.value)
+    }
+
+    /// Returns the patterns of an option.
+    pub(crate) fn globs<'a>(option: &'static str, all: &'a [Self]) -> impl Iterator<Item = (&'static str, &'a Glob)> {
+        all.iter().filter_map(move |one| Some((option, one.glob.as_ref()?)))
+    }
 }
 
 /// Parses a dtype by any of its names: NumPy's, those of ml_dtypes, and those of other libraries.

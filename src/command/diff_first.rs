@@ -1,0 +1,118 @@
+//! `diff --first`: tensors are compared one after the other, up to the first that does not pass.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::asked::Asked;
+use super::diff::{Diff, print};
+use super::io::{Outcome, Run, complain};
+use super::meter::Meter;
+use super::options::MemberOptions;
+use super::options::members::meant;
+use super::sides::{Comparing, NamedPairs};
+use crate::diff::metadata::FilePairs;
+use crate::diff::models::{FirstDifferent, Models, TensorVerdict};
+use crate::format::name_order::list;
+
+impl Diff {
+    /// Checks that each pattern of an option with values by name matches one of `names`; a tensor without one has the empty name.
+    ///
+    /// # Errors
+    /// The first that matches none.
+    pub(super) fn check_globs(&self, names: &[&str]) -> Result<()> {
+        self.passing.check_globs(names)?;
+        self.dumps.check_globs(names)
+    }
+
+    /// Compares tensors by name until one does not pass, and reports that one.
+    pub(super) fn first(&self, run: Run<'_>, pairs: &NamedPairs, asked: &Asked<'_>) -> Result<Outcome> {
+        let Run { io, limits, .. } = run;
+        let order = match &self.dumps.order {
+            None => pairs.expected_order(),
+            Some(path) => pairs.listed_order(path, &self.members)?,
+        };
+        let how = Comparing {
+            pairs,
+            asked,
+            options: &|name| self.options(name),
+            effort: self.effort(limits),
+            partner: &|_, _| None,
+        };
+        let mut models = Models::new(self.form(io), self.style(io)).only_different(true);
+        let (mut files, mut first) = (FilePairs::default(), None);
+        let meter = Meter::new(run, Some(pairs.bytes()));
+        for (before, &n) in order.iter().enumerate() {
+            let (name, places) = &pairs.named[n];
+            let found = how.compare_one(name, places, &mut models, &mut files, &|bytes| meter.add(bytes))?;
+            models.add(name, &found)?;
+            if !found.verdict().passes() {
+                first = Some(FirstDifferent { name: name.clone(), found, not_compared: order.len() - before - 1 });
+                break;
+            }
+        }
+        meter.finish();
+        if first.is_none() {
+            // tensors that were not opened may have a use for --dtype
+            asked.finish()?;
+        }
+        models.end_after(first.as_ref());
+        let left_alone = pairs.left_alone();
+        models.leave_alone(&left_alone);
+        print(io, &mut |out| {
+            models.write(out)?;
+            if self.json || self.summary { Ok(()) } else { self.write_left_alone(out, &left_alone) }
+        })?;
+        Ok(match first {
+            Some(FirstDifferent { name, found, .. }) if found.verdict() == TensorVerdict::Unreadable => {
+                complain(&io.stderr, &anyhow!("{name:?} cannot be read, so that the first difference is not known"))
+            }
+            _ => Outcome::of_verdict(models.equal()),
+        })
+    }
+}
+
+impl NamedPairs {
+    /// Returns the numbers of the pairs in EXPECTED's order: that of storage in a container, and the natural order of names in
+    /// a folder. Tensors that only ACTUAL has follow in natural order.
+    fn expected_order(&self) -> Vec<usize> {
+        let is_stored = self.sides[0].container().is_some() || self.sides[0].model().is_some();
+        let mut order: Vec<_> = (0..self.named.len()).collect();
+        order.sort_by_key(|&n| {
+            let place = self.named[n].1[0];
+            (place.is_none(), place.filter(|_| is_stored).and_then(|place| place.member()), n)
+        });
+        order
+    }
+
+    /// Returns the numbers of the pairs in the order of the names in a text file. The others follow in natural order.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is not the name of a tensor.
+    fn listed_order(&self, path: &Path, members: &MemberOptions) -> Result<Vec<usize>> {
+        let label = || format!("--order {}", path.display());
+        let text = fs::read_to_string(path).with_context(label)?;
+        let names: Vec<_> = text.lines().filter(|name| !name.is_empty()).collect();
+        let [expected, actual] = self.sides.each_ref().map(|side| side.tensors());
+        let mut known: HashSet<String> = expected.into_iter().map(|(name, _)| members.renamed(name)).collect();
+        known.extend(actual.into_iter().map(|(name, _)| name.to_owned()));
+        let unknown: Vec<_> = names.iter().copied().filter(|name| !known.contains(*name)).collect();
+        match unknown[..] {
+            [] => {}
+            [name] => {
+                let known: Vec<_> = known.iter().map(String::as_str).collect();
+                bail!("{}: no tensor is called {name:?}{}", label(), meant(name, &known))
+            }
+            _ => bail!("{}: no tensors are called {}", label(), list(&unknown)),
+        }
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (at, name) in names.into_iter().enumerate() {
+            places.entry(name).or_insert(at);
+        }
+        let mut order: Vec<_> = (0..self.named.len()).collect();
+        order.sort_by_key(|&n| (places.get(self.named[n].0.as_str()).copied().unwrap_or(usize::MAX), n));
+        Ok(order)
+    }
+}
