@@ -52,6 +52,7 @@ impl Style {
     }
 
     /// Returns an option whose value a shell or Python needs in quotes.
+    #[cfg(feature = "cli")]
     pub(crate) fn quoted_option(self, field: &str, value: &str) -> String {
         match self.option_names {
             OptionNames::Fields | OptionNames::CommandLine => self.option(field, &format!("'{value}'")),
@@ -60,6 +61,7 @@ impl Style {
     }
 
     /// Returns an option that has no value.
+    #[cfg(feature = "cli")]
     pub(crate) fn flag(self, field: &str) -> String {
         match self.option_names {
             OptionNames::Fields => field.to_owned(),
