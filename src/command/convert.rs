@@ -202,7 +202,7 @@ impl Convert {
             }
         }
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
-        cast::check(&self.cast, &dtypes)?;
+        cast::check(&self.cast, &dtypes, alone)?;
         let mut report = destination.report("convert");
         let is_named = tensors.iter().any(|(_, tensor)| tensor.operand.name.is_some());
         let mut works = Vec::with_capacity(tensors.len());
@@ -236,7 +236,7 @@ impl Convert {
     fn choose<'o>(&self, reader: &OperandReader<'_>, operands: &'o [Operand], format: Format) -> Result<Inputs<'o>> {
         let container = format.is_container();
         let (mut chosen, mut metadata) = (vec![], vec![]);
-        let (mut whole_names, mut matchable) = (vec![], vec![]);
+        let (mut whole_names, mut taken_names, mut matchable) = (vec![], vec![], vec![]);
         let (mut first_whole, mut whole_inputs) = (None, Vec::new());
         for operand in operands {
             let filter = self.members.taken.filter();
@@ -273,6 +273,7 @@ impl Convert {
                     (None, None) if container => None,
                     (None, _) => input.reader().facts().own_name.map(str::to_owned),
                 };
+                taken_names.extend(input.name(n).filter(|_| whole).map(str::to_owned));
                 let own = input.name(n).filter(|_| whole || several);
                 let label = own.map_or_else(|| operand.label.clone(), |own| input.label_of(Some(own)));
                 chosen.push(Chosen {
@@ -289,7 +290,8 @@ impl Convert {
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
         self.members.taken.check_names(&matchable)?;
-        self.members.check_renames(&whole_names)?;
+        // a rule that matches only what is left out changes nothing
+        self.members.check_renames(&taken_names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let mut replaced = HashSet::new();
         if container {
             self.check_prefixes(&chosen)?;

@@ -60,7 +60,7 @@ use crate::storage::target::Target;
 /// that is not the same, the worst first.
 #[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
-#[command(mut_arg("rename", |arg| arg.help(RENAME).long_help(LONG_RENAME)))]
+#[command(mut_arg("rename", MemberOptions::renaming_expected))]
 pub(super) struct Diff {
     /// The expected tensor, container or folder
     #[arg(value_name = "EXPECTED", value_parser = EXPECTED.parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The expected tensor, container or folder."))]
@@ -170,16 +170,6 @@ psnr_db and snr_db are -Infinity, and without any error Infinity.
 --dtype also reads unsigned integers as another dtype of the same size (uint16 as bfloat16, uint8 as float8_e4m3fn).
 
 Exit status: 0 the same, 1 different, 2 any error, also if one of several tensors cannot be read.";
-
-const RENAME: &str = "Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'";
-
-const LONG_RENAME: &str = "\
-Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'
-
-OLD is a name in EXPECTED, and NEW the one in ACTUAL; the names of ACTUAL stay. Each * in NEW is replaced by the text that the same * \
-in OLD matched, the first by the first and so on, as in 'encoder.*.attn.*.weight=enc.*.a.*.w'. NEW has as many * as OLD, or none. \
-The first * of OLD matches as few characters as possible, then the next, and the last one the rest. Can be given several times: \
-the first rule that matches a name changes it. --only, --exclude and GLOB= are matched with the new names.";
 
 /// The lines of a report on several tensors that a terminal gets.
 const TERMINAL_LINES: usize = 40;

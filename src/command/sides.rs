@@ -128,10 +128,12 @@ impl NamedPairs {
         let mut named: HashMap<String, [Option<TensorPlace>; 2]> = HashMap::new();
         let [expected, actual] = sides.each_ref().map(Collection::tensors);
         members.check_renames_of_expected(&names(&expected), &names(&actual))?;
-        for (old, place) in expected {
+        for (old, place) in &expected {
             let name = members.renamed(old);
-            if named.entry(name.clone()).or_default()[0].replace(place).is_some() {
-                bail!("{}: two tensors are called {name:?} after --rename, one of them {old:?}", labels[0]);
+            if named.entry(name.clone()).or_default()[0].replace(*place).is_some() {
+                let other = expected.iter().map(|(other, _)| *other).find(|other| members.renamed(other) == name);
+                let other = other.expect("a tensor before this one got the name");
+                bail!("{}: two tensors are called {name:?} after --rename: {other:?} and {old:?}", labels[0]);
             }
         }
         for (name, place) in actual {

@@ -12,7 +12,7 @@ pub struct NameFilter<'a> {
     pub only: &'a [Glob],
     /// What a name may not match.
     pub exclude: &'a [Glob],
-    /// The first rule that matches a name changes it.
+    /// The rules that change names, one after the other: each takes the names that those before it made.
     pub rename: &'a [Rename],
 }
 
@@ -58,8 +58,8 @@ impl<'a> NameFilter<'a> {
 
     /// Returns what a tensor of that name is called after the rules.
     pub fn renamed<'n>(&self, name: &'n str) -> Cow<'n, str> {
-        let renamed = self.rename.iter().find_map(|rename| rename.apply(name));
-        renamed.map_or(Cow::Borrowed(name), Cow::Owned)
+        let apply = |name: Cow<'n, str>, rename: &Rename| rename.apply(&name).map_or(name, Cow::Owned);
+        self.rename.iter().fold(Cow::Borrowed(name), apply)
     }
 
     /// Returns whether a tensor is taken whose name after the rules is matched as `matches` tells.
@@ -81,6 +81,7 @@ impl<'a> NameFilter<'a> {
 
     /// Returns whether a tensor may be taken whose name begins with `prefix`.
     pub fn takes_within(&self, prefix: &str) -> bool {
+        // a rule can only change what an earlier one made if that one may change names that begin with the prefix
         let some = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_some_within(prefix));
         let is_renamed = self.rename.iter().any(|rename| rename.applies_within(prefix));
         let is_excluded = || self.exclude.iter().any(|glob| glob.matches_all_within(prefix));

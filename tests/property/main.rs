@@ -22,6 +22,8 @@ mod program;
 #[cfg(feature = "cli")]
 mod random;
 #[cfg(feature = "cli")]
+mod renames;
+#[cfg(feature = "cli")]
 mod replace;
 #[cfg(all(feature = "cli", feature = "zarr"))]
 mod stores;

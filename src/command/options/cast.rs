@@ -35,6 +35,20 @@ enum DTypeClass {
     Complex,
 }
 
+/// The number of dtypes that a message lists.
+const MAX_LISTED: usize = 5;
+
+impl DTypeClass {
+    /// Returns its name in messages, in the plural.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integers",
+            Self::Float => "floats",
+            Self::Complex => "complex numbers",
+        }
+    }
+}
+
 /// Returns the class of a dtype; `None` for bool, texts, dates and bytes, which a cast of several tensors leaves as they
 /// are.
 fn class(dtype: &DType) -> Option<DTypeClass> {
@@ -49,24 +63,53 @@ fn class(dtype: &DType) -> Option<DTypeClass> {
     }
 }
 
-/// Checks all values of `--cast` against the tensors, each with its name in its file and its dtype.
+/// Checks that each value of `--cast` is for one of the tensors, each with its name in its file and its dtype. A tensor that
+/// has the dtype already counts, so that a script can run again. `alone` says that there is one tensor.
 ///
 /// # Errors
-/// A pattern that matches none; for several tensors a dtype without a class, to which none would be cast.
-pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)]) -> Result<()> {
+/// A pattern that matches none; without a pattern and for several tensors, a dtype that has no class, or whose class none
+/// of them has.
+pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) -> Result<()> {
     for cast in casts {
         match &cast.glob {
             Some(glob) if !tensors.iter().any(|(name, _)| glob.matches(name)) => {
                 let names: Vec<_> = tensors.iter().map(|(name, _)| *name).collect();
                 bail!("--cast {cast}: {} matches no tensor{}", glob.text(), meant(glob.text(), &names))
             }
-            None if tensors.len() > 1 && class(&cast.value).is_none() => {
-                bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'")
-            }
+            None if !alone => check_class(cast, tensors)?,
             Some(_) | None => {}
         }
     }
     Ok(())
+}
+
+/// Checks that a value of `--cast` without a pattern is for one of several tensors.
+fn check_class(cast: &CastArg, tensors: &[(&str, &DType)]) -> Result<()> {
+    let Some(own) = class(&cast.value) else {
+        bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'");
+    };
+    if tensors.iter().any(|(_, dtype)| class(dtype) == Some(own)) {
+        return Ok(());
+    }
+    let mut dtypes: Vec<_> = tensors.iter().map(|(_, dtype)| dtype.native().name()).collect();
+    dtypes.sort();
+    dtypes.dedup();
+    let (class, dtypes) = (own.name(), listed(&dtypes));
+    bail!(
+        "--cast {cast}: converts {class} of several tensors, and these are {dtypes}: --cast 'GLOB={cast}' names others"
+    )
+}
+
+/// Returns some dtypes in words.
+fn listed(dtypes: &[String]) -> String {
+    let more = dtypes.len().saturating_sub(MAX_LISTED);
+    let mut words: Vec<_> = dtypes.iter().take(MAX_LISTED).cloned().collect();
+    words.extend((more > 0).then(|| format!("{more} more")));
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => "none".to_owned(),
+    }
 }
 
 /// Returns the dtype that a tensor is cast to, if it is cast. The last pattern that matches its name decides, whatever its

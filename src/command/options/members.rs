@@ -1,9 +1,10 @@
 //! The options that choose tensors of whole containers and give them other names.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
-use clap::Args;
+use clap::{Arg, Args};
 
 use super::operands::Operand;
 use super::values::parse_glob;
@@ -24,8 +25,8 @@ pub(crate) struct MemberOptions {
     ///
     /// Each * in NEW is replaced by the text that the same * in OLD matched, the first by the first and so on, as in
     /// 'encoder.*.attn.*.weight=enc.*.a.*.w'. NEW has as many * as OLD, or none. The first * of OLD matches as few characters
-    /// as possible, then the next, and the last one the rest. Can be given several times: the first rule that matches a name
-    /// changes it.
+    /// as possible, then the next, and the last one the rest. Can be given several times: each rule changes the names that the
+    /// rules before it have made, as sed -e A -e B does. A rule that matches no name is an error.
     #[arg(long, value_name = "OLD=NEW", value_parser = Rename::parse)]
     pub rename: Vec<Rename>,
 }
@@ -132,7 +133,23 @@ impl<'a> Taking<'a> {
     }
 }
 
+/// The help of `--rename` in a comparison. Its first line is the short one.
+const RENAME_EXPECTED: &str = "\
+Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'
+
+OLD is a name in EXPECTED, and NEW the one in ACTUAL; the names of ACTUAL stay. Each * in NEW is replaced by the text that the same * \
+in OLD matched, the first by the first and so on, as in 'encoder.*.attn.*.weight=enc.*.a.*.w'. NEW has as many * as OLD, or none. \
+The first * of OLD matches as few characters as possible, then the next, and the last one the rest. Can be given several times: \
+each rule changes the names that the rules before it have made, as sed -e A -e B does, and a rule that matches no name is an error. \
+--only, --exclude and GLOB= are matched with the new names.";
+
 impl MemberOptions {
+    /// Changes `--rename` to the option of a comparison, which renames the tensors of EXPECTED.
+    pub(crate) fn renaming_expected(rename: Arg) -> Arg {
+        let short = RENAME_EXPECTED.lines().next().unwrap_or_default();
+        rename.help(short).long_help(RENAME_EXPECTED)
+    }
+
     /// Returns whether no option is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.taken.is_empty() && self.rename.is_empty()
@@ -148,26 +165,42 @@ impl MemberOptions {
         self.renaming_filter().renamed(name).into_owned()
     }
 
-    /// Checks that each pattern of `--rename` matches one of `names`.
+    /// Checks that each rule of `--rename` matches one of `names` as the rules before it have changed them.
     ///
     /// # Errors
     /// The first that matches none.
     pub(crate) fn check_renames(&self, names: &[&str]) -> Result<()> {
-        if let Some(rename) = self.rename.iter().find(|rename| !matches_any(rename, names)) {
-            let text = rename.text();
-            bail!("--rename {text}: matches no tensor of a whole container{}", meant(old_of(rename), names));
-        }
-        Ok(())
+        let Some((rename, names)) = self.first_unused(names) else { return Ok(()) };
+        let (text, names) = (rename.text(), borrowed(&names));
+        bail!("--rename {text}: matches no tensor of a whole container{}", meant(old_of(rename), &names))
     }
 
-    /// Checks that each pattern of `--rename` matches a tensor of `expected`, whose names a comparison changes to those of
-    /// `actual`.
+    /// Returns the first rule of `--rename` that matches no name when its turn comes, and the names at that time.
+    fn first_unused<'n>(&self, names: &[&'n str]) -> Option<(&Rename, Vec<Cow<'n, str>>)> {
+        let mut names: Vec<Cow<'n, str>> = names.iter().copied().map(Cow::Borrowed).collect();
+        for rename in &self.rename {
+            let mut is_used = false;
+            for name in &mut names {
+                if let Some(renamed) = rename.apply(name) {
+                    *name = Cow::Owned(renamed);
+                    is_used = true;
+                }
+            }
+            if !is_used {
+                return Some((rename, names));
+            }
+        }
+        None
+    }
+
+    /// Checks that each rule of `--rename` matches a tensor of `expected`, whose names a comparison changes to those of
+    /// `actual`, as the rules before it have changed them.
     ///
     /// # Errors
     /// The first that matches none. If it matches one of `actual`, the message says which side is changed, and how.
     pub(crate) fn check_renames_of_expected(&self, expected: &[&str], actual: &[&str]) -> Result<()> {
-        let Some(rename) = self.rename.iter().find(|rename| !matches_any(rename, expected)) else { return Ok(()) };
-        let (text, old) = (rename.text(), old_of(rename));
+        let Some((rename, expected)) = self.first_unused(expected) else { return Ok(()) };
+        let (text, old, expected) = (rename.text(), old_of(rename), &*borrowed(&expected));
         if !matches_any(rename, actual) {
             bail!("--rename {text}: matches no tensor of EXPECTED, whose names it changes{}", meant(old, expected));
         }
@@ -206,6 +239,11 @@ impl Stops {
         let options = names.iter().map(option).collect::<Vec<_>>().join(" ");
         Err(WholeMessage(format!("{}; {options} {leaves}", reasons.join("; "))).into())
     }
+}
+
+/// Returns the texts of names.
+fn borrowed<'n>(names: &'n [Cow<'_, str>]) -> Vec<&'n str> {
+    names.iter().map(|name| &**name).collect()
 }
 
 /// Returns whether a rule changes any of the names.
