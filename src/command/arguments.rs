@@ -308,8 +308,8 @@ mod tests {
         let relevant = "add after allow_zero at axes axis batch_dims before byte_order cast chunks codec compress data dims \
             dtype edgeitems equal_parts exclude fill flatten from group in_place indices inputs lengths linewidth \
             lossy max_shard_size metadata missing mode names no_initial no_metadata on_duplicate only opset order \
-            out_of_range packed precision reduction rename repeats shape shards shift skip_rows squeeze stack start \
-            step stop store_empty threshold to unsqueeze updates where";
+            out_of_range packed precision reduction rename repeats saturate shape shards shift skip_rows squeeze stack \
+            start step stop store_empty strict threshold to unsqueeze updates where";
         let found: std::collections::BTreeSet<_> = grammar()
             .get_subcommands()
             .filter(|command| command.get_arguments().any(|arg| arg.get_id() == "part"))

@@ -17,14 +17,18 @@ use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
 use super::options::{DTypeParser, IN, MemberOptions, Operand, OperatorOptions, OptionWord};
 use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
+use super::overflowed::CastTallies;
 use super::sources::OperandReader;
+use crate::DType;
 use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
 use crate::format::name_order::list;
 use crate::format::open::Input;
 use crate::format::write::{OutputTensor, Recast};
 use crate::format::{FileOptions, Format, containers};
+use crate::item::cast::{Overflow, is_floats};
 use crate::item::meta::Order;
+use crate::ops::cast::CastRule;
 use crate::ops::selection::Selection;
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::{Metadata, merged};
@@ -51,6 +55,18 @@ pub(super) struct Convert {
     /// With --cast: truncate fractions, take the nearest integer of the dtype (0 for NaN), drop imaginary parts
     #[arg(long, requires = "cast", help_heading = HEADING)]
     pub lossy: bool,
+    /// With --cast to floats: a finite item that is too large becomes the largest finite number of its sign
+    ///
+    /// Without it such an item becomes infinite, or NaN in a dtype without infinity, and a line on standard error gives the number
+    /// of these items and the index of the first, unless -q is given. Infinite items stay infinite, or become NaN in a dtype without
+    /// infinity. In float8_e8m0fnu, which has neither zero nor a sign, 0 and negative numbers become its least number.
+    #[arg(long, requires = "cast", conflicts_with = "strict", help_heading = HEADING)]
+    pub saturate: bool,
+    /// With --cast to floats: a finite item that would become infinite or NaN is an error, and nothing is written
+    ///
+    /// The error names the first such item. If the output goes to a pipe, it may come after a part of the output.
+    #[arg(long, requires = "cast", help_heading = HEADING)]
+    pub strict: bool,
     /// The order of the items in a .npy or .npz
     #[arg(long, value_name = "ORDER", value_parser = parse_words(orders()), default_value = "C", ignore_case = true, help_heading = HEADING)]
     pub order: Order,
@@ -89,11 +105,13 @@ const HEADING: &str = "Conversion";
 
 const CAST_HELP: &str = "Convert the values to this dtype; with GLOB=DTYPE only in tensors with matching names
 
-A cast to floats and complex numbers rounds each value once, to nearest, ties to even. A cast to integers and bool must be exact; \
-otherwise an error names the first value that is not.
+A cast to floats and complex numbers rounds each value once, to nearest, ties to even. A line on standard error counts the finite \
+items that became infinite, or NaN in a dtype without infinity; see --saturate and --strict. A cast to integers and bool must be \
+exact; otherwise an error names the first value that is not.
 
 With several tensors, DTYPE converts only those of its class: integers, floats or complex numbers (bool is none of them). \
-GLOB=DTYPE converts all that match, and the last match decides. Can be given several times.";
+GLOB=DTYPE converts all that match, and the last match decides. Can be given several times. A value that is for none of the tensors \
+is an error; a tensor that has the dtype already stays as it is.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -102,6 +120,7 @@ Examples:
   tensorop convert a=first.npy b=second.npy -o both.npz --compress
   tensorop convert model.safetensors head=new.npy -o model.safetensors        # in place of the tensor of that name
   tensorop convert model.safetensors --cast bfloat16 -o small.safetensors     # integers stay integers
+  tensorop convert model.safetensors --cast float8_e4m3fn --saturate -o tiny.safetensors
   tensorop convert model.safetensors --exclude '*.bias' --rename 'model.*=*' -o model.safetensors
   tensorop convert model.safetensors.index.json -o model.safetensors
   tensorop convert folder --rename 'lora:*=*' --rename 'model:*=*' -o all.npz # a folder of lora.npz and model.npz
@@ -152,7 +171,7 @@ impl Convert {
         // if they are too many, opening them says what is wrong
         allow_open_files(operands.len());
         let output = &self.options.output;
-        let Self { lossy, order, .. } = *self;
+        let order = self.order;
         if let ([_, .., Operand { name: None, located: last, .. }], None, None) =
             (&operands[..], &output.output, output.to)
             && !matches!(last.place, Place::Stdin | Place::Json(_))
@@ -203,18 +222,30 @@ impl Convert {
         }
         let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes, alone)?;
+        let cast_to = |(name, dtype): &(&str, &DType)| cast::target(&self.cast, name, dtype, alone);
+        let (overflow, option) = self.overflow();
+        if let Some(option) = option.filter(|_| !dtypes.iter().filter_map(cast_to).any(is_floats)) {
+            bail!("{option}: is for a cast to floats, and no tensor is cast to floats");
+        }
         let mut report = destination.report("convert");
         let is_named = tensors.iter().any(|(_, tensor)| tensor.operand.name.is_some());
         let mut works = Vec::with_capacity(tensors.len());
-        for (data, Chosen { old, name, whole, .. }) in tensors {
+        let mut tallies = CastTallies::default();
+        for (data, Chosen { member, old, name, whole, operand }) in tensors {
             let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
             let renamed = name.as_deref().filter(|name| whole && *name != old);
             match dtype.filter(|_| !alone) {
                 None if renamed.is_none() => report.source(&data),
                 dtype => report.becomes(&data, renamed, dtype),
             }
+            let called = match member.name().filter(|_| operands.len() == 1) {
+                Some(name) => name,
+                None => operand.role.unlabelled(&member.label),
+            };
+            let tally = dtype.map(|dtype| tallies.add(called.to_owned(), dtype));
             let selection = Selection::in_order(data, order);
-            let recast = Recast { cast: dtype.cloned(), lossy, order, ..Recast::default() };
+            let rule = CastRule { lossy: self.lossy, overflow, tally, ..CastRule::default() };
+            let recast = Recast { cast: dtype.cloned(), rule, order, ..Recast::default() };
             works.push(OutputTensor {
                 name,
                 old_name: Some(old),
@@ -225,8 +256,18 @@ impl Convert {
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
         let brought = FileOptions { metadata, copies, is_group: is_named, ..FileOptions::default() };
         let outcome = destination.write(works, brought, &left_out, report)?;
+        tallies.tell(reader.run, order)?;
         whole.iter().try_for_each(|input| tell_what_stayed(reader.run, input))?;
         Ok(outcome)
+    }
+
+    /// Returns what becomes of items that are too large for floats, and the option that says so.
+    fn overflow(&self) -> (Overflow, Option<&'static str>) {
+        match (self.saturate, self.strict) {
+            (true, _) => (Overflow::Saturate, Some("--saturate")),
+            (_, true) => (Overflow::Refuse, Some("--strict")),
+            (false, false) => (Overflow::Special, None),
+        }
     }
 
     /// Opens the inputs and chooses the tensors that are written, and their names.

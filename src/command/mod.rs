@@ -35,6 +35,7 @@ mod operation;
 mod options;
 mod other_words;
 mod output_files;
+mod overflowed;
 mod pad;
 mod renames;
 mod reshape;

@@ -381,7 +381,7 @@ mod tests {
     use crate::item::meta::Order;
     use crate::item::tensor::Tensor;
     use crate::layout::axis::Span;
-    use crate::ops::cast::CastFill;
+    use crate::ops::cast::{CastFill, CastRule};
     use crate::ops::concat::{self, Joining};
     use crate::ops::converted::Converted;
     use crate::ops::indexed::{ScatterOperands, ScatterRule};
@@ -486,7 +486,9 @@ mod tests {
         let windows = job.planner().windows();
         let error = job.run(&windows, 2..windows.count(), &Refuses, &|_| ()).unwrap_err();
         assert_eq!(error.to_string(), format!("window at {}", windows.get(2).start));
-        let fill = CastFill::over(Box::new(Selection::whole(sixty())), DType::parse("bool").unwrap(), false).unwrap();
+        let fill =
+            CastFill::over(Box::new(Selection::whole(sixty())), DType::parse("bool").unwrap(), CastRule::default())
+                .unwrap();
         let job = Job::new(fill, limits(1, 8)).unwrap();
         let error = job.run(&job.planner().windows(), 0..2, &Seen::default(), &|_| ()).unwrap_err();
         assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
@@ -577,7 +579,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_file_hold_what_windows_hold() {
-        let wide = |fill| CastFill::over(fill, DType::parse("float32").unwrap(), false).unwrap();
+        let wide = |fill| CastFill::over(fill, DType::parse("float32").unwrap(), CastRule::default()).unwrap();
         let steps = [Span { start: 6, step: -2, len: 4 }, Span { start: 0, step: 2, len: 25 }, Span::whole(60)];
         type Make<'a> = &'a dyn Fn(Limits) -> Box<dyn Fill>;
         let rows: [(&str, Make<'_>); 11] = [
@@ -633,7 +635,12 @@ mod tests {
             (&|| Box::new(Selection::whole(stored("uint16"))), 9000, 127, None),
             // each of these windows would read a page
             (&|| Box::new(Selection::whole(stored("uint16"))), 8, 128, None),
-            (&|| CastFill::over(reversed(), DType::parse("float64").unwrap(), false).unwrap(), 71, 128, Some(64)),
+            (
+                &|| CastFill::over(reversed(), DType::parse("float64").unwrap(), CastRule::default()).unwrap(),
+                71,
+                128,
+                Some(64),
+            ),
         ];
         for (make, window, base, expected) in rows {
             let job = Job::new(make(), limits(1, window)).unwrap();
@@ -650,8 +657,11 @@ mod tests {
     #[test]
     fn the_item_that_a_block_cannot_cast_is_told_by_its_place() {
         for window in [64, 9000] {
-            let fill =
-                CastFill::over(Box::new(Selection::whole(stored("uint8"))), DType::parse("bool").unwrap(), false);
+            let fill = CastFill::over(
+                Box::new(Selection::whole(stored("uint8"))),
+                DType::parse("bool").unwrap(),
+                CastRule::default(),
+            );
             let job = Job::new(fill.unwrap(), limits(2, window)).unwrap();
             let error = job.write(&tempfile::tempfile().unwrap(), "OUT", b"head", &|_| ()).unwrap_err();
             assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");

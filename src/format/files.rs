@@ -151,14 +151,14 @@ impl WriteOptions {
     /// Casts the values to another dtype, as [`Tensor::cast`] does: exactly, or it is an error of writing.
     #[must_use]
     pub fn cast(mut self, dtype: DType) -> Self {
-        (self.recast.cast, self.recast.lossy) = (Some(dtype), false);
+        (self.recast.cast, self.recast.rule.lossy) = (Some(dtype), false);
         self
     }
 
     /// Casts the values to another dtype, as [`Tensor::cast_lossy`] does.
     #[must_use]
     pub fn cast_lossy(mut self, dtype: DType) -> Self {
-        (self.recast.cast, self.recast.lossy) = (Some(dtype), true);
+        (self.recast.cast, self.recast.rule.lossy) = (Some(dtype), true);
         self
     }
 

@@ -22,6 +22,15 @@ impl Order {
             Self::Fortran => View::fortran_order(shape),
         }
     }
+
+    /// Returns the index of an item in the tensor whose items lie in this order, for the index of the item in the tensor in C
+    /// order that has the same items one after the other.
+    pub(crate) fn index(self, mut index: Vec<usize>) -> Vec<usize> {
+        if self == Self::Fortran {
+            index.reverse();
+        }
+        index
+    }
 }
 
 /// Everything known of a tensor but its items: element type, dims and order of storage.

@@ -211,6 +211,26 @@ impl Narrow {
         }
     }
 
+    /// Returns whether a type of floats has infinity.
+    pub(crate) fn has_infinity(self) -> bool {
+        self.layout().is_some_and(|layout| layout.specials == Specials::Ieee)
+    }
+
+    /// Returns bits of an item, and what these are exactly in the items that are infinite or NaN; `None` if there are no such
+    /// items.
+    pub(crate) fn special_bits(self) -> Option<(u8, u8)> {
+        let FloatLayout { signed, exponent, mantissa, specials, .. } = self.layout()?;
+        let magnitude = (1_u32 << (exponent + mantissa)) - 1;
+        let (mask, special) = match specials {
+            Specials::Ieee => (((1 << exponent) - 1) << mantissa, ((1 << exponent) - 1) << mantissa),
+            Specials::OneNan => (magnitude, magnitude),
+            Specials::NegativeZero => (2 * magnitude + 1, magnitude + 1),
+            Specials::None => return None,
+        };
+        debug_assert!(signed || specials == Specials::OneNan, "only a sign tells such a NaN");
+        Some((mask as u8, special as u8))
+    }
+
     /// Returns the least and the largest number of an integer type; `None` for floats.
     pub fn range(self) -> Option<(i64, i64)> {
         match self {

@@ -1,12 +1,69 @@
 //! An operator that casts the output of another one to other values or to another byte order.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
 use super::access::Access;
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::machine::Machine;
 use crate::error::{Error, Result, malformed};
-use crate::item::cast::Cast;
+use crate::item::cast::{Cast, Overflow, Overflowed};
 use crate::item::dtype::DType;
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, Order};
+use crate::parallel::locked;
+
+/// What a cast may lose, and what is told of it.
+#[derive(Clone, Debug, Default)]
+pub struct CastRule {
+    /// Whether fractions, imaginary parts and what is out of range may be lost in a cast to integers.
+    pub lossy: bool,
+    /// What becomes of finite items that are too large for floats.
+    pub overflow: Overflow,
+    /// Takes down the finite items that became infinite or NaN.
+    pub tally: Option<Arc<OverflowTally>>,
+    /// The order of the output. In Fortran order the axes of the operator are those of the tensor reversed.
+    pub order: Order,
+}
+
+/// The finite items of an output that a cast has made infinite or NaN.
+#[derive(Debug, Default)]
+pub struct OverflowTally {
+    /// How many items were cast.
+    seen: AtomicUsize,
+    overflowed: AtomicUsize,
+    /// The index of the first, in the axes of the operator.
+    first: Mutex<Option<Vec<usize>>>,
+}
+
+/// The items of a tensor that [became infinite or NaN](OverflowTally).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverflowedItems {
+    /// How many there are.
+    pub items: usize,
+    /// How many items were cast.
+    pub of: usize,
+    /// The index of the first, in the order of the output.
+    pub first: Vec<usize>,
+}
+
+impl OverflowTally {
+    /// Returns what was found in an output in that order; `None` if there is no such item.
+    pub fn found(&self, order: Order) -> Option<OverflowedItems> {
+        let first = order.index(locked(&self.first).clone()?);
+        let [items, of] = [&self.overflowed, &self.seen].map(|count| count.load(Ordering::Relaxed));
+        Some(OverflowedItems { items, of, first })
+    }
+
+    fn add(&self, items: usize, found: Overflowed, index_of: impl Fn(usize) -> Vec<usize>) {
+        self.seen.fetch_add(items, Ordering::Relaxed);
+        let Some(first) = found.first else { return };
+        self.overflowed.fetch_add(found.items, Ordering::Relaxed);
+        let (index, mut known) = (index_of(first), locked(&self.first));
+        if known.as_ref().is_none_or(|known| index < *known) {
+            *known = Some(index);
+        }
+    }
+}
 
 /// The output of another operator with its items cast.
 #[derive(Debug)]
@@ -14,21 +71,21 @@ pub struct CastFill {
     inner: Box<dyn Fill>,
     cast: Cast,
     meta: Meta,
+    rule: CastRule,
 }
 
 impl CastFill {
-    /// Casts the items of `inner` to `dtype`, and returns `inner` itself if they have it already. With `lossy` values may
-    /// lose digits.
+    /// Casts the items of `inner` to `dtype`, and returns `inner` itself if they have it already.
     ///
     /// # Errors
     /// A cast that [`Cast::new`] refuses.
-    pub fn over(inner: Box<dyn Fill>, dtype: DType, lossy: bool) -> Result<Box<dyn Fill>, Error> {
-        let cast = Cast::new(&inner.meta().dtype, &dtype, lossy)?;
+    pub fn over(inner: Box<dyn Fill>, dtype: DType, rule: CastRule) -> Result<Box<dyn Fill>, Error> {
+        let cast = Cast::new(&inner.meta().dtype, &dtype, rule.lossy)?.with_overflow(rule.overflow);
         if cast.is_identity() {
             return Ok(inner);
         }
         let meta = Meta { dtype, ..inner.meta().clone() };
-        Ok(Box::new(Self { inner, cast, meta }))
+        Ok(Box::new(Self { inner, cast, meta, rule }))
     }
 }
 
@@ -53,10 +110,15 @@ impl Fill for CastFill {
         let Scratch { items, inner, .. } = scratch;
         items.resize(region.items() * self.cast.from_size(), self.inner.data().label())?;
         self.inner.fill(region, items, inner.get_or_insert_default())?;
-        self.cast.apply_to(items, out).map_err(|failure| {
-            let index = region.index_of(failure.item, &self.meta.shape);
+        let index_of = |item| region.index_of(item, &self.meta.shape);
+        let found = self.cast.apply_to(items, out).map_err(|failure| {
+            let index = self.rule.order.index(index_of(failure.item));
             malformed!("{}: {} at {index:?}", self.inner.data().label(), failure.why)
-        })
+        })?;
+        if let Some(tally) = &self.rule.tally {
+            tally.add(region.items(), found, index_of);
+        }
+        Ok(())
     }
 
     // the inner operator may have read an index tensor, too
@@ -95,7 +157,7 @@ mod tests {
         let shapes = scatter_update::check(&[2], &[1], Some(&[1]), 0).unwrap();
         let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
         let linked = shapes.link(ScatterOperands { base, indices, updates }, rule, Limits::default()).unwrap();
-        let cast = CastFill::over(Box::new(linked), DType::parse("int16").unwrap(), false).unwrap();
+        let cast = CastFill::over(Box::new(linked), DType::parse("int16").unwrap(), CastRule::default()).unwrap();
         cast.finish().unwrap();
         file.write_all(b"more").unwrap();
         assert_eq!(cast.finish().unwrap_err().to_string(), "INDICES: changed while it was read");

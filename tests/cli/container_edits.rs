@@ -307,16 +307,16 @@ fn refused() {
         ("convert z.npz --cast q=int8 --to npz", &["--cast q=int8", "matches no tensor"]),
         ("convert z.npz --cast bool --to npz", &["--cast bool", "GLOB=bool"]),
         (
-            "convert z.npz --cast complex64 -o o.npz",
+            "convert z.npz --cast complex64 --to npz",
             &[
                 "--cast complex64: converts complex numbers of several tensors, and these are float32 and int64: ",
                 "GLOB=complex64",
             ],
         ),
-        ("convert z.npz --only [ac] --cast int8 --cast bfloat16 -o o.npz", &["--cast bfloat16: converts floats"]),
+        ("convert z.npz --only [ac] --cast int8 --cast bfloat16 --to npz", &["--cast bfloat16: converts floats"]),
         // a rule of --rename that only matches what is left out, and one whose turn comes too late
-        ("convert z.npz --only a --rename b=q -o o.npz", &["--rename b=q: matches no tensor"]),
-        ("convert z.npz --rename a=q --rename a=r -o o.npz", &["--rename a=r: matches no tensor"]),
+        ("convert z.npz --only a --rename b=q --to npz", &["--rename b=q: matches no tensor"]),
+        ("convert z.npz --rename a=q --rename a=r --to npz", &["--rename a=r: matches no tensor"]),
         ("convert z.npz --cast a=int --lossy --cast floaty --to npz", &["--cast", "floaty"]),
         ("convert z.npz --exclude b", &["2 tensors", "only .npz, .safetensors and .zarr"]),
         ("convert z.npz --metadata a=b --to npz", &["--metadata", "npz", ".safetensors"]),

@@ -6,6 +6,7 @@ mod common;
 
 // sub-commands
 mod broadcast;
+mod casts;
 mod check;
 mod completions;
 mod concat;

@@ -1,7 +1,7 @@
 //! Casts against exact arithmetic, NumPy and ml_dtypes: see `tests/oracle/cast_golden.py`.
 
 use tensorop::DType;
-use tensorop::item::cast::{Cast, CastFailure};
+use tensorop::item::cast::{Cast, CastFailure, Overflow};
 
 fn unhex(text: &str) -> Vec<u8> {
     text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
@@ -39,7 +39,7 @@ fn every_dtype_to_every_other() {
             let mut back = Vec::new();
             Cast::new(to, &little_to, false).unwrap().apply(&out, &mut back).unwrap();
             got.push(match done {
-                Ok(()) => hex(&back),
+                Ok(_) => hex(&back),
                 Err(CastFailure { item, .. }) => format!("!{item}"),
             });
         }
@@ -52,5 +52,39 @@ fn every_dtype_to_every_other() {
         }
     }
     assert!(lines.lines().count() > 800);
+    assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures[..failures.len().min(20)].join("\n"));
+}
+
+/// What overflows in NumPy and ml_dtypes: see `tests/oracle/overflow_golden.py`.
+#[test]
+fn finite_items_that_overflow() {
+    let lines = include_str!("overflow.txt");
+    let mut failures = Vec::new();
+    for (number, line) in lines.lines().enumerate() {
+        let [from, to, items, count, first, saturated] = line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        let (items, first) = (unhex(items), first.parse().ok());
+        let dtype = |name: &str| DType::parse(name).unwrap();
+        let to_big = dtype(to).big_endian();
+        for (to, is_big) in [(dtype(to), false), (to_big.clone(), true)] {
+            let cast = Cast::new(&dtype(from), &to, false).unwrap();
+            let (mut plain, mut out, mut back) = (Vec::new(), Vec::new(), Vec::new());
+            let found = cast.apply(&items, &mut plain).unwrap();
+            let none = cast.clone().with_overflow(Overflow::Saturate).apply(&items, &mut out).unwrap();
+            let refused = cast.with_overflow(Overflow::Refuse).apply(&items, &mut back).map_err(|failure| failure.item);
+            let expected = if saturated == "-" { plain } else { unhex(saturated) };
+            if is_big && saturated != "-" {
+                Cast::new(&to, &to.native(), false).unwrap().apply(&out.clone(), &mut out).unwrap();
+            }
+            let is_refused = first.map_or(refused.is_ok(), |first| refused == Err(first));
+            let is_right =
+                (found.items.to_string() == count && found.first == first, none.first, is_refused, out == expected);
+            if is_right != (true, None, true, true) {
+                failures.push(format!("line {}: {from} {to}: {is_right:?} {found:?}", number + 1));
+            }
+        }
+    }
+    assert!(lines.lines().count() > 400);
     assert!(failures.is_empty(), "{} differ\n{}", failures.len(), failures[..failures.len().min(20)].join("\n"));
 }

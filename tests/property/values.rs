@@ -3,7 +3,7 @@
 use tensorop::diff::{self, Difference, Number, Options, Style};
 use tensorop::{DType, Tensor};
 use tensorop::{
-    item::cast::{Cast, CastFailure},
+    item::cast::{Cast, CastFailure, Overflowed},
     item::dtype::{Kind, Narrow},
 };
 
@@ -102,11 +102,15 @@ pub(crate) fn cast(bytes: &[u8]) {
     let mut all = Vec::new();
     let done = cast.apply(items, &mut all);
     // of one item after the other
-    let (mut each, mut failed) = (Vec::new(), None);
+    let (mut each, mut failed, mut overflowed) = (Vec::new(), None, Overflowed::default());
     for (n, item) in items.chunks_exact(size).enumerate() {
         let mut one = Vec::new();
         match cast.apply(item, &mut one) {
-            Ok(()) => each.push(one),
+            Ok(found) => {
+                overflowed.items += found.items;
+                overflowed.first = overflowed.first.or(found.first.map(|_| n));
+                each.push(one);
+            }
             Err(CastFailure { item: 0, why }) => {
                 is_one_line(&why);
                 failed = Some(CastFailure { item: n, why });
@@ -116,7 +120,10 @@ pub(crate) fn cast(bytes: &[u8]) {
         }
     }
     match (done, failed) {
-        (Ok(()), None) => assert_eq!(all, each.concat(), "{}", what()),
+        (Ok(found), None) => {
+            assert_eq!(all, each.concat(), "{}", what());
+            assert_eq!(found, overflowed, "{}", what());
+        }
         (done, failed) => assert_eq!(done.err(), failed, "{}", what()),
     }
     for (item, cast_item) in items.chunks_exact(size).zip(&each) {
@@ -132,7 +139,7 @@ pub(crate) fn cast(bytes: &[u8]) {
         if from.is_integer() && to.is_integer() || widens(&from, &to) {
             let mut back = Vec::new();
             let again = Cast::new(&to, &from, false).map(|cast| cast.apply(cast_item, &mut back));
-            assert_eq!(again, Ok(Ok(())), "{} and back", what());
+            assert_eq!(again, Ok(Ok(Overflowed::default())), "{} and back", what());
             let canonical = |item: &[u8]| match from.kind() {
                 Kind::Narrow(narrow) => vec![item[0] & (u8::MAX >> (8 - narrow.bits()))],
                 Kind::Bool => vec![u8::from(item[0] != 0)],

@@ -85,6 +85,11 @@ pub(crate) struct Operand {
 }
 
 impl OperandRole {
+    /// Returns what messages call an operand of this role, or a tensor of it, without the name of the role.
+    pub(crate) fn unlabelled(self, label: &str) -> &str {
+        label.strip_prefix(self.name).map_or(label, str::trim_start)
+    }
+
     /// Returns a parser of operands of this role.
     pub(crate) fn parser(self) -> impl TypedValueParser<Value = Operand> {
         OsStringValueParser::new().map(move |typed| self.at(None, Located::of_argument(&unsheltered(typed))))

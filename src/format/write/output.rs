@@ -17,6 +17,7 @@ use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::window::{Window, Windows};
+use crate::ops::cast::CastRule;
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::reshape::reshaped;
 use crate::ops::selection::Selection;
@@ -57,8 +58,8 @@ pub struct OutputTensor {
 pub struct Recast {
     /// The dtype that values are cast to.
     pub cast: Option<DType>,
-    /// Whether a cast may lose fractions, imaginary parts and what is out of range.
-    pub lossy: bool,
+    /// What such a cast may lose.
+    pub rule: CastRule,
     /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
     pub big_endian: Option<bool>,
     /// The order of the items. For Fortran order the view has the axes reversed.

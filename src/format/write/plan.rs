@@ -23,7 +23,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::bytes_of;
 use crate::layout::window::{Window, Windows, runs_at};
 use crate::memory;
-use crate::ops::cast::CastFill;
+use crate::ops::cast::{CastFill, CastRule};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
@@ -99,7 +99,8 @@ impl Plan {
             styles.push(work.style.or_else(own));
             names.push(work.old_name.or_else(|| work.name.clone()).unwrap_or_default());
             same &= *data.dtype() == meta.dtype;
-            let fill = CastFill::over(work.fill, meta.dtype.clone(), work.recast.lossy).context(source)?;
+            let (rule, order) = (work.recast.rule, work.recast.order);
+            let fill = CastFill::over(work.fill, meta.dtype.clone(), CastRule { order, ..rule }).context(source)?;
             let job = Job::new(fill, work.limits)?;
             outputs.push(Planned { name: work.name.unwrap_or_default(), meta, job });
         }

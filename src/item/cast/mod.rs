@@ -5,11 +5,14 @@
 
 mod middle;
 mod numbers;
+mod overflow;
 #[cfg(test)]
 mod tests;
 
 use self::middle::Middle;
 use self::numbers::{ByteValues, load, load_narrow, numbers_of, store, values_of};
+use self::overflow::SpecialWords;
+pub use self::overflow::{Overflow, Overflowed, is_floats, overflow_name};
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
@@ -40,7 +43,7 @@ pub struct CastFailure {
 ///
 /// - To floats and complex numbers: the nearest, ties to even, rounded once from the exact value. What is too large
 ///   becomes infinity, or NaN or the largest number in a type that has no infinity
-///   ([`Narrow::encode`](crate::item::dtype::Narrow::encode)). -0 stays -0, NaN becomes a quiet NaN of the same sign.
+///   ([`Narrow::encode`](crate::item::dtype::Narrow::encode)), unless [`Overflow`] says otherwise. -0 stays -0, NaN becomes a quiet NaN of the same sign.
 /// - To integers and bool: exact or an error. If the cast is lossy the fraction is dropped, what is out of range
 ///   becomes the end of the range, NaN becomes 0, and as a bool all but zero is true.
 /// - Complex to real: the real part; if the imaginary one is not zero that is an error unless lossy.
@@ -67,6 +70,9 @@ pub struct Cast {
     to: DType,
     lossy: bool,
     plan: CastPlan,
+    overflow: Overflow,
+    /// What a number that is too large becomes; `None` if the target has a number for each.
+    special: Option<SpecialWords>,
 }
 
 #[derive(Clone, Debug)]
@@ -126,7 +132,15 @@ impl Cast {
                 _ => CastPlan::Numbers,
             }
         };
-        Ok(Self { from: from.clone(), to: to.clone(), lossy, plan })
+        let special = if matches!(plan, CastPlan::Swap(_)) { None } else { SpecialWords::of_cast(from, to) };
+        let overflow = Overflow::default();
+        Ok(Self { from: from.clone(), to: to.clone(), lossy, plan, overflow, special })
+    }
+
+    /// Returns the cast with another treatment of finite numbers that are too large for the floats that they become.
+    #[must_use]
+    pub fn with_overflow(self, overflow: Overflow) -> Self {
+        Self { overflow, ..self }
     }
 
     /// Returns whether items stay as they are, byte for byte.
@@ -149,12 +163,13 @@ impl Cast {
         self.to.itemsize()
     }
 
-    /// Casts `items.len() / from_size()` items. `out` takes on the length of the result.
+    /// Casts `items.len() / from_size()` items. `out` takes on the length of the result. Returns the finite items that became
+    /// infinite or NaN.
     ///
     /// # Errors
     /// The first item that the dtype cannot hold, counted from 0, and why. `out` then holds nothing of use. Memory
     /// that is not there counts as an error of item 0.
-    pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<(), CastFailure> {
+    pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<Overflowed, CastFailure> {
         let (count, size) = (items.len() / self.from_size().max(1), self.to_size());
         let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
         let why = || format!("no memory for {count} items of {}", self.to.name());
@@ -167,7 +182,7 @@ impl Cast {
     ///
     /// # Errors
     /// The first item that the dtype cannot hold, as there.
-    pub(crate) fn apply_to(&self, items: &[u8], out: &mut [u8]) -> Result<(), CastFailure> {
+    pub(crate) fn apply_to(&self, items: &[u8], out: &mut [u8]) -> Result<Overflowed, CastFailure> {
         let (per, size) = (self.from_size().max(1), self.to_size());
         let count = items.len() / per;
         let items = &items[..count * per];
@@ -177,7 +192,7 @@ impl Cast {
                 if self.from_size() > 0 {
                     Swap::apply_all(swaps, out, self.from_size());
                 }
-                Ok(())
+                Ok(Overflowed::default())
             }
             CastPlan::Numbers => match_kind!(self.from.kind(), {
                 number T => self.numbers(items, out, &load::<<T as Element>::Part>),
@@ -203,7 +218,7 @@ impl Cast {
                 if self.from.is_big_endian() != self.to.is_big_endian() {
                     Swap::Units { width: *unit, count: out.len() / unit }.apply(out);
                 }
-                Ok(())
+                Ok(Overflowed::default())
             }
             CastPlan::Ticks { from, to, dates } => {
                 let (source, target) = (items.as_chunks::<8>().0, out.as_chunks_mut::<8>().0);
@@ -220,7 +235,7 @@ impl Cast {
                     };
                     *place = if self.to.is_big_endian() { found.to_be_bytes() } else { found.to_le_bytes() };
                 }
-                Ok(())
+                Ok(Overflowed::default())
             }
         }
     }
@@ -229,14 +244,22 @@ impl Cast {
     ///
     /// There are two loops for each run, one for the dtype on either side, which are vectorised. One loop for each pair
     /// of dtypes would be hundreds of loops. The numbers between the two stay in the nearest cache.
-    fn numbers<M: Middle>(&self, items: &[u8], out: &mut [u8], load: &LoadRun<'_, M>) -> Result<(), CastFailure> {
+    fn numbers<M: Middle>(
+        &self,
+        items: &[u8],
+        out: &mut [u8],
+        load: &LoadRun<'_, M>,
+    ) -> Result<Overflowed, CastFailure> {
         let is_bool = *self.to.kind() == Kind::Bool;
         let [ins, outs] = [&self.from, &self.to].map(|dtype| numbers_of(dtype).expect("numbers are cast to numbers"));
         let [size, to_size] = [self.from_size() / ins, self.to_size() / outs];
         // what both have two of is cast one by one
         let (drops, adds) = (ins > outs, ins < outs);
+        // how many of those that are cast one by one make an item
+        let parts = ins.min(outs);
         let (ins, outs) = (1 + usize::from(drops), 1 + usize::from(adds));
         let text = |number: M| number.text(size < size_of::<f64>());
+        let mut overflowed = Overflowed::default();
         let mut run = [M::default(); 2 * RUN];
         let chunks = items.chunks(RUN * ins * size).zip(out.chunks_mut(RUN * outs * to_size));
         for (number, (chunk, place)) in chunks.enumerate() {
@@ -262,12 +285,20 @@ impl Cast {
                 // an item has two numbers only if all numbers fit, so `at` counts items
                 return Err(CastFailure { item: first + at, why: self.misfit(run[at], &text(run[at])) });
             }
+            if let Some(special) = self.special.as_ref().filter(|special| special.is_in(place)) {
+                let item = |n: usize| (first + n / outs) / parts;
+                if let Err(n) = special.settle(&run[..sure], place, self.overflow, parts, item, &mut overflowed) {
+                    let (text, becomes) = (text(run[n]), overflow_name(&self.to));
+                    let why = format!("{text} becomes {becomes} as {}", self.to.name());
+                    return Err(CastFailure { item: item(n), why });
+                }
+            }
             if let Some((at, re, im)) = imaginary {
                 let why = format!("[{}, {}] has an imaginary part ({})", text(re), text(im), self.to.name());
                 return Err(CastFailure { item: first + at, why });
             }
         }
-        Ok(())
+        Ok(overflowed)
     }
 
     /// Returns why the target cannot hold a number.

@@ -1,0 +1,50 @@
+//! Lines about the finite items that a cast to floats has made infinite or NaN.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+
+use super::io::Run;
+use crate::DType;
+use crate::item::cast::overflow_name;
+use crate::item::meta::Order;
+use crate::ops::cast::{OverflowTally, OverflowedItems};
+use crate::report::printable;
+
+/// The casts of an output, of which each counts such items.
+#[derive(Default)]
+pub(super) struct CastTallies(Vec<CastTally>);
+
+struct CastTally {
+    /// What messages call the tensor.
+    name: String,
+    dtype: DType,
+    tally: Arc<OverflowTally>,
+}
+
+impl CastTallies {
+    /// Adds the cast of a tensor, and returns what is to count its items.
+    pub(super) fn add(&mut self, name: String, dtype: &DType) -> Arc<OverflowTally> {
+        let tally = Arc::new(OverflowTally::default());
+        self.0.push(CastTally { name, dtype: dtype.clone(), tally: Arc::clone(&tally) });
+        tally
+    }
+
+    /// Prints a line on standard error for each tensor that has such items, unless the run is quiet, when the output in that
+    /// order has been written.
+    ///
+    /// # Errors
+    /// Of writing.
+    pub(super) fn tell(&self, run: Run<'_>, order: Order) -> Result<()> {
+        let mut out = run.io.stderr.clone();
+        for CastTally { name, dtype, tally } in self.0.iter().filter(|_| !run.quiet) {
+            if let Some(OverflowedItems { items, of, first }) = tally.found(order) {
+                let (name, became) = (printable(name), overflow_name(dtype));
+                writeln!(out, "{name}: {items} of {of} items became {became}, the first at {first:?}")
+                    .context("standard error")?;
+            }
+        }
+        Ok(())
+    }
+}
