@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 
-use super::asked::Asked;
+use super::asked::{Asked, AskedDTypes};
 use super::destination;
 use super::io::Run;
 use super::member::Member;
@@ -115,14 +115,16 @@ impl Changes {
         pairs: &NamedPairs,
         failed: &[String],
         expected: &Located,
-        asked: &Asked<'_>,
+        asked: &AskedDTypes<'_>,
         keeping: Option<Limits>,
     ) -> Result<Self> {
         check_file(expected, "files")?;
         let mut changes = Self::default();
         for name in failed {
             match pairs.places(name) {
-                [Some(expected), Some(actual)] => changes.replace(pairs, [expected, actual], asked, keeping)?,
+                [Some(expected), Some(actual)] => {
+                    changes.replace(pairs, [expected, actual], asked.of(Some(name)), keeping)?;
+                }
                 [None, Some(actual)] => changes.add(pairs, expected, name, actual)?,
                 [Some(expected), None] => {
                     let side = &pairs.sides[0];
@@ -144,7 +146,7 @@ impl Changes {
         &mut self,
         pairs: &NamedPairs,
         [expected, actual]: [TensorPlace; 2],
-        asked: &Asked<'_>,
+        asked: Asked<'_>,
         keeping: Option<Limits>,
     ) -> Result<()> {
         let side = &pairs.sides[0];

@@ -3,10 +3,14 @@
 
 use std::cell::{Cell, RefCell};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 
 use super::messages::about_items;
+use super::options::DTypeArg;
+use super::options::members::meant;
+use crate::format::open::Input;
 use crate::format::stored_dtype::StoredDType;
+use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};
 
 /// Which items with a dtype of their own `--dtype` may read as another dtype of the same size.
@@ -20,41 +24,161 @@ pub(super) enum Reinterpret {
     Bits,
 }
 
-/// The dtype of `--dtype`, for which items it is, and whether any operand of the command had a use for it.
+/// The values of `--dtype`, for which items they are, and whether any tensor of the command had a use for each.
 ///
-/// All operands of a command share one: an operand that has no use for the dtype is only an error if no other operand has
-/// one either, since then the user is mistaken about the file.
-pub(super) struct Asked<'a> {
-    asked: Option<&'a StoredDType>,
+/// All operands of a command share them: a tensor that has no use for a dtype is only an error if no other tensor has one
+/// either, since then the user is mistaken about the file.
+pub(super) struct AskedDTypes<'a> {
+    given: &'a [DTypeArg],
     reading: Reinterpret,
-    taken: Cell<bool>,
-    /// The message if no operand takes it, about the first one that did not.
-    left: RefCell<Option<String>>,
+    /// Whether the command can cast values.
+    casts: bool,
+    uses: RefCell<Vec<DTypeUse>>,
+    /// The names of the tensors, if a value has a pattern.
+    names: RefCell<Vec<String>>,
+    /// Whether a tensor has void items that the value without a pattern is for, or has its dtype already.
+    has_clear: Cell<bool>,
+}
+
+/// What became of a value of `--dtype`.
+#[derive(Clone, Default)]
+struct DTypeUse {
+    is_taken: bool,
+    is_matched: bool,
+    /// The message if no tensor takes it, about the first one that did not.
+    left: Option<String>,
+}
+
+impl<'a> AskedDTypes<'a> {
+    pub(super) fn new(given: &'a [DTypeArg], reading: Reinterpret) -> Self {
+        Self {
+            given,
+            reading,
+            casts: false,
+            uses: RefCell::new(vec![DTypeUse::default(); given.len()]),
+            names: RefCell::default(),
+            has_clear: Cell::new(false),
+        }
+    }
+
+    /// Says that the command can cast values, which errors tell.
+    pub(super) fn of_convert(self) -> Self {
+        Self { casts: true, ..self }
+    }
+
+    /// Returns whether which items are meant depends on those of other tensors, which [`look_at`](Self::look_at) tells then.
+    pub(super) fn depends_on_others(&self) -> bool {
+        self.reading == Reinterpret::Unsigned && self.given.iter().any(|value| value.glob.is_none())
+    }
+
+    /// Takes note of one of several tensors before the first is read: if any has void items that a value without a pattern is
+    /// for, this value is not for unsigned ones. A tensor that has the dtype already counts as well, since `.npy` files have void
+    /// items for a bfloat16 that is recognised.
+    pub(super) fn look_at(&self, name: Option<&str>, dtype: &DType) {
+        let value = self.number_for(name.unwrap_or_default()).map(|number| &self.given[number]);
+        if value.is_some_and(|value| value.glob.is_none() && is_clear(&value.value, dtype)) {
+            self.has_clear.set(true);
+        }
+    }
+
+    /// Takes note of the tensors with these numbers in a file as [`look_at`](Self::look_at) does, if that decides anything. What
+    /// cannot be described is an error where it is read.
+    pub(super) fn look_at_all(&self, input: &Input, tensors: &[usize]) {
+        for &n in tensors.iter().filter(|_| self.depends_on_others()) {
+            if let Ok(described) = input.describe(n) {
+                self.look_at(input.name(n), &described.meta.dtype);
+            }
+        }
+    }
+
+    /// Returns the number of the value for a tensor of that name: the last one whose pattern matches it, or else the last
+    /// without a pattern.
+    fn number_for(&self, name: &str) -> Option<usize> {
+        let last = |is_it: &dyn Fn(&DTypeArg) -> bool| self.given.iter().rposition(is_it);
+        let matching = last(&|value| value.glob.as_ref().is_some_and(|glob| glob.matches(name)));
+        matching.or_else(|| last(&|value| value.glob.is_none()))
+    }
+
+    /// Returns the dtype that is asked of a tensor of that name; one without a name has the empty one.
+    pub(super) fn of(&self, name: Option<&str>) -> Asked<'_> {
+        let name = name.unwrap_or_default();
+        if self.given.iter().any(|value| value.glob.is_some()) {
+            let mut uses = self.uses.borrow_mut();
+            for (value, used) in self.given.iter().zip(uses.iter_mut()) {
+                used.is_matched |= value.glob.as_ref().is_some_and(|glob| glob.matches(name));
+            }
+            self.names.borrow_mut().push(name.to_owned());
+        }
+        Asked { all: self, number: self.number_for(name) }
+    }
+
+    /// Checks, when all tensors have been read, that one of them had a use for each value.
+    ///
+    /// # Errors
+    /// The first value that no tensor took, unless others came before it for all that it matches; a pattern that matches none.
+    pub(super) fn finish(&self) -> Result<()> {
+        for (value, used) in self.given.iter().zip(self.uses.borrow().iter()) {
+            let left = used.left.clone().filter(|_| !used.is_taken);
+            match (left, value.glob.as_ref().filter(|_| !used.is_matched)) {
+                (Some(left), _) => return Err(anyhow!(left)),
+                (None, Some(glob)) => {
+                    let (names, text) = (self.names.take(), glob.text());
+                    let mut names: Vec<_> = names.iter().map(String::as_str).collect();
+                    names.dedup();
+                    bail!("--dtype {text}={}: {text} matches no tensor{}", value.value.name(), meant(text, &names))
+                }
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The dtype that `--dtype` asks of a tensor, if any.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    all: &'a AskedDTypes<'a>,
+    number: Option<usize>,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(asked: Option<&'a StoredDType>, reading: Reinterpret) -> Self {
-        Self { asked, reading, taken: Cell::new(false), left: RefCell::new(None) }
+    fn value(self) -> Option<&'a DTypeArg> {
+        self.number.map(|number| &self.all.given[number])
+    }
+
+    fn dtype(self) -> Option<&'a StoredDType> {
+        self.value().map(|value| &value.value)
     }
 
     /// Returns whether a dtype was given.
-    pub(super) fn is_asked(&self) -> bool {
-        self.asked.is_some()
+    pub(super) fn is_asked(self) -> bool {
+        self.number.is_some()
+    }
+
+    fn take(self) {
+        if let Some(number) = self.number {
+            self.all.uses.borrow_mut()[number].is_taken = true;
+        }
+    }
+
+    fn leave(self, why: impl FnOnce() -> String) {
+        if let Some(number) = self.number {
+            self.all.uses.borrow_mut()[number].left.get_or_insert_with(why);
+        }
     }
 
     /// Returns the dtype for text that has none of its own, beside an operand of dtype `other`; `None` if the text itself
     /// decides. Messages call the text `label`.
-    pub(super) fn plain_dtype(&self, other: Option<DType>, label: &str) -> Option<DType> {
-        match self.asked.filter(|asked| asked.is_packed()) {
+    pub(super) fn plain_dtype(self, other: Option<DType>, label: &str) -> Option<DType> {
+        match self.dtype().filter(|asked| asked.is_packed()) {
             // a text has values, and beside items that share bytes it has theirs
             Some(asked) => {
                 let (name, items) = (asked.name(), asked.dtype().name());
-                let left = || format!("{label}: a text has values, and {name} says how bytes hold items: say {items}");
-                self.left.borrow_mut().get_or_insert_with(left);
+                self.leave(|| format!("{label}: a text has values, and {name} says how bytes hold items: say {items}"));
             }
-            None => self.taken.set(true),
+            None => self.take(),
         }
-        match (self.asked.map(StoredDType::dtype), other) {
+        match (self.dtype().map(StoredDType::dtype), other) {
             // strings of any width were asked for, and the other operand has a width
             (Some(asked), Some(other)) if agree(asked, &other) => Some(other),
             (Some(asked), _) => Some(asked.clone()),
@@ -62,60 +186,69 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns how the items of an operand of dtype `found` are read. Messages call the operand `label`.
+    /// Returns whether items of dtype `found` decide that those of a tensor that is compared with them are meant, too.
+    pub(super) fn is_clear(self, found: &DType) -> bool {
+        self.dtype().is_some_and(|asked| is_clear(asked, found))
+    }
+
+    /// Returns how the items of an operand of dtype `found` are read. Messages call the operand `label`. If `beside_clear`, a
+    /// tensor that it is compared with tells that it is meant.
     ///
     /// # Errors
     /// Big-endian items that cannot be read as the dtype of `--dtype`; with [`Reinterpret::Bits`] any that cannot.
-    pub(super) fn read(&self, found: &DType, label: &str) -> Result<StoredDType> {
+    pub(super) fn read(self, found: &DType, label: &str, beside_clear: bool) -> Result<StoredDType> {
         let unchanged = || Ok(found.clone().into());
-        let Some(asked) = self.asked else { return unchanged() };
+        let Some(value) = self.value() else { return unchanged() };
+        let (asked, reading) = (&value.value, self.all.reading);
         if agree(asked.dtype(), found) {
-            self.taken.set(true);
+            self.take();
             return unchanged();
         }
-        let may = match self.reading {
+        let leaves_unsigned = value.glob.is_none() && self.all.has_clear.get() && !beside_clear;
+        let may = match reading {
             // whoever says how bytes hold items means bytes
             Reinterpret::Void => match found.kind() {
                 Kind::UInt8 => asked.is_packed(),
                 kind => matches!(kind, Kind::Void(_)),
             },
-            Reinterpret::Unsigned => {
-                matches!(found.kind(), Kind::Void(_) | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64)
-            }
+            Reinterpret::Unsigned => match found.kind() {
+                Kind::Void(_) => true,
+                Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => !leaves_unsigned,
+                _ => false,
+            },
             Reinterpret::Bits => true,
         };
         let (found_name, asked_name) = (found.name(), asked.name());
         let refused = || about_items(format!("{label}: dtype {found_name}, but --dtype says {asked_name}"), found);
         if !may || asked.dtype().itemsize() != found.itemsize() {
-            if self.reading == Reinterpret::Bits {
-                return Err(anyhow!(refused()));
+            let casts = self.all.casts && !asked.is_packed() && Cast::new(found, asked.dtype(), true).is_ok();
+            let cast = if casts { format!("; --cast {asked_name} converts the values") } else { String::new() };
+            if reading == Reinterpret::Bits {
+                return Err(anyhow!(refused() + &cast));
             }
             let cure = if found.is_ambiguous() {
                 ""
             } else if asked.is_packed() {
                 ", which is for uint8 and void items of one byte"
+            } else if casts {
+                &cast
             } else {
                 ", which is for plain JSON and ambiguous items (see convert --cast)"
             };
-            self.left.borrow_mut().get_or_insert_with(|| refused() + cure);
+            self.leave(|| refused() + cure);
             return unchanged();
         }
-        self.taken.set(true);
+        self.take();
         let cure = "convert --byte-order little first";
         let read = asked.read_from(found);
         read.ok_or_else(|| anyhow!("{label}: big-endian {found_name} cannot be read as {asked_name}: {cure}"))
     }
+}
 
-    /// Checks, when all operands have been read, that one of them had a use for the dtype.
-    ///
-    /// # Errors
-    /// No operand took it.
-    pub(super) fn finish(&self) -> Result<()> {
-        match self.left.take().filter(|_| !self.taken.get()) {
-            Some(left) => Err(anyhow!(left)),
-            None => Ok(()),
-        }
-    }
+/// Returns whether a dtype is surely asked of items: they are void ones of its size, or have it already.
+fn is_clear(asked: &StoredDType, found: &DType) -> bool {
+    let is_void = matches!(found.kind(), Kind::Void(_)) && found.itemsize() == asked.dtype().itemsize();
+    is_void || agree(asked.dtype(), found)
 }
 
 /// Returns whether `found` is the dtype asked for; `str` and `bytes` stand for any width.

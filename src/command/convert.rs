@@ -15,7 +15,7 @@ use super::messages::told;
 use super::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::{Stops, meant};
-use super::options::{DTypeParser, IN, MemberOptions, Operand, OperatorOptions, OptionWord};
+use super::options::{DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord};
 use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
 use super::overflowed::CastTallies;
 use super::sources::OperandReader;
@@ -45,6 +45,7 @@ use crate::storage::unread::UnreadArray;
 /// leave one model in a folder, its tensors have the names of that model.
 #[derive(Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
+#[command(mut_arg("dtype", InputOptions::dtype_by_name))]
 pub(super) struct Convert {
     /// The tensors, each optionally with its name in the output
     #[arg(value_name = "[NAME=]IN", value_parser = IN.named_parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
@@ -133,8 +134,8 @@ Examples:
   tensorop convert dump.npy -o dump.bin
   tensorop convert table.csv --skip-rows 1 --dtype float32 -o table.npy
 
---dtype gives the dtype of void and unsigned items of the same size, and leaves tensors of another dtype as they are. For a single \
-tensor it gives the meaning of any bits, and for plain JSON it is the dtype.";
+--dtype gives the dtype of void items of the same size, or of unsigned ones if there are no such void items, and leaves tensors of \
+another dtype as they are. For a single tensor it gives the meaning of any bits, and for plain JSON it is the dtype.";
 
 fn orders() -> Vec<OptionWord<Order>> {
     vec![word("C", "The last axis runs fastest", Order::C), word("F", "The first axis runs fastest", Order::Fortran)]
@@ -191,10 +192,15 @@ impl Convert {
             let empty: Vec<_> = operands.iter().map(|one| &*one.label).collect();
             bail!("{}: no tensors", empty.join(", "));
         }
-        // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
-        let reading = if operands.len() == 1 && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
-        let asked = reader.asked(reading);
         let (alone, mut tensors) = (chosen.len() == 1, Vec::with_capacity(chosen.len()));
+        // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
+        let reading = if alone && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
+        let asked = reader.asked(reading).of_convert();
+        for Chosen { member, old, .. } in chosen.iter().filter(|_| asked.depends_on_others()) {
+            if let Ok(described) = member.input.describe(member.n) {
+                asked.look_at(Some(old), &described.meta.dtype);
+            }
+        }
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
         for tensor in chosen {
             let changes = |array: &UnreadArray| {
@@ -204,7 +210,7 @@ impl Convert {
                 own.or_else(|| output.changes(&tensor.old, &array.dims))
             };
             let Member { input, n, .. } = &tensor.member;
-            match tensor.member.stored(&asked, format, changes) {
+            match tensor.member.stored(asked.of(Some(&tensor.old)), format, changes) {
                 Ok(StoredItems::Read(data)) => tensors.push((data, tensor)),
                 Ok(StoredItems::Unread(array)) => {
                     copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 
 use super::accept::Changes;
 use super::acceptance::{AcceptOptions, Acceptance};
-use super::asked::{Asked, Reinterpret};
+use super::asked::{AskedDTypes, Reinterpret};
 use super::diff_maps::{draw, map_lines};
 use super::diff_plans::{explain_many, explain_two};
 use super::found_side::find;
@@ -60,6 +60,7 @@ use crate::storage::target::Target;
 /// that is not the same, the worst first.
 #[derive(Args)]
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
+#[command(mut_arg("dtype", InputOptions::dtype_by_name))]
 #[command(mut_arg("rename", MemberOptions::renaming_expected))]
 pub(super) struct Diff {
     /// The expected tensor, container or folder
@@ -221,8 +222,8 @@ impl Diff {
     }
 
     /// Returns what `--dtype` asks for.
-    fn asked(&self) -> Asked<'_> {
-        Asked::new(self.input.dtype.as_ref(), Reinterpret::Unsigned)
+    fn asked(&self) -> AskedDTypes<'_> {
+        AskedDTypes::new(&self.input.dtype, Reinterpret::Unsigned)
     }
 
     pub(super) fn style(&self, io: &Io) -> Style {
@@ -243,7 +244,7 @@ impl Diff {
     /// Accepts a tensor where nothing was expected so far.
     fn new_one(&self, run: Run<'_>, acceptance: Acceptance, found: &Member) -> Result<Outcome> {
         let (expected, asked) = (&self.expected, self.asked());
-        let mut source = found.source(&asked)?;
+        let mut source = found.source(asked.of(found.name()))?;
         asked.finish()?;
         let changes = Changes::of_one(&expected.located, None, &mut source, None, run.limits)?;
         print(run.io, &mut |out| match (self.json, self.summary) {
@@ -307,7 +308,8 @@ impl Diff {
     fn two(&self, run: Run<'_>, acceptance: Acceptance, found: &[Member; 2]) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         let asked = self.asked();
-        let [mut expected, mut actual] = open_two(found, &asked)?;
+        let named = found[0].name().or(found[1].name()).map(|name| self.members.renamed(name));
+        let [mut expected, mut actual] = open_two(found, asked.of(named.as_deref()))?;
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
@@ -386,7 +388,7 @@ impl Diff {
                     return self.end(io, acceptance, difference.equal());
                 }
                 // the picture has taken the sources
-                let [_, actual] = open_two(found, &asked)?;
+                let [_, actual] = open_two(found, asked.of(named.as_deref()))?;
                 actual
             }
         };
@@ -433,6 +435,7 @@ impl Diff {
         }
         self.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         let asked = self.asked();
+        pairs.show_dtypes(&asked);
         if self.explain {
             return explain_many(run, pairs, &asked, &|name| self.options(name), self.json);
         }
@@ -500,7 +503,8 @@ impl Diff {
         };
         let Some(changes) = changes else { return Ok(outcome) };
         let open = |place: Option<TensorPlace>| {
-            pairs.open_one(1, place.expect("a tensor that is compared by name has a place"), &asked)
+            let place = place.expect("a tensor that is compared by name has a place");
+            pairs.open_one(1, place, asked.of(pairs.name_of(1, place)))
         };
         let accepted = self.accept(run, acceptance, changes, &open)?;
         Ok(if outcome == Outcome::Incomplete { outcome } else { accepted })

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::asked::Asked;
+use super::asked::AskedDTypes;
 use super::diff::{Diff, print};
 use super::io::{Outcome, Run, complain};
 use super::meter::Meter;
@@ -28,7 +28,7 @@ impl Diff {
     }
 
     /// Compares tensors by name until one does not pass, and reports that one.
-    pub(super) fn first(&self, run: Run<'_>, pairs: &NamedPairs, asked: &Asked<'_>) -> Result<Outcome> {
+    pub(super) fn first(&self, run: Run<'_>, pairs: &NamedPairs, asked: &AskedDTypes<'_>) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         let order = match &self.dumps.order {
             None => pairs.expected_order(),

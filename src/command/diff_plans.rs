@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use anyhow::Result;
 
-use super::asked::Asked;
+use super::asked::AskedDTypes;
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
 use super::messages::{counted, of_option, told};
@@ -37,7 +37,7 @@ pub(super) fn explain_two(
 pub(super) fn explain_many(
     Run { io, limits, .. }: Run<'_>,
     pairs: &NamedPairs,
-    asked: &Asked<'_>,
+    asked: &AskedDTypes<'_>,
     options: &dyn Fn(&str) -> Options,
     as_json: bool,
 ) -> Result<Outcome> {
@@ -50,7 +50,7 @@ pub(super) fn explain_many(
             plans.push((name, Err(format!("only {} has it", ["EXPECTED", "ACTUAL"][side]))));
             continue;
         };
-        let plan = pairs.open([expected, actual], asked).and_then(|[expected, actual]| {
+        let plan = pairs.open([expected, actual], asked.of(Some(name))).and_then(|[expected, actual]| {
             let is_small = expected.bytes() + actual.bytes() < SMALL;
             small += usize::from(is_small);
             // several small pairs are compared at a time, each by one thread

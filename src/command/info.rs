@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reinterpret};
+use super::asked::{AskedDTypes, Reinterpret};
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain, note};
 use super::member::Member;
@@ -35,6 +35,7 @@ use crate::storage::source::Source;
 /// dimension names and the version.
 #[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
+#[command(mut_arg("dtype", InputOptions::dtype_by_name))]
 pub(super) struct Info {
     /// The tensors
     #[arg(value_name = "FILE", value_parser = FILE.parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
@@ -176,6 +177,7 @@ impl Info {
         let mut found = Found::default();
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let asked = reader.asked(Reinterpret::Unsigned);
+        reader.look_ahead(files, &self.taken, &asked);
         let mut outcome = Outcome::Done;
         let mut taking = Taking::new(&self.taken);
         for file in files {
@@ -230,7 +232,7 @@ impl Info {
         &self,
         reader: &OperandReader<'_>,
         file: &Operand,
-        asked: &Asked<'_>,
+        asked: &AskedDTypes<'_>,
         taking: &mut Taking<'_>,
         found: &mut Found,
     ) -> Result<Outcome> {
@@ -241,6 +243,7 @@ impl Info {
         if let Some(caution) = input.reader().facts().caution.filter(|_| input.member().is_none()) {
             outcome = complain(&reader.run.io.stderr, &anyhow!("{}: {caution}", input.label()));
         }
+        asked.look_at_all(&input, &selected);
         if self.members {
             // control characters are escaped, since people look at the names, too
             let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
@@ -279,7 +282,7 @@ impl Info {
                 }
             };
             if self.reads_items() {
-                let source = member.source(asked);
+                let source = member.source(asked.of(member.name()));
                 let read = source.and_then(|source| match self.explain {
                     true => {
                         let plan = info::explain_stats(&source, reader.run.limits);
@@ -333,15 +336,15 @@ impl Info {
     }
 
     /// Describes a tensor of the file that was typed as `file` without its items; of plain text `--dtype` decides the dtype.
-    fn describe(member: &Member, file: String, asked: &Asked<'_>) -> Result<info::Info> {
-        let Member { input, n, label } = member;
+    fn describe(member: &Member, file: String, asked: &AskedDTypes<'_>) -> Result<info::Info> {
+        let (Member { input, n, label }, asked) = (member, asked.of(member.name()));
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let mut stored = if is_text && asked.is_asked() {
             Description::of_source(&member.source(asked)?)
         } else {
             input.describe(*n)?
         };
-        let read = asked.read(&stored.meta.dtype, label)?;
+        let read = asked.read(&stored.meta.dtype, label, false)?;
         stored.meta = read.meta(&stored.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
         if let Some(chunks) = &mut stored.chunks {
             for sides in [Some(&mut chunks.chunks), chunks.shards.as_mut()].into_iter().flatten() {

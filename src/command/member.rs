@@ -67,7 +67,7 @@ impl Member {
     ///
     /// # Errors
     /// Those of [`typed`].
-    pub(super) fn source(&self, asked: &Asked<'_>) -> Result<Source> {
+    pub(super) fn source(&self, asked: Asked<'_>) -> Result<Source> {
         Ok(typed(slice::from_ref(self), asked)?.pop().expect("a source for each tensor"))
     }
 
@@ -103,7 +103,7 @@ impl Member {
     /// Why it cannot be read, and what stands in the way of a copy.
     pub(super) fn stored(
         &self,
-        asked: &Asked<'_>,
+        asked: Asked<'_>,
         format: Format,
         changes: impl Fn(&UnreadArray) -> Option<&'static str>,
     ) -> Result<StoredItems> {
@@ -129,7 +129,7 @@ impl Member {
 ///
 /// # Errors
 /// Of opening; text that cannot be read so; those of [`Asked::read`].
-pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>> {
+pub(super) fn typed(members: &[Member], asked: Asked<'_>) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
         Subject::Operand(n) => refusal(members[n].input.label(), &error),
         _ => of_option(error),
@@ -157,10 +157,11 @@ pub(super) fn typed(members: &[Member], asked: &Asked<'_>) -> Result<Vec<Source>
         let inferred = values::infer(&plain.iter().collect::<Vec<_>>()).map_err(refuse)?.into_iter().zip(members);
         return Ok(inferred.map(|(items, member)| Source::with_free_width(items, member.label.clone())).collect());
     }
+    let beside_clear = sources.iter().flatten().any(|source| asked.is_clear(source.dtype()));
     let mut known: Option<DType> = None;
     for (source, Member { input, label, .. }) in sources.iter_mut().zip(members) {
         if let Some(source) = source {
-            let stored = asked.read(source.dtype(), source.label())?;
+            let stored = asked.read(source.dtype(), source.label(), beside_clear)?;
             stored.give(source, input.is_edited()).map_err(|error| match error.subject() {
                 Subject::Dtype => refusal(label, &error),
                 _ => error.into(),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::asked::Asked;
+use super::asked::AskedDTypes;
 use super::messages::counted;
 use super::sides::NamedPairs;
 use crate::diff::{Outline, Style};
@@ -40,7 +40,7 @@ struct Lone<'a> {
 impl Renames {
     /// Finds the tensors that only EXPECTED has among those that only ACTUAL has. If `may_rename`, also the rule is looked for,
     /// which is to be the only one.
-    pub(super) fn find(pairs: &NamedPairs, asked: &Asked<'_>, limits: Limits, may_rename: bool) -> Self {
+    pub(super) fn find(pairs: &NamedPairs, asked: &AskedDTypes<'_>, limits: Limits, may_rename: bool) -> Self {
         let lone = |side: usize| -> Vec<Lone<'_>> {
             let named = pairs.named.iter().filter(|(_, places)| places[1 - side].is_none());
             let placed = named.filter_map(|(name, places)| Some(Lone { name, place: places[side]? }));
@@ -85,7 +85,7 @@ impl Renames {
     }
 
     /// Finds tensors of the same bytes among those of one dtype and shape, the smallest first.
-    fn pair_by_bytes(&mut self, pairs: &NamedPairs, lone: [&[Lone<'_>]; 2], asked: &Asked<'_>, limits: Limits) {
+    fn pair_by_bytes(&mut self, pairs: &NamedPairs, lone: [&[Lone<'_>]; 2], asked: &AskedDTypes<'_>, limits: Limits) {
         /// Tensors of one dtype and shape.
         #[derive(Default)]
         struct Alike<'a> {
@@ -97,7 +97,7 @@ impl Renames {
         for (side, all) in lone.into_iter().enumerate() {
             for one in all {
                 // why it cannot be read is said where it is compared
-                let Ok(source) = pairs.open_one(side, one.place, asked) else { continue };
+                let Ok(source) = pairs.open_one(side, one.place, asked.of(Some(one.name))) else { continue };
                 let Outline { dtype, shape } = Outline::new(source.dtype(), source.shape());
                 let group = groups.entry((dtype, shape)).or_default();
                 group.sides[side].push(one);
@@ -118,7 +118,7 @@ impl Renames {
             let mut hashes: HashMap<String, [Vec<&str>; 2]> = HashMap::new();
             for (side, one) in [0, 1].into_iter().flat_map(|side| sides[side].iter().map(move |one| (side, *one))) {
                 let hash = pairs
-                    .open_one(side, one.place, asked)
+                    .open_one(side, one.place, asked.of(Some(one.name)))
                     .ok()
                     .and_then(|mut source| info::hash(&mut source, limits, &|_| ()).ok());
                 if let Some(hash) = hash {

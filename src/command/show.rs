@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 
-use super::asked::{Asked, Reinterpret};
+use super::asked::{AskedDTypes, Reinterpret};
 use super::io::{Io, Outcome, Run, TerminalSize, complain};
 use super::member::Member;
 use super::messages::about_items;
@@ -43,6 +43,7 @@ use crate::storage::target::{OpenOutput, Target};
 /// --image draws numbers as colours.
 #[derive(Args)]
 #[command(override_usage = "tensorop show [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
+#[command(mut_arg("dtype", InputOptions::dtype_by_name))]
 pub(super) struct Show {
     /// The tensors
     #[arg(value_name = "FILE", value_parser = FILE.parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors."))]
@@ -156,6 +157,7 @@ impl Show {
         check_stdin(files)?;
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let asked = reader.asked(Reinterpret::Unsigned);
+        reader.look_ahead(files, &self.taken, &asked);
         if self.image {
             return self.draw(&reader, files, &asked).map(|()| Outcome::Done);
         }
@@ -183,6 +185,7 @@ impl Show {
                 tell(&mut out, error)?;
                 break;
             }
+            asked.look_at_all(&input, &members);
             for n in members {
                 let read = || {
                     let ShownPart { title, source, places } = self.part(file, &input, n, &asked)?;
@@ -208,8 +211,8 @@ impl Show {
     }
 
     /// Opens a member of a file, and resolves the part of it that is shown.
-    fn part(&self, file: &Operand, input: &Arc<Input>, n: usize, asked: &Asked<'_>) -> Result<ShownPart> {
-        let source = Member::new(input, n).source(asked)?;
+    fn part(&self, file: &Operand, input: &Arc<Input>, n: usize, asked: &AskedDTypes<'_>) -> Result<ShownPart> {
+        let source = Member::new(input, n).source(asked.of(input.name(n)))?;
         let places = match &self.at {
             None => ResolvedIndex::whole(source.shape()),
             Some(at) => at.args.resolve(source.shape(), &dims_of(&source)).map_err(|error| match error.subject() {
@@ -226,7 +229,7 @@ impl Show {
     }
 
     /// Draws the one tensor.
-    fn draw(&self, reader: &OperandReader<'_>, files: &[Operand], asked: &Asked<'_>) -> Result<()> {
+    fn draw(&self, reader: &OperandReader<'_>, files: &[Operand], asked: &AskedDTypes<'_>) -> Result<()> {
         let Run { io, limits, .. } = reader.run;
         let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
         if self.output.is_none() {

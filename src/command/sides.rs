@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
-use super::asked::Asked;
+use super::asked::{Asked, AskedDTypes};
 use super::found_side::FoundSide;
 use super::member::{Member, typed};
 use super::messages::{counted, of_option, told};
@@ -214,11 +214,34 @@ impl NamedPairs {
         path(0).zip(path(1)).is_some_and(|(one, other)| has_same_bytes(one, other).unwrap_or(false))
     }
 
+    /// Returns the name under which a tensor of one side is compared.
+    pub(super) fn name_of(&self, side: usize, place: TensorPlace) -> Option<&str> {
+        let found = self.named.iter().find(|(_, places)| places[side] == Some(place));
+        found.map(|(name, _)| name.as_str())
+    }
+
+    /// Tells `asked` the dtypes of all tensors, if these decide which items are meant.
+    pub(super) fn show_dtypes(&self, asked: &AskedDTypes<'_>) {
+        if !asked.depends_on_others() {
+            return;
+        }
+        for (name, places) in &self.named {
+            for (side, place) in self.sides.iter().zip(places) {
+                let describe = |place: &TensorPlace| {
+                    let input = side.open(place.file).ok()?;
+                    input.describe(place.number_in(&input).ok()?).ok()
+                };
+                let described = place.as_ref().and_then(describe);
+                described.into_iter().for_each(|described| asked.look_at(Some(name), &described.meta.dtype));
+            }
+        }
+    }
+
     /// Opens both tensors of a pair.
     ///
     /// # Errors
     /// Of opening, and of reading text that has no dtype of its own.
-    pub(super) fn open(&self, places: [TensorPlace; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
+    pub(super) fn open(&self, places: [TensorPlace; 2], asked: Asked<'_>) -> Result<[Source; 2]> {
         let inputs = [self.sides[0].open(places[0].file)?, self.sides[1].open(places[1].file)?];
         let numbers = [places[0].number_in(&inputs[0])?, places[1].number_in(&inputs[1])?];
         let [expected, actual] = inputs;
@@ -229,7 +252,7 @@ impl NamedPairs {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: &Asked<'_>) -> Result<Source> {
+    pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: Asked<'_>) -> Result<Source> {
         let input = self.sides[side].open(place.file)?;
         let n = place.number_in(&input)?;
         Member::of(input, n).source(asked)
@@ -266,14 +289,14 @@ fn names<'a>(tensors: &[(&'a str, TensorPlace)]) -> Vec<&'a str> {
 ///
 /// # Errors
 /// Of opening, and of reading text that has no dtype of its own.
-pub(super) fn open_two(members: &[Member; 2], asked: &Asked<'_>) -> Result<[Source; 2]> {
+pub(super) fn open_two(members: &[Member; 2], asked: Asked<'_>) -> Result<[Source; 2]> {
     Ok(typed(members, asked)?.try_into().expect("a source for each tensor"))
 }
 
 /// The pairs to compare, and how they are opened and judged.
 pub(super) struct Comparing<'a> {
     pub pairs: &'a NamedPairs,
-    pub asked: &'a Asked<'a>,
+    pub asked: &'a AskedDTypes<'a>,
     /// Returns the tolerances and limits for the tensor of a name.
     pub options: &'a dyn Fn(&str) -> Options,
     pub effort: Effort,
@@ -352,7 +375,7 @@ impl Comparing<'_> {
                 return Ok(PairState::Found(self.alone(name, *alone).unwrap_or_else(|error| unreadable(&error))));
             }
         };
-        Ok(match self.pairs.open([*expected, *actual], self.asked) {
+        Ok(match self.pairs.open([*expected, *actual], self.asked.of(Some(name))) {
             Ok(sources) => {
                 let options = (self.options)(name);
                 options.check_axes(&sources[1]).map_err(of_option)?;
@@ -416,7 +439,7 @@ impl Comparing<'_> {
     fn alone(&self, name: &str, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
         let side = usize::from(places[0].is_none());
         let place = places[side].expect("a name comes from a tensor of one of the sides");
-        let source = self.pairs.open_one(side, place, self.asked)?;
+        let source = self.pairs.open_one(side, place, self.asked.of(Some(name)))?;
         let outline = Outline::new(source.dtype(), source.shape());
         let lone = LoneTensor { outline, renamed: (self.partner)(side, name) };
         Ok(if side == 0 { NamedResult::Missing(lone) } else { NamedResult::Extra(lone) })

@@ -92,13 +92,15 @@ impl Slice {
         let names = input.names().unwrap_or_default();
         let beside = input.names_beside();
         self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
-        for (n, name) in names.iter().enumerate().filter(|(n, _)| input.is_taken(*n, self.taken.filter())) {
+        let taken = |n: usize| input.is_taken(n, self.taken.filter());
+        asked.look_at_all(input, &(0..names.len()).filter(|&n| taken(n)).collect::<Vec<_>>());
+        for (n, name) in names.iter().enumerate().filter(|(n, _)| taken(*n)) {
             let member = Member::new(input, n);
             let changes = |array: &UnreadArray| {
                 let sliced = !slices.of_dims(&array.dims).is_empty();
                 if sliced { Some("--at") } else { output.changes(name, &array.dims) }
             };
-            let data = match member.stored(&asked, format, changes) {
+            let data = match member.stored(asked.of(Some(name)), format, changes) {
                 Ok(StoredItems::Read(data)) => data,
                 Ok(StoredItems::Unread(array)) => {
                     copies.push(NamedCopy { name: (*name).to_owned(), array });

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::asked::{Asked, Reinterpret};
+use super::asked::{AskedDTypes, Reinterpret};
 use super::io::{Io, Run, note};
 use super::keeping::{ANY_MEMBER, put_back};
 use super::member::{Member, typed};
 use super::messages::{of_option, refusal, told};
 use super::meter::Meter;
+use super::options::members::{TakenOptions, Taking};
 use super::options::{IndexList, InputOptions, Operand, RunOptions, SliceOptions, ThreadOptions};
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
@@ -101,8 +102,20 @@ impl<'a> OperandReader<'a> {
     }
 
     /// Returns what `--dtype` asks for, in a command where it may read items as `reading` says.
-    pub(super) fn asked(&self, reading: Reinterpret) -> Asked<'a> {
-        Asked::new(self.options.dtype.as_ref(), reading)
+    pub(super) fn asked(&self, reading: Reinterpret) -> AskedDTypes<'a> {
+        AskedDTypes::new(&self.options.dtype, reading)
+    }
+
+    /// Tells `asked` of the tensors in several files that are read one after the other, if they decide which items are meant.
+    /// Those that can be opened only once are not looked at.
+    pub(super) fn look_ahead(&self, files: &[Operand], taken: &TakenOptions, asked: &AskedDTypes<'_>) {
+        for file in files.iter().filter(|_| files.len() > 1 && asked.depends_on_others()) {
+            let is_once = matches!(file.located.place, Place::Stdin | Place::Pipe(_));
+            let opened = (!is_once).then(|| Taking::new(taken).open(|filter| self.open_taken(file, filter)));
+            if let Some(Ok((input, Some(tensors)))) = opened {
+                asked.look_at_all(&input, &tensors);
+            }
+        }
     }
 
     /// Opens the file of an operand.
@@ -221,7 +234,7 @@ impl<'a> OperandReader<'a> {
     /// Those of [`typed`]; a `--dtype` that none of them has a use for.
     pub(super) fn sources(&self, members: &[Member]) -> Result<Vec<Source>> {
         let asked = self.asked(Reinterpret::Void);
-        let sources = typed(members, &asked)?;
+        let sources = typed(members, asked.of(None))?;
         asked.finish()?;
         Ok(sources)
     }

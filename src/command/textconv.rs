@@ -96,13 +96,15 @@ impl Textconv {
         if selected.is_empty() {
             writeln!(out, "holds no tensors").context("standard output")?;
         }
+        asked.look_at_all(&input, &selected);
         for (number, n) in selected.into_iter().enumerate() {
             if number > 0 {
                 writeln!(out).context("standard output")?;
             }
             let (member, mut text) = (Member::new(&input, n), Vec::new());
-            let told =
-                member.source(&asked).and_then(|source| tell(&mut text, source, input.name(n), reader.run.limits));
+            let told = member
+                .source(asked.of(input.name(n)))
+                .and_then(|source| tell(&mut text, source, input.name(n), reader.run.limits));
             match told {
                 Ok(()) => out.write_all(&text).context("standard output")?,
                 Err(error) => {

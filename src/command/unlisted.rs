@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::asked::Asked;
+use super::asked::AskedDTypes;
 use super::member::Member;
 use super::options::MemberOptions;
 use super::sides::{NamedPairs, open_two};
@@ -21,7 +21,7 @@ pub(super) fn compare(
     pairs: &NamedPairs,
     labels: [&str; 2],
     members: &MemberOptions,
-    asked: &Asked<'_>,
+    asked: &AskedDTypes<'_>,
     options: &dyn Fn(&str) -> Options,
     effort: Effort,
 ) -> UnlistedResult {
@@ -41,7 +41,7 @@ pub(super) fn compare(
             let n = input.pick(Some(member))?;
             Ok(Member::of(input.into(), n))
         };
-        let [mut expected, mut actual] = open_two(&[open(0)?, open(1)?], asked)?;
+        let [mut expected, mut actual] = open_two(&[open(0)?, open(1)?], asked.of(Some(name)))?;
         Ok(diff::compare_sources(&mut expected, &mut actual, &options(name), effort, &|_| ())?.equal())
     };
     let differs = |(name, tensors): (&String, &[Option<&UnlistedTensor>; 2])| {

@@ -14,6 +14,7 @@ mod convert;
 mod diff;
 mod dumps;
 mod edits;
+mod dtypes;
 mod explain;
 mod folders;
 mod gather;

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueHint};
+use clap::{Arg, ArgAction, Args, ValueHint};
 
-use super::values::{DTypeParser, dtype_help, parse_format, parse_number};
+use super::values::{DTypeArg, DTypeParser, dtype_help, parse_format, parse_number};
 use crate::error::Subject;
 use crate::format::Format;
 use crate::format::located::{Located, Place};
-use crate::format::stored_dtype::StoredDType;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. Write ./[... for a file with such a name. The content of a file decides whether \
@@ -142,9 +141,9 @@ const DTYPE_HELP: &str = "The dtype of operands without their own: JSON, CSV, vo
 JSON without a dtype and CSV get this dtype. Without the option they get the dtype of the other operand, or int64, uint64, \
 float64, bool or str according to their content. INDICES of an operator are always integers.
 
-Void items, as which NumPy saves bfloat16 and float8, are read as items of this dtype if it has the same size. diff, info \
-and convert also read unsigned integers as this dtype, and convert of a single tensor reads any items as this dtype. That \
-changes no bit; convert --cast converts values.
+Void items, as which NumPy saves bfloat16 and float8, are read as items of this dtype if it has the same size. diff, info, \
+show and convert also read unsigned integers as this dtype, if none of several tensors has such void items, and convert of a \
+single tensor reads any items as this dtype. That changes no bit; convert --cast converts values.
 
 An item of one byte that is read as an item of fewer bits must have zeros above these bits, or copies of the sign for int4 and \
 int2; any other byte is an error, since bits of it would be lost. int4x2, uint4x2 and float4_e2m1fnx2 read two items from each \
@@ -153,13 +152,18 @@ the last axis becomes two or four times as long.
 
 Operands of other dtypes stay as they are. If the option applies to no operand, that is an error.";
 
+const DTYPE_BY_NAME_HELP: &str = "
+
+GLOB=DTYPE is for the tensors whose names match, also for unsigned integers beside void items. Can be given several times, and the \
+last match decides. A pattern that matches nothing is an error.";
+
 /// The options of every command that reads tensors.
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
     /// The dtype of operands without their own: JSON, CSV, void items
-    #[arg(long, value_name = "DTYPE", value_parser = DTypeParser::of_bytes(), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
-    pub dtype: Option<StoredDType>,
+    #[arg(long, value_name = "DTYPE", action = ArgAction::Set, value_parser = DTypeParser::of_bytes(), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
+    pub dtype: Vec<DTypeArg>,
     /// The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help))]
     pub from: Option<Format>,
@@ -171,6 +175,16 @@ pub(crate) struct InputOptions {
     pub missing: Option<String>,
     #[command(flatten)]
     pub address: AddressOptions,
+}
+
+impl InputOptions {
+    /// Changes `--dtype` to the option of a command that reads tensors by their names: any number of values, which may have
+    /// patterns.
+    pub(crate) fn dtype_by_name(dtype: Arg) -> Arg {
+        let help = dtype_help(&[DTYPE_HELP, DTYPE_BY_NAME_HELP].concat());
+        let dtype = dtype.action(ArgAction::Append).value_name("[GLOB=]DTYPE");
+        dtype.value_parser(DTypeParser::of_bytes_by_name()).long_help(help)
+    }
 }
 
 /// The options for requests to servers.

@@ -124,12 +124,27 @@ impl<T> DTypeParser<T> {
     }
 }
 
-impl DTypeParser<StoredDType> {
-    /// Returns a parser for which a dtype is what stored bytes are.
+/// A value of `--dtype`.
+pub(crate) type DTypeArg = ByName<StoredDType>;
+
+impl DTypeParser<DTypeArg> {
+    /// Returns a parser for which a dtype is what stored bytes are, those of all tensors.
     pub(crate) fn of_bytes() -> Self {
-        let parse = |text: &str| StoredDType::asked(text).map_err(|error| error.message().to_owned());
+        Self::of_stored(|text| Ok(ByName { glob: None, value: stored_dtype(text)? }))
+    }
+
+    /// Returns a parser for which a dtype is what stored bytes are, those of all tensors or of those whose names match.
+    pub(crate) fn of_bytes_by_name() -> Self {
+        Self::of_stored(|text| ByName::parse(text, stored_dtype))
+    }
+
+    fn of_stored(parse: fn(&str) -> Result<DTypeArg, String>) -> Self {
         Self { parse, more: || StoredDType::packed_names().collect() }
     }
+}
+
+fn stored_dtype(text: &str) -> Result<StoredDType, String> {
+    StoredDType::asked(text).map_err(|error| error.message().to_owned())
 }
 
 impl<T: Clone + Send + Sync + 'static> TypedValueParser for DTypeParser<T> {
