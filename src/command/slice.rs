@@ -29,7 +29,7 @@ use crate::storage::unread::UnreadArray;
 ///
 /// Takes the places start, start + step, ... before stop on each named axis, as Python's data[start:stop:step]
 /// does: negative numbers count from the end, numbers beyond the axis are clamped, a negative step runs backwards.
-/// Axes that are not named are taken whole.
+/// Axes that are not named are taken whole. --at ... also takes the one item of a tensor without axes.
 ///
 /// Shape of the output: that of DATA, with the number of places taken on each named axis.
 #[derive(Args)]

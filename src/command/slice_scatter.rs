@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 
 use super::edits::{changed, run_for_each};
@@ -23,11 +23,13 @@ use crate::ops::selection::Selection;
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
 ///
 /// The output is DATA, with UPDATES in the places that `slice` would take. Nothing is broadcast. --fill puts one value
-/// into all these places, or with --where only into those whose items meet a condition.
+/// into all these places, or with --where only into those whose items meet a condition. A tensor without axes has one item,
+/// which --at ..., --where and --fill without a slice take.
 ///
 /// Shape of UPDATES: that of the slice. Shape of the output: that of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>|--where <COND>>", after_long_help = EXAMPLES)]
+#[command(mut_arg("updates", |arg| arg.requires("range")), mut_group("range", |group| group.required(false)))]
 pub(super) struct SliceScatter {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
@@ -83,12 +85,22 @@ impl SliceScatter {
         run_for_each(io, (&self.data, None), &self.updates, &self.options, &told, &|change| {
             let slices = change.reader.slices(&self.slices)?;
             let change = change.open()?;
+            // a pattern is meant to change whole tensors
+            if let (false, false, 1..) = (self.names_places(), change.is_one_of_several(), change.data().shape().len()) {
+                let (label, shape) = (change.data().label(), change.data().shape());
+                bail!("{label}: shape {shape:?}, and --fill without a slice is for one item: --at ... puts it in every place");
+            }
             let call = Call::SliceScatter(slices_of(&slices, change.data())?);
             match &self.condition {
                 None => change.run(TITLE, &call),
                 Some(condition) => self.replace(io, change, &call, condition, &replaced),
             }
         })
+    }
+
+    /// Returns whether an option says where the new items go.
+    fn names_places(&self) -> bool {
+        self.condition.is_some() || self.slices.at.is_some() || self.slices.start.is_some()
     }
 
     /// Writes DATA with the value of `--fill` in those places for which a condition holds, and says how many they are, or, of

@@ -288,7 +288,10 @@ impl<'a> OperandReader<'a> {
     /// A file that holds no list of integers; lists of different lengths.
     pub(super) fn slices(&self, options: &SliceOptions) -> Result<SliceArgs> {
         if let Some(at) = &options.at {
-            return Ok(at.args.clone());
+            return Ok(at.args.clone().taking_scalars());
+        }
+        if options.start.is_none() {
+            return Ok(SliceArgs::default().taking_scalars());
         }
         let list = |list: &Option<_>, option, beyond| {
             list.as_ref().map(|list| self.integers_of(list, option, 1, beyond)).transpose()

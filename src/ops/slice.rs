@@ -41,6 +41,8 @@ pub struct SliceArgs {
     is_listed: bool,
     /// What becomes of a start before the axis.
     clamping: Clamping,
+    /// Whether a tensor without axes is taken as it is if nothing is sliced.
+    takes_scalars: bool,
 }
 
 /// Returns the first two axes of which both have that name, if there are two.
@@ -94,6 +96,12 @@ impl SliceArgs {
     #[cfg(feature = "cli")]
     pub(crate) fn clamped_as_onnx(self) -> Self {
         Self { clamping: Clamping::Onnx, ..self }
+    }
+
+    /// Takes a tensor without axes, of which the operators' specifications know nothing, as its one item if nothing is sliced.
+    #[must_use]
+    pub(crate) fn taking_scalars(self) -> Self {
+        Self { takes_scalars: true, ..self }
     }
 
     /// Returns whether the axes are given by the names of dimensions, as in `time=2:4, lat=::2`.
@@ -151,6 +159,9 @@ impl SliceArgs {
     /// # Errors
     /// A rank of 0 or above 64; more ranges than axes; an axis outside `[-rank, rank - 1]` or named twice; a step of 0.
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>, Error> {
+        if self.takes_scalars && shape.is_empty() && self.is_empty() {
+            return Ok(Vec::new());
+        }
         let rank = check_rank(shape)?;
         let about = |subject| if self.is_listed { subject } else { Subject::At };
         if let Some(name) = self.names.first() {
@@ -182,6 +193,9 @@ impl SliceArgs {
     /// # Panics
     /// If [`resolve`](Self::resolve) refuses an axis of a tensor of that rank.
     pub(crate) fn describe(&self, rank: usize) -> String {
+        if self.is_empty() {
+            return "no slice".to_owned();
+        }
         let list = |what: &str, values: Vec<String>| match &values[..] {
             [one] => format!("{what} {one}"),
             _ => format!("{what} [{}]", values.join(", ")),

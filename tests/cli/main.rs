@@ -73,6 +73,7 @@ mod packed;
 mod parts;
 mod raw;
 mod replace;
+mod scalars;
 #[cfg(feature = "zarr")]
 mod zarr;
 

@@ -239,7 +239,7 @@ fn refused() {
     folder.put("c.npy", npy("<c8", &[1], &[0; 8])).put("zero.npy", npy("<f4", &[], &[0; 4]));
     folder.put("i.npy", npy("|i1", &[1], &[1]));
     let rows: [(&str, &[&str]); 20] = [
-        ("slice-scatter d.npy --fill 0", &["--start <I>", "--at <SLICES>", "--where <COND>"]),
+        ("slice-scatter d.npy --fill 0", &["DATA d.npy: shape [2, 3]", "--at ... puts it in every place"]),
         ("slice-scatter d.npy f.npy --where nan", &["UPDATES", "--where"]),
         ("slice-scatter d.npy --where nan", &["UPDATES", "--fill"]),
         ("slice-scatter d.npy --fill 0 --where ''", &["--where", "expected nan, inf, finite, ==V"]),
@@ -258,7 +258,7 @@ fn refused() {
         ("slice-scatter s.npy --fill x --where <a", &["--where: strings are compared by ==V and !=V only"]),
         ("slice-scatter s.npy --fill x --where ==ab", &["--where: ab is longer than <U1"]),
         ("slice-scatter v.npy --fill x --where nan", &["--fill: an item of dtype |V3 has no text"]),
-        ("slice-scatter zero.npy --fill 0 --where nan", &["DATA zero.npy: rank 0"]),
+        ("slice-scatter zero.npy --fill 0 --where nan --at :", &["DATA zero.npy: rank 0"]),
     ];
     refusals(&folder, &rows);
     let args = ["slice-scatter", "d.npz", "--fill", "0", "--where", "nan", "-i"];

@@ -122,7 +122,7 @@ fn refused() {
         ("slice-scatter s2.npy wide.npy --at :".into(), &["UPDATES", "wide.npy", "[0, 1]", "S2"]),
         ("slice-scatter s2.npy str.npy --at :".into(), &["UPDATES", "str.npy", "<U1", "S2"]),
         ("slice-scatter void.npy d.npy --at :".into(), &["UPDATES", "d.npy", "int32", "V4"]),
-        ("slice-scatter zero.npy zero.npy --at ...".into(), &["DATA", "zero.npy", "rank 0"]),
+        ("slice-scatter zero.npy zero.npy --at :".into(), &["DATA", "zero.npy", "rank 0"]),
         ("slice-scatter d.npy u.npy --start 0 --stop 1 --step 0".into(), &["--step", "0"]),
         ("slice-scatter d.npy u.npy --start 0,0 --stop 1".into(), &["--stop", "1", "2"]),
         ("slice-scatter d.npy u.npy --start 0,0,0 --stop 1,1,1".into(), &["--start", "3"]),
