@@ -24,7 +24,7 @@ pub(super) enum Reinterpret {
     Bits,
 }
 
-/// The values of `--dtype`, for which items they are, and whether any tensor of the command had a use for each.
+/// The values of `--dtype`, the items that they may apply to, and a record of which values have been used.
 ///
 /// All operands of a command share them: a tensor that has no use for a dtype is only an error if no other tensor has one
 /// either, since then the user is mistaken about the file.
@@ -40,7 +40,7 @@ pub(super) struct AskedDTypes<'a> {
     has_clear: Cell<bool>,
 }
 
-/// What became of a value of `--dtype`.
+/// A record of how one value of `--dtype` was used.
 #[derive(Clone, Default)]
 struct DTypeUse {
     is_taken: bool,
@@ -61,19 +61,19 @@ impl<'a> AskedDTypes<'a> {
         }
     }
 
-    /// Says that the command can cast values, which errors tell.
+    /// Makes errors suggest `--cast`, which this command has.
     pub(super) fn of_convert(self) -> Self {
         Self { casts: true, ..self }
     }
 
-    /// Returns whether which items are meant depends on those of other tensors, which [`look_at`](Self::look_at) tells then.
+    /// Returns whether the dtypes of all tensors must be known before the first is read; [`look_at`](Self::look_at) takes them.
     pub(super) fn depends_on_others(&self) -> bool {
         self.reading == Reinterpret::Unsigned && self.given.iter().any(|value| value.glob.is_none())
     }
 
-    /// Takes note of one of several tensors before the first is read: if any has void items that a value without a pattern is
-    /// for, this value is not for unsigned ones. A tensor that has the dtype already counts as well, since `.npy` files have void
-    /// items for a bfloat16 that is recognised.
+    /// Records the dtype of a tensor before the first one is read. If any tensor has void items of the right size, a value without
+    /// a pattern applies to void items only, and not to unsigned ones. A tensor that already has the dtype counts as well, because
+    /// `.npy` files store bfloat16 as void items that are recognised.
     pub(super) fn look_at(&self, name: Option<&str>, dtype: &DType) {
         let value = self.number_for(name.unwrap_or_default()).map(|number| &self.given[number]);
         if value.is_some_and(|value| value.glob.is_none() && is_clear(&value.value, dtype)) {
@@ -81,8 +81,8 @@ impl<'a> AskedDTypes<'a> {
         }
     }
 
-    /// Takes note of the tensors with these numbers in a file as [`look_at`](Self::look_at) does, if that decides anything. What
-    /// cannot be described is an error where it is read.
+    /// Records the dtypes of tensors of a file, given by their numbers, if [needed](Self::depends_on_others). Tensors that cannot
+    /// be described are skipped here; reading them reports the error.
     pub(super) fn look_at_all(&self, input: &Input, tensors: &[usize]) {
         for &n in tensors.iter().filter(|_| self.depends_on_others()) {
             if let Ok(described) = input.describe(n) {
@@ -91,15 +91,15 @@ impl<'a> AskedDTypes<'a> {
         }
     }
 
-    /// Returns the number of the value for a tensor of that name: the last one whose pattern matches it, or else the last
-    /// without a pattern.
+    /// Returns the number of the value that applies to a tensor called `name`: the last value whose pattern matches, or else the
+    /// last value without a pattern.
     fn number_for(&self, name: &str) -> Option<usize> {
         let last = |is_it: &dyn Fn(&DTypeArg) -> bool| self.given.iter().rposition(is_it);
         let matching = last(&|value| value.glob.as_ref().is_some_and(|glob| glob.matches(name)));
         matching.or_else(|| last(&|value| value.glob.is_none()))
     }
 
-    /// Returns the dtype that is asked of a tensor of that name; one without a name has the empty one.
+    /// Returns the request for a tensor called `name`. Patterns match a tensor without a name as the empty text.
     pub(super) fn of(&self, name: Option<&str>) -> Asked<'_> {
         let name = name.unwrap_or_default();
         if self.given.iter().any(|value| value.glob.is_some()) {
@@ -112,10 +112,11 @@ impl<'a> AskedDTypes<'a> {
         Asked { all: self, number: self.number_for(name) }
     }
 
-    /// Checks, when all tensors have been read, that one of them had a use for each value.
+    /// Checks that each value was used, when all tensors have been read.
     ///
     /// # Errors
-    /// The first value that no tensor took, unless others came before it for all that it matches; a pattern that matches none.
+    /// A value that no tensor could take; a pattern that matched no name. A value without a tensor is accepted if later values applied to all
+    /// tensors that it matches.
     pub(super) fn finish(&self) -> Result<()> {
         for (value, used) in self.given.iter().zip(self.uses.borrow().iter()) {
             let left = used.left.clone().filter(|_| !used.is_taken);
@@ -134,7 +135,7 @@ impl<'a> AskedDTypes<'a> {
     }
 }
 
-/// The dtype that `--dtype` asks of a tensor, if any.
+/// The value of `--dtype` that applies to one tensor, if any.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     all: &'a AskedDTypes<'a>,
@@ -186,13 +187,13 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns whether items of dtype `found` decide that those of a tensor that is compared with them are meant, too.
+    /// Returns whether a tensor of dtype `found` makes the value apply to unsigned items of the tensor that it is compared with.
     pub(super) fn is_clear(self, found: &DType) -> bool {
         self.dtype().is_some_and(|asked| is_clear(asked, found))
     }
 
-    /// Returns how the items of an operand of dtype `found` are read. Messages call the operand `label`. If `beside_clear`, a
-    /// tensor that it is compared with tells that it is meant.
+    /// Returns how the items of an operand of dtype `found` are read. Messages call the operand `label`. `beside_clear` says
+    /// that the tensor it is compared with [is clear](Self::is_clear).
     ///
     /// # Errors
     /// Big-endian items that cannot be read as the dtype of `--dtype`; with [`Reinterpret::Bits`] any that cannot.
@@ -245,7 +246,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Returns whether a dtype is surely asked of items: they are void ones of its size, or have it already.
+/// Returns whether a requested dtype clearly means items of dtype `found`: void items of its size, or items that already have it.
 fn is_clear(asked: &StoredDType, found: &DType) -> bool {
     let is_void = matches!(found.kind(), Kind::Void(_)) && found.itemsize() == asked.dtype().itemsize();
     is_void || agree(asked.dtype(), found)

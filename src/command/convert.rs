@@ -58,8 +58,8 @@ pub(super) struct Convert {
     pub lossy: bool,
     /// With --cast to floats: a finite item that is too large becomes the largest finite number of its sign
     ///
-    /// Without it such an item becomes infinite, or NaN in a dtype without infinity, and a line on standard error gives the number
-    /// of these items and the index of the first, unless -q is given. Infinite items stay infinite, or become NaN in a dtype without
+    /// By default the item becomes infinite, or NaN in a dtype without infinity, and a line on standard error counts these items
+    /// and gives the index of the first, unless -q is given. Infinite items stay infinite, or become NaN in a dtype without
     /// infinity. In float8_e8m0fnu, which has neither zero nor a sign, 0 and negative numbers become its least number.
     #[arg(long, requires = "cast", conflicts_with = "strict", help_heading = HEADING)]
     pub saturate: bool,
@@ -267,7 +267,7 @@ impl Convert {
         Ok(outcome)
     }
 
-    /// Returns what becomes of items that are too large for floats, and the option that says so.
+    /// Returns the treatment of items that are too large for floats, and the option that chose it.
     fn overflow(&self) -> (Overflow, Option<&'static str>) {
         match (self.saturate, self.strict) {
             (true, _) => (Overflow::Saturate, Some("--saturate")),
@@ -337,7 +337,7 @@ impl Convert {
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
         self.members.taken.check_names(&matchable)?;
-        // a rule that matches only what is left out changes nothing
+        // a rule that matches only excluded tensors changes nothing
         self.members.check_renames(&taken_names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let mut replaced = HashSet::new();
         if container {

@@ -8,9 +8,9 @@ use clap::{Args, ValueHint};
 
 use super::asked::{AskedDTypes, Reinterpret};
 use super::dry_run::Report;
+use super::failures::Failures;
 use super::io::{Io, Outcome, Run, complain, note};
 use super::member::Member;
-use super::messages::reason;
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{
@@ -30,8 +30,8 @@ use crate::storage::source::Source;
 ///
 /// Only headers are read, so this is instant for a file of any size. A .npz or .safetensors file without the name of a
 /// member lists all members; a * in the name matches any characters. A folder is a container of the tensors in its files. A
-/// member that cannot be read is listed with the reason. --stats, --by-axis, --histogram and --hash read the items, too.
-/// Lines mention Fortran order and big-endian items, and for Zarr the chunks, the shards, the codec, the fill value, the
+/// member that cannot be read is listed with the reason, and each file with such members gets a line on standard error. --stats,
+/// --by-axis, --histogram and --hash read the items, too. Lines mention Fortran order and big-endian items, and for Zarr the chunks, the shards, the codec, the fill value, the
 /// dimension names and the version.
 #[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
@@ -118,7 +118,9 @@ shards of an index that it does not name. A file without tensors has no object.
 
 With --tree --json each object is a file, and has file, tensors (how many), dtype and shape (of a single tensor; else null), \
 items, bytes, with --stats stats, and children: an object for each group or tensor below it, with the same keys, and name in place \
-of file. The stats of a group have min and max (value, tensor, index), mean, std, nan, inf and zero over all of its tensors.";
+of file. The stats of a group have min and max (value, tensor, index), mean, std, nan, inf and zero over all of its tensors.
+
+Exit status: 0, or 2 if anything that is listed cannot be read; the rest is listed.";
 
 /// What was found in all files.
 #[derive(Default)]
@@ -223,11 +225,12 @@ impl Info {
         report.print(io).map(drop)
     }
 
-    /// Adds the description of a file, or those of all its members. A member that cannot be read stops none of the others:
-    /// it is listed with the reason, or, where it was asked for by its name or there is no list, told on standard error.
+    /// Adds the description of a file, or those of all its members. A member that cannot be read does not stop the others. It is
+    /// listed with the reason, except in JSON, in plans, and if the command names it. Each file with such members gets a line on
+    /// standard error.
     ///
     /// # Errors
-    /// The file cannot be opened; no tensor of it can be read, although it has some.
+    /// The file cannot be opened.
     fn describe_all(
         &self,
         reader: &OperandReader<'_>,
@@ -238,30 +241,22 @@ impl Info {
     ) -> Result<Outcome> {
         let (input, selected) = taking.open(|filter| reader.open_taken(file, filter))?;
         let holds_none = selected.is_none();
-        let selected = selected.unwrap_or_default();
+        let mut selected = selected.unwrap_or_default();
         let mut outcome = Outcome::Done;
         if let Some(caution) = input.reader().facts().caution.filter(|_| input.member().is_none()) {
             outcome = complain(&reader.run.io.stderr, &anyhow!("{}: {caution}", input.label()));
         }
         asked.look_at_all(&input, &selected);
-        if self.members {
-            // control characters are escaped, since people look at the names, too
-            let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-            let mut selected = selected;
-            self.sort_members(&input, &mut selected);
-            for name in selected.into_iter().filter_map(|n| input.name(n)) {
-                found.lines.extend(name.chars().map(shown).chain(["\n".to_owned()]));
-            }
-            return Ok(outcome);
-        }
         let file = file.file(input.member());
-        if holds_none && !self.json {
+        if holds_none && !self.json && !self.members {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
         }
+        if self.members {
+            self.sort_members(&input, &mut selected);
+        }
         let described = found.infos.len();
-        let mut unread = Vec::new();
         // with FILE:NAME only the tensor is described
-        let attachments = input.reader().attachments().filter(|_| input.member().is_none());
+        let attachments = input.reader().attachments().filter(|_| input.member().is_none() && !self.members);
         let content: Arc<[String]> = match attachments.map(|attachments| attachments.listed()) {
             None => Arc::default(),
             Some(Ok(names)) => names.into(),
@@ -270,14 +265,24 @@ impl Info {
                 Arc::default()
             }
         };
-        // what was asked for by its name is an error; so is what JSON, or a plan, has no place for
+        // tensors without a row, and tensors whose items alone cannot be read
+        let (mut unread, mut failed) = (Failures::default(), Failures::default());
+        // neither JSON nor a plan has a place for a reason, and a member that the command names needs no list
         let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
         for n in selected {
             let member = Member::new(&input, n);
-            let mut info = match Self::describe(&member, file.clone(), asked) {
+            let description = Self::describe(&member, file.clone(), asked);
+            if self.members {
+                // control characters are escaped, since people look at the names, too
+                let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+                let line = member.name().map(|name| name.chars().map(shown).chain(["\n".to_owned()]));
+                found.lines.extend(line.into_iter().flatten());
+            }
+            let mut info = match description {
+                Ok(_) if self.members => continue,
                 Ok(info) => info::Info { content: Arc::clone(&content), ..info },
                 Err(error) => {
-                    unread.push((member, error));
+                    unread.add(member, error);
                     continue;
                 }
             };
@@ -293,10 +298,10 @@ impl Info {
                 });
                 if let Err(error) = read {
                     if listed(n).is_none() {
-                        unread.push((member, error));
+                        unread.add(member, error);
                         continue;
                     }
-                    outcome = complain(&reader.run.io.stderr, &error);
+                    failed.add(member, error);
                 }
             }
             found.infos.push(info);
@@ -307,20 +312,14 @@ impl Info {
             let unlisted: Arc<[String]> = faults.names().into();
             found.infos[described..].iter_mut().for_each(|info| info.unlisted = Arc::clone(&unlisted));
         }
-        // Where nothing of a file can be read, the file is at fault, and the first reason is enough.
-        if found.infos.len() == described && !unread.is_empty() {
-            return Err(unread.swap_remove(0).1);
+        // where nothing of a file can be read, the file is at fault
+        if found.infos.len() > described {
+            let listed = unread.iter().filter_map(|(n, reason)| Some((listed(n)?.to_owned(), reason)));
+            found.unread.extend(listed.map(|(member, reason)| UnreadTensor { file: file.clone(), member, reason }));
         }
-        for (Member { n, label, .. }, error) in unread {
-            match listed(n) {
-                Some(member) => {
-                    let (member, reason) = (member.to_owned(), reason(&error, &label));
-                    found.unread.push(UnreadTensor { file: file.clone(), member, reason });
-                }
-                None => outcome = complain(&reader.run.io.stderr, &error),
-            }
-        }
-        Ok(outcome)
+        unread.extend(failed);
+        let failed = unread.complain(&input, &reader.run.io.stderr);
+        Ok(if outcome == Outcome::Done { failed } else { outcome })
     }
 
     /// Sorts the members of a file whose names are printed. Of what cannot be described nothing is known but the name.

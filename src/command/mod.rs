@@ -19,6 +19,7 @@ mod diff_plans;
 mod dry_run;
 mod edits;
 mod explain;
+mod failures;
 mod found_side;
 mod gather;
 mod gather_elements;

@@ -12,27 +12,27 @@ use crate::item::meta::Order;
 use crate::ops::cast::{OverflowTally, OverflowedItems};
 use crate::report::printable;
 
-/// The casts of an output, of which each counts such items.
+/// The casts of an output. Each counts the items that overflow.
 #[derive(Default)]
 pub(super) struct CastTallies(Vec<CastTally>);
 
 struct CastTally {
-    /// What messages call the tensor.
+    /// The name of the tensor in messages.
     name: String,
     dtype: DType,
     tally: Arc<OverflowTally>,
 }
 
 impl CastTallies {
-    /// Adds the cast of a tensor, and returns what is to count its items.
+    /// Adds the cast of a tensor, and returns its counter.
     pub(super) fn add(&mut self, name: String, dtype: &DType) -> Arc<OverflowTally> {
         let tally = Arc::new(OverflowTally::default());
         self.0.push(CastTally { name, dtype: dtype.clone(), tally: Arc::clone(&tally) });
         tally
     }
 
-    /// Prints a line on standard error for each tensor that has such items, unless the run is quiet, when the output in that
-    /// order has been written.
+    /// Prints a line on standard error for each tensor with items that overflowed, unless the run is quiet. Called after the output
+    /// has been written; `order` is its storage order.
     ///
     /// # Errors
     /// Of writing.

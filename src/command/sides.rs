@@ -220,7 +220,7 @@ impl NamedPairs {
         found.map(|(name, _)| name.as_str())
     }
 
-    /// Tells `asked` the dtypes of all tensors, if these decide which items are meant.
+    /// Records the dtypes of all tensors in `asked`, if needed.
     pub(super) fn show_dtypes(&self, asked: &AskedDTypes<'_>) {
         if !asked.depends_on_others() {
             return;

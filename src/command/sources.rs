@@ -106,8 +106,8 @@ impl<'a> OperandReader<'a> {
         AskedDTypes::new(&self.options.dtype, reading)
     }
 
-    /// Tells `asked` of the tensors in several files that are read one after the other, if they decide which items are meant.
-    /// Those that can be opened only once are not looked at.
+    /// Records the dtypes of the tensors of several files in `asked`, if needed. Streams and pipes are skipped, because they can be
+    /// opened only once.
     pub(super) fn look_ahead(&self, files: &[Operand], taken: &TakenOptions, asked: &AskedDTypes<'_>) {
         for file in files.iter().filter(|_| files.len() > 1 && asked.depends_on_others()) {
             let is_once = matches!(file.located.place, Place::Stdin | Place::Pipe(_));

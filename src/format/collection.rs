@@ -507,6 +507,10 @@ impl Reader for FolderReader {
         Ok(MemberFile { path: Some(path), member, format: Some(input.format().name()), metadata })
     }
 
+    fn file_number(&self, n: usize) -> usize {
+        self.places[n].file
+    }
+
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         let member = self.find(n).ok().and_then(|(input, number)| input.reader().raw(number));
         member.or_else(|| bytes_at(self.collection.path(self.places[n].file)))

@@ -220,6 +220,10 @@ impl Reader for IndexReader {
         Ok(MemberFile { path, member, format, ..shard.reader.file_of(there)? })
     }
 
+    fn file_number(&self, n: usize) -> usize {
+        self.places[n]
+    }
+
     fn facts(&self) -> FileFacts<'_> {
         FileFacts { files: &self.files, ..FileFacts::default() }
     }

@@ -106,6 +106,11 @@ pub trait Reader: Debug + Send + Sync {
         Ok(MemberFile::default())
     }
 
+    /// Returns a number for the file that holds member `n`. It differs between the files of an index or a folder.
+    fn file_number(&self, _: usize) -> usize {
+        0
+    }
+
     /// Returns the bytes of member `n` as they lie in the file, whether it can be read or not, if they have a place of their
     /// own.
     fn raw(&self, _: usize) -> Option<Box<dyn Read>> {

@@ -81,7 +81,7 @@ impl<'a> NameFilter<'a> {
 
     /// Returns whether a tensor may be taken whose name begins with `prefix`.
     pub fn takes_within(&self, prefix: &str) -> bool {
-        // a rule can only change what an earlier one made if that one may change names that begin with the prefix
+        // if no rule matches such a name, no rule changes it, so the order of the rules does not matter here
         let some = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_some_within(prefix));
         let is_renamed = self.rename.iter().any(|rename| rename.applies_within(prefix));
         let is_excluded = || self.exclude.iter().any(|glob| glob.matches_all_within(prefix));

@@ -23,8 +23,8 @@ impl Order {
         }
     }
 
-    /// Returns the index of an item in the tensor whose items lie in this order, for the index of the item in the tensor in C
-    /// order that has the same items one after the other.
+    /// Converts the index of an item in a view that is in C order, as operators see a tensor that is written in this order, to
+    /// the index in the tensor: in Fortran order the axes of the view are reversed.
     pub(crate) fn index(self, mut index: Vec<usize>) -> Vec<usize> {
         if self == Self::Fortran {
             index.reverse();

@@ -216,8 +216,8 @@ impl Narrow {
         self.layout().is_some_and(|layout| layout.specials == Specials::Ieee)
     }
 
-    /// Returns bits of an item, and what these are exactly in the items that are infinite or NaN; `None` if there are no such
-    /// items.
+    /// Returns a mask and a value: the items whose masked bits equal the value are exactly those that are infinite or NaN. `None`
+    /// if all items are finite.
     pub(crate) fn special_bits(self) -> Option<(u8, u8)> {
         let FloatLayout { signed, exponent, mantissa, specials, .. } = self.layout()?;
         let magnitude = (1_u32 << (exponent + mantissa)) - 1;
@@ -227,7 +227,7 @@ impl Narrow {
             Specials::NegativeZero => (2 * magnitude + 1, magnitude + 1),
             Specials::None => return None,
         };
-        debug_assert!(signed || specials == Specials::OneNan, "only a sign tells such a NaN");
+        debug_assert!(signed || specials == Specials::OneNan, "the NaN of these types has a sign bit");
         Some((mask as u8, special as u8))
     }
 

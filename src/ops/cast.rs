@@ -12,7 +12,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::parallel::locked;
 
-/// What a cast may lose, and what is told of it.
+/// The losses that a cast may make, and the counter of items that overflow.
 #[derive(Clone, Debug, Default)]
 pub struct CastRule {
     /// Whether fractions, imaginary parts and what is out of range may be lost in a cast to integers.

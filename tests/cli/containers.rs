@@ -765,8 +765,10 @@ x.safetensors
   x                                not read: dtype 'F12' is not known
   total  2 tensors  3 items   3 B  1 not read
 ";
+    let run = folder.run(words("info x.safetensors"));
+    let line = "error: FILE x.safetensors:x: dtype 'F12' is not known\n";
+    assert_eq!((run.status, &*run.stdout, &*run.stderr), (Some(2), table.as_bytes(), line));
     let rows = [
-        ("info x.safetensors", table),
         ("show x.safetensors:z", "x.safetensors:z: int8 [1]\n[6]\n"),
         ("slice x.safetensors:b --at 1:", "[2]\n"),
         ("show i.safetensors.index.json:b", "i.safetensors.index.json:b: uint8 [2]\n[1 2]\n"),

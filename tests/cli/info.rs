@@ -1,5 +1,7 @@
 //! `tensorop info`: tables, `--json`, `--stats`, `--members`, and where the items lie.
 
+use std::fs;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tensorop::DType;
@@ -508,11 +510,69 @@ fn beside_broken() -> Folder {
     folder
 }
 
-/// A member that cannot be read is listed with the reason, and stops nothing.
+/// The tensors of a folder, and those of an index, lie in several files: each of these has its line, in every form.
+#[test]
+fn a_line_for_each_file() {
+    let folder = beside_broken();
+    let model =
+        [("w", "1"), ("a", "2"), ("b", "2"), ("c", "3")].map(|(name, n)| format!("\"{name}\": \"m-{n}.safetensors\""));
+    folder.put("m.safetensors.index.json", format!("{{\"weight_map\": {{{}}}}}", model.join(", ")));
+    folder.put("m-1.safetensors", safetensors(&[member("w", "uint8", &[1], vec![1])]));
+    fs::create_dir(folder.path("run")).expect("a folder");
+    folder.put("run/mixed.npz", folder.get("mixed.npz")).put("run/t.npy", &folder.get("d.npy")[..50]);
+    folder.put("run/good.npy", folder.get("d.npy"));
+    let rows: [(&str, &[&str]); 2] = [
+        (
+            "m.safetensors.index.json",
+            &[
+                "error: FILE m.safetensors.index.json: 2 tensors cannot be read (\"a\", \"b\"): shard 'm-2.safetensors': No such file",
+                "error: FILE m.safetensors.index.json:c: shard 'm-3.safetensors': No such file",
+            ],
+        ),
+        (
+            "run",
+            &[
+                "error: FILE run: 2 tensors cannot be read (\"mixed:broken\", \"mixed:objects\"); \"mixed:",
+                "error: FILE run:t: file run/t.npy: ends after 50 bytes",
+            ],
+        ),
+    ];
+    for (args, expected) in rows {
+        for form in ["", "--json", "--stats", "--tree", "--hash", "--members", "--by-axis 0", "--stats --json"] {
+            let run = folder.run(words(&format!("info {args} {form}")));
+            let mut lines: Vec<_> = run.stderr.lines().collect();
+            lines.sort();
+            let are_right =
+                lines.len() == expected.len() && lines.iter().zip(expected).all(|(line, it)| line.starts_with(it));
+            assert!(run.status == Some(2) && are_right && !run.stdout.is_empty(), "{args} {form}: {run:?}");
+        }
+    }
+    // items that are damaged
+    let mut damaged = npz(&[("a", folder.get("d.npy")), ("b", folder.get("d.npy"))]);
+    let at = damaged
+        .windows(8)
+        .position(|window| window == &folder.get("d.npy")[folder.get("d.npy").len() - 8..])
+        .expect("items");
+    damaged[at] ^= 1;
+    folder.put("damaged.npz", damaged);
+    folder.run(words("info damaged.npz")).printed().expect("headers");
+    let run = folder.run(words("info damaged.npz --stats"));
+    assert!(run.status == Some(2) && run.stderr.starts_with("error: FILE damaged.npz:a: damaged: "), "{run:?}");
+}
+
+/// A member that cannot be read is listed with the reason, and stops nothing. A line for each file says so, with status 2.
 #[test]
 fn members_that_cannot_be_read() {
     let folder = beside_broken();
-    let table = folder.run(["info", "mixed.npz", "i.npy"]).printed().expect("a table");
+    const LINE: &str =
+        "error: FILE mixed.npz: 2 tensors cannot be read (\"broken\", \"objects\"); \"objects\": object arrays ";
+    let listed = |args: &str, line: &str| {
+        let run = folder.run(words(&format!("info {args}")));
+        let is_right = run.status == Some(2) && run.stderr.starts_with(line) && run.stderr.lines().count() == 1;
+        assert!(is_right, "{args}: {run:?}");
+        String::from_utf8(run.stdout).expect("text")
+    };
+    let table = listed("mixed.npz i.npy", LINE);
     let lines: Vec<_> = table.lines().map(|line| words(line).join(" ")).collect();
     assert_eq!(lines[1..3], ["mixed.npz", "good float32 [2, 3] 24 B"], "{table}");
     assert!(lines[3].starts_with("objects not read: "), "{table}");
@@ -524,15 +584,21 @@ fn members_that_cannot_be_read() {
     let run = folder.run(["info", "objects.npz", "i.npy"]);
     assert_eq!((run.status, run.stderr.lines().count()), (Some(2), 1), "{}", run.stderr);
     assert!(String::from_utf8_lossy(&run.stdout).contains("\ni.npy  uint8"), "{:?}", run.stdout);
-    let tree = folder.run(["info", "mixed.npz", "--tree"]).printed().expect("a tree");
+    let tree = listed("mixed.npz --tree", LINE);
     assert!(tree.contains("  objects") && tree.contains("not read: "), "{tree}");
-    let stats = folder.run(["info", "mixed.npz:*o*", "--stats"]).printed().expect("a table");
+    for form in ["--hash", "--by-axis 0", "--histogram", "--sort size"] {
+        assert!(listed(&format!("mixed.npz {form}"), LINE).contains("not read: "), "{form}");
+    }
+    assert_eq!(listed("mixed.npz --members", LINE), "good\nobjects\nbroken\n");
+    assert!(listed("mixed.npz --stats --explain", LINE).contains("mixed.npz:good"));
+    let stats = listed("mixed.npz:*o* --stats", "error: FILE mixed.npz:*o*: 2 tensors cannot be read (");
     assert!(stats.contains("2.190176…") && stats.contains("not read: "), "{stats}");
     // where it is asked for by its name, or there is no list, it is an error
     folder.refuses(["info", "mixed.npz:objects"], &["FILE mixed.npz:objects: ", "object"]).expect("an error");
     let run = folder.run(["info", "mixed.npz", "--json"]);
     let found: Vec<Value> = serde_json::from_slice(&run.stdout).expect("an array");
-    assert_eq!((run.status, found.len(), run.stderr.lines().count()), (Some(2), 1, 2), "{}", run.stderr);
+    assert_eq!((run.status, found.len(), run.stderr.starts_with(LINE)), (Some(2), 1, true), "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     let run = folder.run(["show", "mixed.npz"]);
     let shown = String::from_utf8_lossy(&run.stdout).into_owned();
     assert!(shown.starts_with("mixed.npz:good: float32 [2, 3]\n") && shown.lines().count() == 3, "{shown}");
@@ -600,7 +666,13 @@ fn folders() {
     }
     folder.put("run/i.npy", folder.get("i.npy")).put("run/bad.npz", b"bad").put("run/notes.txt", b"no tensor");
     folder.put("run/config.json", b"{\"layers\": 2}").put("run/.hidden.npy", b"");
-    let table = folder.run(["info", "run"]).printed().expect("a table");
+    let listed = |args: &str| {
+        let run = folder.run(words(args));
+        let line = "error: FILE run:bad: file run/bad.npz: ";
+        assert!(run.status == Some(2) && run.stderr.starts_with(line) && run.stderr.lines().count() == 1, "{run:?}");
+        String::from_utf8(run.stdout).expect("text")
+    };
+    let table = listed("info run");
     let lines: Vec<_> = table.lines().map(|line| words(line).join(" ")).collect();
     assert!(lines[8].starts_with("bad not read: "), "{table}");
     let names: Vec<_> = lines[2..].iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
@@ -635,7 +707,9 @@ fn folders() {
     folder.refuses(words("show run:bad"), &["FILE run:bad: ", "run/bad.npz"]).expect("an error");
     folder.refuses(words("show run:nope"), &["no tensor \"nope\""]).expect("an error");
     folder.put("run/i.json", "[1]");
-    let table = folder.run(words("info run")).printed().expect("a table");
+    let run = folder.run(words("info run"));
+    assert!(run.status == Some(2) && run.stderr.contains("\nerror: FILE run:i: two files of one name: "), "{run:?}");
+    let table = String::from_utf8_lossy(&run.stdout);
     assert!(table.contains("not read: two files of one name: run/i.npy and run/i.json\n"), "{table}");
     folder.refuses(words("show run:i"), &["FILE run:i: two files of one name: run/i.npy and "]).expect("an error");
     std::fs::remove_file(folder.path("run/i.json")).expect("removed");

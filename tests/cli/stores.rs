@@ -400,9 +400,12 @@ fn variables_that_are_not_read_stop_no_others() {
     done(&folder, "slice g.zarr:a --at 1: -o o.npy");
     done(&folder, "show g.zarr:a");
     done(&folder, "slice-scatter g.zarr:a --fill 2 --at :1 -i");
-    assert_eq!(done(&folder, "info g.zarr --members"), "a\npacked\ntext\n");
+    let line = "error: FILE g.zarr: 2 tensors cannot be read (\"packed\", \"text\"); \"packed\": zarr.json: codec ";
+    let run = folder.run(words("info g.zarr --members"));
+    assert!(run.status == Some(2) && run.stdout == b"a\npacked\ntext\n" && run.stderr.starts_with(line), "{run:?}");
     // what cannot be read is listed beside what can
     let run = folder.run(words("info g.zarr"));
+    assert!(run.status == Some(2) && run.stderr.starts_with(line), "{run:?}");
     let table = String::from_utf8_lossy(&run.stdout).into_owned();
     for said in ["chunks [4, 6], codec zstd:0", "data_type \"string\" is not known", "\"numcodecs.lz4\" is not known"] {
         assert!(table.contains(said), "{said}: {table}");

@@ -63,12 +63,12 @@ fn class(dtype: &DType) -> Option<DTypeClass> {
     }
 }
 
-/// Checks that each value of `--cast` is for one of the tensors, each with its name in its file and its dtype. A tensor that
-/// has the dtype already counts, so that a script can run again. `alone` says that there is one tensor.
+/// Checks that each value of `--cast` applies to a tensor. `tensors` are their names in their files and their dtypes. A tensor
+/// that already has the dtype counts, so that a script can run again. `alone` says that there is one tensor.
 ///
 /// # Errors
-/// A pattern that matches none; without a pattern and for several tensors, a dtype that has no class, or whose class none
-/// of them has.
+/// A pattern that matches no name; for several tensors, a value without a pattern whose dtype belongs to no class, or to a
+/// class that no tensor has.
 pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) -> Result<()> {
     for cast in casts {
         match &cast.glob {
@@ -83,7 +83,7 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) 
     Ok(())
 }
 
-/// Checks that a value of `--cast` without a pattern is for one of several tensors.
+/// Checks that one of several tensors has the class of a value without a pattern.
 fn check_class(cast: &CastArg, tensors: &[(&str, &DType)]) -> Result<()> {
     let Some(own) = class(&cast.value) else {
         bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'");

@@ -84,7 +84,7 @@ pub(crate) struct Operand {
 }
 
 impl OperandRole {
-    /// Returns what messages call an operand of this role, or a tensor of it, without the name of the role.
+    /// Removes the name of the role from the label of an operand or a tensor.
     pub(crate) fn unlabelled(self, label: &str) -> &str {
         label.strip_prefix(self.name).map_or(label, str::trim_start)
     }

@@ -128,12 +128,12 @@ impl<T> DTypeParser<T> {
 pub(crate) type DTypeArg = ByName<StoredDType>;
 
 impl DTypeParser<DTypeArg> {
-    /// Returns a parser for which a dtype is what stored bytes are, those of all tensors.
+    /// Returns a parser of the dtype of stored bytes.
     pub(crate) fn of_bytes() -> Self {
         Self::of_stored(|text| Ok(ByName { glob: None, value: stored_dtype(text)? }))
     }
 
-    /// Returns a parser for which a dtype is what stored bytes are, those of all tensors or of those whose names match.
+    /// Returns a parser of the dtype of stored bytes, optionally with a pattern of names.
     pub(crate) fn of_bytes_by_name() -> Self {
         Self::of_stored(|text| ByName::parse(text, stored_dtype))
     }

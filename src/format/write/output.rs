@@ -58,7 +58,7 @@ pub struct OutputTensor {
 pub struct Recast {
     /// The dtype that values are cast to.
     pub cast: Option<DType>,
-    /// What such a cast may lose.
+    /// The losses that the cast may make.
     pub rule: CastRule,
     /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
     pub big_endian: Option<bool>,

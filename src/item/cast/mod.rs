@@ -71,7 +71,7 @@ pub struct Cast {
     lossy: bool,
     plan: CastPlan,
     overflow: Overflow,
-    /// What a number that is too large becomes; `None` if the target has a number for each.
+    /// The words of infinity and NaN; `None` if no number of the source overflows.
     special: Option<SpecialWords>,
 }
 
@@ -255,7 +255,7 @@ impl Cast {
         let [size, to_size] = [self.from_size() / ins, self.to_size() / outs];
         // what both have two of is cast one by one
         let (drops, adds) = (ins > outs, ins < outs);
-        // how many of those that are cast one by one make an item
+        // complex items are cast to complex ones part by part
         let parts = ins.min(outs);
         let (ins, outs) = (1 + usize::from(drops), 1 + usize::from(adds));
         let text = |number: M| number.text(size < size_of::<f64>());

@@ -1,16 +1,14 @@
-//! Finite numbers that become infinite or NaN because the floats that they are cast to have no number as large, and what is
-//! done about them.
+//! Casts to floats that are too small for a number: finds the numbers that become infinite or NaN, and replaces or refuses them.
 //!
-//! They are rare, and so they are found in the items that were written: a loop over these asks whether any is infinite or
-//! NaN. It compares words as they are stored, has no branches, and costs a small part of the cast. Only a run in which there
-//! is one is looked at number by number.
+//! Such numbers are rare, so a loop over the written items first checks whether any is infinite or NaN. It compares stored
+//! words, has no branches and is vectorised. Only a run with such a word is checked number by number.
 
 use super::middle::Middle;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::float16::{bf16_from_f64, f16_from_f64};
 
-/// What becomes of a finite number that is too large for the floats that it is cast to, or, for a type without zero and sign,
-/// not positive.
+/// The treatment of a finite number that is too large for the floats that it is cast to. A type without zero and sign treats
+/// zero and negative numbers in the same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
     /// It becomes infinite, or NaN in a type without infinity.
@@ -42,7 +40,7 @@ impl Overflowed {
     }
 }
 
-/// Returns what items that are too large for a float dtype become, as messages say it.
+/// Returns the word for items that overflow a float dtype: `infinite` or `NaN`.
 pub fn overflow_name(dtype: &DType) -> &'static str {
     match dtype.kind() {
         Kind::Narrow(narrow) if !narrow.has_infinity() => "NaN",
@@ -50,7 +48,7 @@ pub fn overflow_name(dtype: &DType) -> &'static str {
     }
 }
 
-/// Returns whether a dtype has floats, or complex numbers of them.
+/// Returns whether items are floats or complex numbers.
 pub fn is_floats(dtype: &DType) -> bool {
     match dtype.kind() {
         Kind::Narrow(narrow) => !narrow.is_integer(),
@@ -77,7 +75,7 @@ pub(super) struct SpecialWords {
 }
 
 impl SpecialWords {
-    /// Returns the words of infinity and NaN of `to`; `None` if no number of `from` becomes one of them.
+    /// Returns the words of infinity and NaN in `to`; `None` if no finite number of `from` overflows.
     pub(super) fn of_cast(from: &DType, to: &DType) -> Option<Self> {
         let reach = reach(from)?;
         let (size, mask, special, largest, overflows) = match to.kind() {
@@ -102,7 +100,7 @@ impl SpecialWords {
         (!holds_all).then_some(Self { size: 1, mask, special, least, largest })
     }
 
-    /// Returns the words as they are read where the highest byte comes first.
+    /// Returns the words of big-endian items, which are read as little-endian.
     fn swapped(self) -> Self {
         let swap = |word: u32| word.swap_bytes() >> (32 - 8 * self.size);
         let Self { size, mask, special, least, largest } = self;
@@ -119,7 +117,7 @@ impl SpecialWords {
     }
 
     /// Counts the finite items of a run that became infinite or NaN, or replaces their numbers. Number `n` is a part of item
-    /// `item(n)`, of which `parts` are in the run.
+    /// `item(n)`; an item has `parts` numbers in the run.
     ///
     /// # Errors
     /// With [`Overflow::Refuse`] the place of the first in the run.
@@ -158,8 +156,7 @@ impl SpecialWords {
 
 macro_rules! any_word {
     ($($name:ident: $word:ty;)+) => {$(
-        /// Returns whether any word is `special` in the bits of `mask`. Words are as wide as items, so that a vector holds
-        /// many of them.
+        /// Returns whether any word is `special` in the bits of `mask`. Words have the width of items, which keeps vectors full.
         fn $name(items: &[u8], mask: $word, special: $word) -> bool {
             let mut any = false;
             for &word in items.as_chunks().0 {

@@ -1,0 +1,64 @@
+//! Tensors of a container that cannot be read, and the lines about them: one for each file that they lie in.
+
+use std::collections::HashMap;
+
+use anyhow::{Error, anyhow};
+
+use super::io::{Outcome, complain};
+use super::member::Member;
+use super::messages::{counted, reason};
+use crate::format::name_order::list;
+use crate::format::open::Input;
+use crate::storage::stream::OutputStream;
+
+/// The tensors of an operand that cannot be read, each with the reason.
+#[derive(Default)]
+pub(super) struct Failures(Vec<(Member, Error)>);
+
+impl Failures {
+    /// Adds a tensor.
+    pub(super) fn add(&mut self, member: Member, error: Error) {
+        self.0.push((member, error));
+    }
+
+    /// Adds all of others.
+    pub(super) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// Returns the numbers of the tensors in the operand, and the reasons.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, String)> {
+        self.0.iter().map(|(Member { n, label, .. }, error)| (*n, reason(error, label)))
+    }
+
+    /// Prints a line on standard error for each file that has such tensors. Returns how the command ends.
+    pub(super) fn complain(self, input: &Input, stderr: &OutputStream) -> Outcome {
+        let (mut numbers, mut files): (HashMap<usize, usize>, Vec<Vec<(Member, Error)>>) = Default::default();
+        for (member, error) in self.0 {
+            let next = files.len();
+            let at = *numbers.entry(input.reader().file_number(member.n)).or_insert(next);
+            if at == next {
+                files.push(Vec::new());
+            }
+            files[at].push((member, error));
+        }
+        let lines = files.into_iter().map(|failed| line(input, failed));
+        lines.fold(Outcome::Done, |_, error| complain(stderr, &error))
+    }
+}
+
+/// Returns the error about tensors that lie in one file.
+fn line(input: &Input, mut failed: Vec<(Member, Error)>) -> Error {
+    if failed.len() == 1 {
+        return failed.swap_remove(0).1;
+    }
+    let reasons: Vec<_> = failed.iter().map(|(member, error)| reason(error, &member.label)).collect();
+    let names: Vec<_> = failed.iter().filter_map(|(member, _)| member.name()).collect();
+    let (count, label) = (counted(failed.len(), "tensor", "tensors"), input.label());
+    // they may have nothing but their file in common
+    let whose = match names.first().filter(|_| reasons.iter().any(|reason| *reason != reasons[0])) {
+        Some(name) => format!("; {name:?}"),
+        None => String::new(),
+    };
+    anyhow!("{label}: {count} cannot be read ({}){whose}: {}", list(&names), reasons[0])
+}
