@@ -115,8 +115,8 @@ impl<'a> AskedDTypes<'a> {
     /// Checks that each value was used, when all tensors have been read.
     ///
     /// # Errors
-    /// A value that no tensor could take; a pattern that matched no name. A value without a tensor is accepted if later values applied to all
-    /// tensors that it matches.
+    /// A value that no tensor could take; a pattern that matched no name. A value without a tensor is accepted if later values
+    /// applied to all tensors that it matches.
     pub(super) fn finish(&self) -> Result<()> {
         for (value, used) in self.given.iter().zip(self.uses.borrow().iter()) {
             let left = used.left.clone().filter(|_| !used.is_taken);

@@ -30,9 +30,9 @@ use crate::storage::source::Source;
 ///
 /// Only headers are read, so this is instant for a file of any size. A .npz or .safetensors file without the name of a
 /// member lists all members; a * in the name matches any characters. A folder is a container of the tensors in its files. A
-/// member that cannot be read is listed with the reason, and each file with such members gets a line on standard error. --stats,
-/// --by-axis, --histogram and --hash read the items, too. Lines mention Fortran order and big-endian items, and for Zarr the chunks, the shards, the codec, the fill value, the
-/// dimension names and the version.
+/// member that cannot be read is listed with the reason, and each file with such members gets a line on standard error.
+/// --stats, --by-axis, --histogram and --hash read the items, too. Lines mention Fortran order and big-endian items, and for
+/// Zarr the chunks, the shards, the codec, the fill value, the dimension names and the version.
 #[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 #[command(mut_arg("dtype", InputOptions::dtype_by_name))]

@@ -43,7 +43,8 @@ pub struct CastFailure {
 ///
 /// - To floats and complex numbers: the nearest, ties to even, rounded once from the exact value. What is too large
 ///   becomes infinity, or NaN or the largest number in a type that has no infinity
-///   ([`Narrow::encode`](crate::item::dtype::Narrow::encode)), unless [`Overflow`] says otherwise. -0 stays -0, NaN becomes a quiet NaN of the same sign.
+///   ([`Narrow::encode`](crate::item::dtype::Narrow::encode)), unless [`Overflow`] says otherwise. -0 stays -0, NaN
+///   becomes a quiet NaN of the same sign.
 /// - To integers and bool: exact or an error. If the cast is lossy the fraction is dropped, what is out of range
 ///   becomes the end of the range, NaN becomes 0, and as a bool all but zero is true.
 /// - Complex to real: the real part; if the imaginary one is not zero that is an error unless lossy.
