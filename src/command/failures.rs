@@ -33,7 +33,8 @@ impl Failures {
 
     /// Prints a line on standard error for each file that has such tensors. Returns how the command ends.
     pub(super) fn complain(self, input: &Input, stderr: &OutputStream) -> Outcome {
-        let (mut numbers, mut files): (HashMap<usize, usize>, Vec<Vec<(Member, Error)>>) = Default::default();
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let mut files: Vec<Vec<(Member, Error)>> = Vec::new();
         for (member, error) in self.0 {
             let next = files.len();
             let at = *numbers.entry(input.reader().file_number(member.n)).or_insert(next);
