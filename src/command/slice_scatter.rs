@@ -86,9 +86,12 @@ impl SliceScatter {
             let slices = change.reader.slices(&self.slices)?;
             let change = change.open()?;
             // a pattern is meant to change whole tensors
-            if let (false, false, 1..) = (self.names_places(), change.is_one_of_several(), change.data().shape().len()) {
+            if let (false, false, 1..) = (self.names_places(), change.is_one_of_several(), change.data().shape().len())
+            {
                 let (label, shape) = (change.data().label(), change.data().shape());
-                bail!("{label}: shape {shape:?}, and --fill without a slice is for one item: --at ... puts it in every place");
+                bail!(
+                    "{label}: shape {shape:?}, and --fill without a slice is for one item: --at ... puts it in every place"
+                );
             }
             let call = Call::SliceScatter(slices_of(&slices, change.data())?);
             match &self.condition {

@@ -1,13 +1,7 @@
 //! What containers hold is listed by content: arrays whatever their files are called, and content that is not a tensor, which
 //! is compared, named and never lost.
 
-use crate::common::{Folder, Run, Zipped, deflated, each, npy, words, zip};
-
-fn stored(name: &str, bytes: &[u8]) -> Zipped {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
-    Zipped { name: name.to_owned(), method: 0, size: bytes.len() as u32, crc: crc.sum(), bytes: bytes.to_vec() }
-}
+use crate::common::{Folder, Run, Zipped, deflated, each, npy, stored, words, zip};
 
 fn array(items: &[u8]) -> Vec<u8> {
     npy("uint8", &[items.len()], items)
@@ -15,6 +9,19 @@ fn array(items: &[u8]) -> Vec<u8> {
 
 fn text(run: &Run) -> String {
     String::from_utf8_lossy(&run.stdout).into_owned()
+}
+
+/// Checks what commands print that succeed.
+#[track_caller]
+fn succeed(folder: &Folder, rows: &[(&str, &str)]) {
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let printed = folder.run(words(args)).printed()?;
+            if printed == *expected { Ok(()) } else { Err(printed) }
+        },
+    );
 }
 
 /// Archives with arrays in files without the ending, and with other files.
@@ -54,14 +61,7 @@ fn arrays_are_found_by_content() {
         ("slice m.npz:raw --at :1 --to text", "[3]\n"),
         ("diff m.npz:raw plain.npz:raw", "equal: 2 items of uint8 [2]\n  content differs: meta.json\n"),
     ];
-    each(
-        rows,
-        |(args, _)| (*args).to_owned(),
-        |(args, expected)| {
-            let printed = folder.run(words(args)).printed()?;
-            if printed == *expected { Ok(()) } else { Err(printed) }
-        },
-    );
+    succeed(&folder, &rows);
     let converted = folder.run(words("convert m.npz -o all.safetensors"));
     assert_eq!(converted.status, Some(0), "{converted:?}");
     assert_eq!(folder.run(words("info all.safetensors --members")).printed().as_deref(), Ok("a\nraw\nraw.npy\n"));
@@ -226,14 +226,7 @@ fn several_arrays_in_one_npy() {
         ("slice-scatter two.npy:1 --fill 5 --at :1 --in-place", ""),
         ("info --members all.npz", "0\n1\n"),
     ];
-    each(
-        rows,
-        |(args, _)| (*args).to_owned(),
-        |(args, expected)| {
-            let printed = folder.run(words(args)).printed()?;
-            if printed == *expected { Ok(()) } else { Err(printed) }
-        },
-    );
+    succeed(&folder, &rows);
     // an edit changes the items that it names, and nothing else
     let mut edited = two.clone();
     edited[two.len() - 16] = 5;
@@ -316,14 +309,7 @@ fn bodies_of_kserve() {
             "equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n  content differs: model_name\n"
         }),
     ];
-    each(
-        rows,
-        |(args, _)| (*args).to_owned(),
-        |(args, expected)| {
-            let printed = folder.run(words(args)).printed()?;
-            if printed == *expected { Ok(()) } else { Err(printed) }
-        },
-    );
+    succeed(&folder, &rows);
     let converted = folder.run(words("convert r.json -o r.npz"));
     let not_copied = "IN r.json: \"model_name\", \"s.parameters\" are not tensors, and are not copied\n";
     assert_eq!((converted.status, converted.stderr.as_str()), (Some(0), not_copied));

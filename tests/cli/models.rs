@@ -58,7 +58,7 @@ fn metrics() {
         ("[\"NaN\"] [\"NaN\"]", 0, &[none, "\"0.5\": null"]),
         ("[] []", 0, &[none, "\"axes\": []"]),
         ("[\"a\"] [\"b\"]", 1, &[none]),
-        ("[1] [[1]]", 1, &["\"metrics\": null, \"quantiles\": null, \"axes\": [], \"metadata\": []}"]),
+        ("[1] [[1]]", 1, &["\"metrics\": null, \"quantiles\": null, \"axes\": [], \"metadata\": [], \"content\": []}"]),
         // what float64 alone would lose
         (
             "[9007199254740993,9007199254740992] [9007199254740992,9007199254740993]",

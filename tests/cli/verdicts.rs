@@ -188,7 +188,7 @@ fn what_is_not_looked_into() {
     let run = folder.run(words("diff e/sub a/sub --json")).printed().unwrap();
     assert!(
         run.ends_with(
-            "], \"left_alone\": [\"e/sub/config.json\", \"a/sub/config.json\"], \"metadata\": [], \"unlisted\": []}\n"
+            "], \"left_alone\": [\"e/sub/config.json\", \"a/sub/config.json\"], \"metadata\": [], \"content\": [], \"unlisted\": []}\n"
         ),
         "{run}"
     );

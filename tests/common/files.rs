@@ -51,6 +51,13 @@ pub(crate) fn deflated(name: &str, content: &[u8]) -> Zipped {
     Zipped { name: name.to_owned(), method: 8, bytes, size: content.len() as u32, crc: crc.sum() }
 }
 
+/// Stores a member of a ZIP archive as it is.
+pub(crate) fn stored(name: &str, content: &[u8]) -> Zipped {
+    let mut crc = flate2::Crc::new();
+    crc.update(content);
+    Zipped { name: name.to_owned(), method: 0, bytes: content.to_vec(), size: content.len() as u32, crc: crc.sum() }
+}
+
 /// Joins members to a ZIP archive.
 pub(crate) fn zip(members: &[Zipped]) -> Vec<u8> {
     fn put(out: &mut Vec<u8>, shorts: &[u16], longs: &[u32]) {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{Folder, Zipped, deflated, header, npy_with_header, words, zip};
+use crate::common::{Folder, deflated, header, npy_with_header, stored, words, zip};
 use crate::random::Random;
 
 /// What a container holds: bytes by name.
@@ -55,12 +55,6 @@ fn items(random: &mut Random) -> Vec<u8> {
 
 fn array(items: &[u8]) -> Vec<u8> {
     npy_with_header(&header("|u1", false, &[items.len()]), items)
-}
-
-fn stored(name: &str, bytes: &[u8]) -> Zipped {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
-    Zipped { name: name.to_owned(), method: 0, size: bytes.len() as u32, crc: crc.sum(), bytes: bytes.to_vec() }
 }
 
 /// Makes an archive of arrays with and without the ending, other files and folders.

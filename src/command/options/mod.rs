@@ -29,5 +29,6 @@ pub(super) use self::output::{Names, OutputOptions, PageOptions};
 pub(super) use self::passing::{PassOptions, parse_steps, parse_tolerances};
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{
-    ByName, DTypeArg, DTypeParser, OptionWord, dtype_help, parse_glob, parse_number, parse_path, parse_size, parse_words, word,
+    ByName, DTypeArg, DTypeParser, OptionWord, dtype_help, parse_glob, parse_number, parse_path, parse_size,
+    parse_words, word,
 };

@@ -405,8 +405,8 @@ fn members_without_the_ending() {
         ("x", one(1).0, one(1).1),
         ("folder/", Vec::new(), Vec::new()),
         ("array", one(2).0, one(2).1),
-        ("read.me", text.0.clone(), text.1.clone()),
-        ("y", text.0, text.1),
+        ("read.me", text.0, text.1),
+        ("y", one(6).0, one(6).1),
     ])
     .expect("an archive");
     let endings = [("folder/.npy", "folder/.np/"), ("array.npy", "array.bin"), ("read.me.npy", "read.me.txt")];
