@@ -4,6 +4,7 @@
 //! the store looks into all folders, and tells chunks by their keys. So a store with a million of them is listed file by file
 //! only where it is read or written as a whole anyway.
 
+use std::cell::OnceCell;
 use std::io::Read;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -65,23 +66,28 @@ impl Attachments for StoreFiles {
 /// The array that a folder is, or that it lies in.
 struct Around {
     prefix: String,
-    /// The metadata of the array; `None` if they cannot be read, so that nobody knows the keys of its chunks.
-    array: Option<ArrayMetadata>,
+    /// The metadata of the array, which are read when a key is compared; `None` if they cannot be read, so that nobody knows the
+    /// keys of its chunks.
+    array: OnceCell<Option<ArrayMetadata>>,
     /// The array that this one lies in.
     outer: Option<Rc<Around>>,
 }
 
 impl Around {
+    fn array(&self, store: &dyn KeyStore) -> Option<&ArrayMetadata> {
+        self.array.get_or_init(|| metadata::array(store, &self.prefix).ok()).as_ref()
+    }
+
     /// Returns whether a key may be that of a chunk.
-    fn has(&self, key: &str) -> bool {
-        self.array.is_none() || self.has_chunk(key)
+    fn has(&self, store: &dyn KeyStore, key: &str) -> bool {
+        self.array(store).is_none() || self.has_chunk(store, key)
     }
 
     /// Returns whether a key is that of a chunk of the array, or of one that it lies in.
-    fn has_chunk(&self, key: &str) -> bool {
+    fn has_chunk(&self, store: &dyn KeyStore, key: &str) -> bool {
         let own = if self.prefix.is_empty() { key } else { &key[self.prefix.len() + 1..] };
-        let is_own = self.array.as_ref().is_some_and(|array| array.is_key(own));
-        is_own || self.outer.as_ref().is_some_and(|outer| outer.has_chunk(key))
+        let is_own = self.array(store).is_some_and(|array| array.is_key(own));
+        is_own || self.outer.as_ref().is_some_and(|outer| outer.has_chunk(store, key))
     }
 }
 
@@ -104,11 +110,13 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
         // damaged metadata may be those of an array
         let is_array = !is_group && !matches!(node, Ok(None));
         if is_array {
-            let array = metadata::array(store, &path).ok();
-            if !thorough && array.as_ref().is_some_and(ArrayMetadata::has_chunks_beside) {
+            let array = Around { prefix: path.clone(), array: OnceCell::new(), outer: around };
+            // the chunks of most arrays of version 2 lie beside the metadata
+            let is_v2 = matches!(&node, Ok(Some(node)) if node.is_v2);
+            if !thorough && is_v2 && array.array(store).is_some_and(ArrayMetadata::has_chunks_beside) {
                 continue;
             }
-            around = Some(Around { prefix: path.clone(), array, outer: around }.into());
+            around = Some(array.into());
         } else if is_group {
             around = None;
         }
@@ -118,11 +126,14 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
         names.sort();
         for name in names {
             let key = join(&path, &name);
-            let is_chunk = around.as_ref().is_some_and(|around| around.has(&key) && !name.starts_with('.'));
             let is_metadata = METADATA.contains(&&*name) && !is_passed_over;
             let is_of_system =
                 OF_SYSTEMS.contains(&&*name) || OF_SYSTEMS_BEGIN.iter().any(|begin| name.starts_with(begin));
-            if !is_chunk && !is_metadata && !is_of_system && !is_unfinished(&name) {
+            if is_metadata || is_of_system || is_unfinished(&name) {
+                continue;
+            }
+            let is_chunk = || around.as_ref().is_some_and(|around| around.has(store, &key));
+            if name.starts_with('.') || !is_chunk() {
                 found.push(key);
             }
         }
