@@ -182,7 +182,7 @@ fn chunks_and_parts() {
         assert!(run.status == Some(2) && run.stderr.contains(" becomes infinite as float32 at ["), "{run:?}");
         assert!(!folder.path("s.zarr").exists());
         // from chunks to chunks across them, by way of others
-        let run = folder.run(words(&format!("convert o.zarr --cast float16 --chunks 50,1 -o across.zarr")));
+        let run = folder.run(words("convert o.zarr --cast float16 --chunks 50,1 -o across.zarr"));
         assert_eq!(said(&run), Ok(""), "what was infinite before");
     }
     let part = |n| folder.run(words(&format!("convert rows.npy --cast float32 --chunks 50,3 -o p.zarr --part {n}/2")));

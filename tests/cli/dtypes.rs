@@ -85,7 +85,8 @@ fn which_items_are_meant() {
             .map(str::to_owned)
             .collect();
         let mut expected: Vec<_> = expected.split(' ').collect();
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         assert_eq!(found, expected, "{args}");
     }
 }

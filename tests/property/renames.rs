@@ -91,7 +91,7 @@ fn rules_are_applied_in_turn() {
                     })
                 };
                 assert!(said(&run), "{shown}");
-                let run = folder.run_with(&[&["diff", "old.npz", "old.npz"][..], &options].concat(), None, None);
+                let run = folder.run_with([&["diff", "old.npz", "old.npz"][..], &options].concat(), None, None);
                 assert!(said(&run), "diff {shown}: {run:?}");
             }
             (Ok(new), None) => {
