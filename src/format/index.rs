@@ -215,7 +215,7 @@ impl Reader for IndexReader {
         // an error in the shard is reported here, where it is known which name the index has for it
         let (shard, there) = self.find(n)?;
         let path = Some(self.path(self.shard(n))?);
-        let format = self.identity.is_none().then(|| FORMAT);
+        let format = self.identity.is_none().then_some(FORMAT);
         let member = Some(self.names[n].clone());
         Ok(MemberFile { path, member, format, ..shard.reader.file_of(there)? })
     }

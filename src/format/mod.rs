@@ -21,6 +21,7 @@ pub mod files;
 pub mod folder;
 mod folder_index;
 mod folder_model;
+mod folder_reader;
 mod foreign;
 pub mod glob;
 #[cfg(feature = "safetensors")]

@@ -16,6 +16,9 @@ pub(super) struct GroupStats {
     max: Option<String>,
 }
 
+/// The smallest or the largest item of a tensor, and its index.
+type Extreme = (ItemValue, Vec<usize>);
+
 /// An item that is a number, to be compared with others.
 #[derive(Clone, Copy, Debug)]
 enum Number {
@@ -83,7 +86,7 @@ impl GroupStats {
     /// Returns them as a JSON object.
     pub(super) fn json(&self) -> String {
         let Self { figures, min, max } = self;
-        let extreme = |extreme: &Option<(ItemValue, Vec<usize>)>, tensor: &Option<String>| {
+        let extreme = |extreme: &Option<Extreme>, tensor: &Option<String>| {
             or_null(extreme.as_ref(), |(value, index)| {
                 let tensor = json::string(tensor.as_deref().unwrap_or_default(), Escapes::Numbers);
                 json::object([("value", value.to_string()), ("tensor", tensor), ("index", list(index))])
@@ -109,9 +112,9 @@ impl GroupStats {
 /// not numbers, such as dates, have one only if a single tensor has it.
 fn extreme(
     found: &[(&Info, &Stats)],
-    of: fn(&Stats) -> &Option<(ItemValue, Vec<usize>)>,
+    of: fn(&Stats) -> &Option<Extreme>,
     better: Ordering,
-) -> Option<((ItemValue, Vec<usize>), String)> {
+) -> Option<(Extreme, String)> {
     let all: Vec<_> = found.iter().filter_map(|(info, stats)| Some((info, of(stats).as_ref()?))).collect();
     let numbers = all.iter().filter_map(|(info, found)| Some((Number::of(&found.0)?, info, found)));
     let best = numbers.reduce(|best, next| if next.0.compare(best.0) == better { next } else { best });

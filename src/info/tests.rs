@@ -39,6 +39,7 @@ fn info(tensor: Tensor) -> Info {
         by_axis: None,
         metadata: None,
         content: Arc::default(),
+        unlisted: std::sync::Arc::default(),
     }
 }
 
@@ -506,6 +507,7 @@ fn several() -> Vec<Info> {
         by_axis: None,
         metadata: None,
         content: Arc::new(["meta.json".to_owned(), "b".to_owned()]),
+        unlisted: std::sync::Arc::default(),
     });
     infos
 }

@@ -13,7 +13,7 @@ fn text(run: &Run) -> String {
 /// A file of tensors of two items each.
 fn file(tensors: &[(&'static str, [i32; 2])]) -> Vec<u8> {
     let bytes = |items: [i32; 2]| items.map(i32::to_le_bytes).concat();
-    let members: Vec<_> = tensors.iter().map(|(name, items)| member(*name, "int32", &[2], bytes(*items))).collect();
+    let members: Vec<_> = tensors.iter().map(|(name, items)| member(name, "int32", &[2], bytes(*items))).collect();
     safetensors(&members)
 }
 

@@ -12,7 +12,7 @@ fn text(run: &Run) -> String {
 /// A file of tensors of one item each.
 fn shard(tensors: &[(&'static str, i32)]) -> Vec<u8> {
     let members: Vec<_> =
-        tensors.iter().map(|(name, item)| member(*name, "int32", &[1], item.to_le_bytes().to_vec())).collect();
+        tensors.iter().map(|(name, item)| member(name, "int32", &[1], item.to_le_bytes().to_vec())).collect();
     safetensors(&members)
 }
 
@@ -356,10 +356,10 @@ fn old_shards_are_removed() {
     let to = "-o m/m.safetensors.index.json --remove-old-shards";
     for (args, fragment) in [
         (
-            format!("new.npz -o new.safetensors --remove-old-shards"),
+            "new.npz -o new.safetensors --remove-old-shards".to_owned(),
             "--remove-old-shards: expected -o NAME.safetensors.index.json",
         ),
-        (format!("new.npz --remove-old-shards"), "--remove-old-shards: expected"),
+        ("new.npz --remove-old-shards".to_owned(), "--remove-old-shards: expected"),
         // a shard that goes, whose tensors or those beside it are not all written
         (format!("m/{FIRST} {to}"), "would be lost (\"b\", \"c\", \"x\")"),
         (format!("m/m.safetensors.index.json --only a {to} --cast int128"), "--cast"),

@@ -1,0 +1,116 @@
+//! A folder of files as a container.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::collection::{Collection, TensorPlace};
+use super::content::{Description, MemberFile};
+use super::index_faults::IndexFaults;
+use super::interface::Reader;
+use super::open::Input;
+use super::table::Format;
+use crate::error::{Context, Result};
+use crate::format::name_filter::{InFolder, NameFilter};
+use crate::storage::key_store::AllValues;
+use crate::storage::local_store::LocalStore;
+use crate::storage::source::Source;
+
+impl Collection {
+    /// Makes a container of a folder, which messages call `label`, of the files that are read.
+    ///
+    /// # Errors
+    /// None of the files is read that `filter` does not exclude, and there are some that hold tensors.
+    pub(super) fn into_input(mut self, label: String, filter: NameFilter<'_>) -> Result<Input> {
+        self.check_some_read(filter).with_context(|| label.clone())?;
+        let (beside, path) = (self.beside_message(), self.files.first().map(|file| file.path.clone()));
+        if let Some(model) = self.model.take_if(|_| !self.files[0].is_broken)
+            && let Some(input) = Arc::into_inner(self.files.swap_remove(0).input.expect("the file of a model is open"))
+        {
+            let (path, left_out) = (path.expect("the file of a model has one"), self.left_out);
+            return Ok(input.of_folder(label, InFolder { path, model, left_out }).with_beside(beside));
+        }
+        let (mut names, mut places) = (Vec::new(), Vec::new());
+        for (name, place) in self.tensors().into_iter().filter(|(_, place)| !self.is_not_read(place.file)) {
+            names.push(name.to_owned());
+            places.push(place);
+        }
+        let reader = Box::new(FolderReader { collection: self, names, places });
+        Ok(Input::of_reader(label, Format::FOLDER, reader).with_beside(beside))
+    }
+}
+
+/// Returns the bytes of a file, or of all files of a store, as far as they can be read.
+fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
+    let metadata = fs::metadata(path).ok()?;
+    if metadata.is_dir() {
+        return Some(Box::new(AllValues::new(Arc::new(LocalStore::new(path)), "")));
+    }
+    // to open a pipe would wait for its writer
+    if metadata.is_file() { Some(Box::new(fs::File::open(path).ok()?)) } else { None }
+}
+
+/// A folder of files as a container of all their tensors.
+#[derive(Debug)]
+struct FolderReader {
+    collection: Collection,
+    /// The names of the tensors, and where each lies.
+    names: Vec<String>,
+    places: Vec<TensorPlace>,
+}
+
+impl FolderReader {
+    /// Opens the file that tensor `n` lies in, and returns its number there.
+    fn find(&self, n: usize) -> Result<(Arc<Input>, usize)> {
+        let input = self.collection.open(self.places[n].file)?;
+        let number = self.places[n].number_in(&input)?;
+        Ok((input, number))
+    }
+
+    /// Asks the reader of the file that tensor `n` lies in, with its number there.
+    fn ask<T>(&self, n: usize, ask: impl FnOnce(&dyn Reader, usize) -> Result<T>) -> Result<T> {
+        let (input, number) = self.find(n)?;
+        ask(input.reader(), number).with_context(|| input.label())
+    }
+}
+
+impl Reader for FolderReader {
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.names)
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        self.ask(n, |reader, n| reader.describe(n))
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        self.ask(n, |reader, n| reader.source(n, label))
+    }
+
+    fn file_stem(&self, n: usize) -> Option<&str> {
+        let stem = self.collection.stem(self.places[n].file)?;
+        self.names[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)
+    }
+
+    fn index_faults(&self) -> IndexFaults {
+        self.collection.index_faults()
+    }
+
+    fn file_of(&self, n: usize) -> Result<MemberFile> {
+        let (input, number) = self.find(n)?;
+        let MemberFile { path, member, metadata, .. } = input.file_of(number)?;
+        let own = || (self.collection.path(self.places[n].file).to_owned(), input.name(number).map(str::to_owned));
+        let (path, member) = path.map_or_else(own, |path| (path, member));
+        Ok(MemberFile { path: Some(path), member, format: Some(input.format().name()), metadata })
+    }
+
+    fn file_number(&self, n: usize) -> usize {
+        self.places[n].file
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        let member = self.find(n).ok().and_then(|(input, number)| input.reader().raw(number));
+        member.or_else(|| bytes_at(self.collection.path(self.places[n].file)))
+    }
+}
