@@ -99,7 +99,6 @@ fn one_model_has_its_own_names() {
              these names, --rename 'lora:*=*' drops the file's, and --only 'lora:*' takes one file\n",
         ),
         ("convert adapter --rename lora:*=* -o o.npz", "tensors of \"model\" would be called FILE:NAME"),
-        ("convert dump -o o.safetensors", "tensors of \"model\" would be called FILE:NAME"),
         ("convert adapter -o o.safetensors.index.json", "would be called FILE:NAME"),
     ] {
         folder.refuses(words(args), &[fragment]).unwrap();
