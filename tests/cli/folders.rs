@@ -96,7 +96,7 @@ fn one_model_has_its_own_names() {
         (
             "convert adapter -o o.npz",
             "IN adapter: tensors of \"lora\", \"model\" would be called FILE:NAME, such as \"lora:enc.w\": --prefix-names writes \
-             these names, --rename 'lora:*=*' drops the file's, and --only 'lora:*' takes one file\n",
+             these names, --rename 'lora:*=*' drops the file's, and --only 'lora:*' takes one file",
         ),
         ("convert adapter --rename lora:*=* -o o.npz", "tensors of \"model\" would be called FILE:NAME"),
         ("convert adapter -o o.safetensors.index.json", "would be called FILE:NAME"),
