@@ -15,8 +15,9 @@ use super::case::{Case, CaseInput, CaseOutput, CaseText, Class, Expected, Specif
 use super::operators::version_of;
 use super::{specified, vectors};
 use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
-use crate::format::files::{read, read_bytes};
+use crate::format::files::read;
 use crate::format::onnx::model::{GraphOutput, Model, NodeInput, sequence_tensors};
+use crate::format::onnx::read_part;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 
@@ -286,10 +287,10 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
         let stored = if gives_tensors { outputs.map(Stored).collect() } else { Vec::new() };
         return Ok(Loaded { operator, version, class, tolerances, task: Task::Only { unsupported, stored } });
     }
-    let inputs = inputs.into_iter().map(|input| self::input(input, set, &operator)).collect::<Result<_>>()?;
+    let inputs = inputs.into_iter().map(|input| self::input(input, folder, set, &operator)).collect::<Result<_>>()?;
     let output = |(n, output)| match output {
         GraphOutput::Node(number) => Ok(CaseOutput::Operator(number)),
-        GraphOutput::Given(value) => given_tensor(value, set).with_context(|| format!("output {n}")),
+        GraphOutput::Given(value) => given_tensor(value, folder, set).with_context(|| format!("output {n}")),
     };
     let outputs = outputs.into_iter().enumerate().map(output).collect::<Result<Vec<_>>>()?;
     let expected = match about.error {
@@ -321,19 +322,20 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
 }
 
 /// Reads an output of the graph that its node does not make.
-fn given_tensor(value: NodeInput<'_>, set: &Path) -> Result<CaseOutput> {
-    match input(value, set, "")? {
+fn given_tensor(value: NodeInput<'_>, folder: &Path, set: &Path) -> Result<CaseOutput> {
+    match input(value, folder, set, "")? {
         CaseInput::Tensor(tensor) => Ok(CaseOutput::Given(tensor)),
         CaseInput::Absent | CaseInput::Sequence(_) => bail!("is not a tensor"),
     }
 }
 
-/// Reads an input of a node.
-fn input(input: NodeInput<'_>, set: &Path, operator: &str) -> Result<CaseInput> {
+/// Reads an input of a node of the model in `folder`: of the data set `set`, or of the model itself.
+fn input(input: NodeInput<'_>, folder: &Path, set: &Path, operator: &str) -> Result<CaseInput> {
+    let of_model = |proto| Ok::<_, Error>(CaseInput::Tensor(read_part(proto, folder).context("model.onnx")?));
     Ok(match input {
         NodeInput::Other(attribute) => unreachable!("a test with a Constant node with {attribute} is not run"),
         NodeInput::Absent => CaseInput::Absent,
-        NodeInput::Proto(proto) => CaseInput::Tensor(read_bytes(proto).context("model.onnx")?),
+        NodeInput::Proto(proto) => of_model(proto)?,
         NodeInput::Ints { items, is_list } => {
             let shape = if is_list { vec![items.len()] } else { Vec::new() };
             let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
@@ -342,12 +344,12 @@ fn input(input: NodeInput<'_>, set: &Path, operator: &str) -> Result<CaseInput> 
         NodeInput::Graph { number, default } => {
             let path = set.join(format!("input_{number}.pb"));
             match default {
-                Some(proto) if !path.exists() => CaseInput::Tensor(read_bytes(proto).context("model.onnx")?),
+                Some(proto) if !path.exists() => of_model(proto)?,
                 _ if operator == "ConcatFromSequence" => {
                     let place = || path.display().to_string();
                     let bytes = bytes(&path).with_context(place)?;
                     let tensors = sequence_tensors(&bytes).with_context(place)?;
-                    let tensors = tensors.into_iter().map(|proto| read_bytes(proto).with_context(place));
+                    let tensors = tensors.into_iter().map(|proto| read_part(proto, set).with_context(place));
                     CaseInput::Sequence(tensors.collect::<Result<_>>()?)
                 }
                 _ => CaseInput::Tensor(read(&path)?),

@@ -280,7 +280,7 @@ impl Opened {
 }
 
 /// Reads the selected items of a source into memory, in C order.
-fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<Tensor> {
+pub(super) fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<Tensor> {
     // A stream is kept first: memory is taken for its items when it is known that they are there.
     source.settle()?;
     let label = source.label().to_owned();

@@ -125,7 +125,7 @@ pub(super) static ONNX: Row = Row {
     reads: Some(Reads {
         help: "An ONNX TensorProto",
         words: Some("an ONNX tensor"),
-        sure: |begin, _| Sure::certain_if(onnx::looks_like_onnx(begin)),
+        sure: onnx::sure,
         unchangeable: Some(Unchangeable::Message),
         in_order: true,
         open: onnx::open,

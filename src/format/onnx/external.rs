@@ -17,6 +17,8 @@ use crate::storage::source::wrong_length;
 pub(super) struct Elsewhere {
     location: String,
     offset: u64,
+    /// How many bytes the items take. `None` if the dims alone say it: there is no length, or one of 0, which means the same
+    /// to ONNX Runtime.
     length: Option<u64>,
 }
 
@@ -37,9 +39,22 @@ impl Message {
             let number = number.with_context(|| format!("external_data: {key} {}", python::repr_str(text)))?;
             Ok::<_, Error>(Some(number))
         };
-        let location = self.external_value("location")?.context("external_data has no location")?.to_owned();
-        Ok(Some(Elsewhere { location, offset: number("offset")?.unwrap_or(0), length: number("length")? }))
+        let location = self.external_value("location")?.context("external_data has no location")?;
+        Ok(Some(Elsewhere {
+            location: without_dots(location).to_owned(),
+            offset: number("offset")?.unwrap_or(0),
+            length: number("length")?.filter(|length| *length > 0),
+        }))
     }
+}
+
+/// Returns a relative path without the `./` that some writers put before it.
+fn without_dots(location: &str) -> &str {
+    let mut rest = location;
+    while let Some(after) = rest.strip_prefix("./") {
+        rest = after.trim_start_matches('/');
+    }
+    rest
 }
 
 /// The values of `data_location`: items in the message, and in another file.
@@ -64,7 +79,7 @@ impl Elsewhere {
         let rest = rest.with_context(|| {
             format!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
         })?;
-        let length = self.length.unwrap_or(rest);
+        let length = self.length.unwrap_or(bytes);
         ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");
         if length != bytes {
             bail!("{quoted}: {}", wrong_length(length, bytes, meta));

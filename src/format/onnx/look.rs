@@ -3,22 +3,26 @@
 use super::external::EXTERNAL;
 use super::types::{DataType, STRING};
 use super::wire::{Fields, Varints, WireField, field};
+use crate::format::interface::Sure;
 use crate::layout::shape::MAX_RANK;
 
-/// Returns whether a file with these first bytes is likely to be a TensorProto: all fields that can be seen are such that
-/// a TensorProto can have them, and among them is a data type that ONNX has.
+/// Returns how sure it is that a file with these first bytes is a TensorProto. It is one if all fields that can be seen are
+/// such that a TensorProto can have them, and among them is a data type that ONNX has. If that is another number, the file
+/// is likely to be one of a later version, which its reader refuses by that number.
 ///
 /// A text is not taken for one: the data type takes a control character that JSON may not hold and other texts do not use,
 /// and before it only dims, strings and other fields with a length can stand.
-pub fn looks_like_onnx(begin: &[u8]) -> bool {
-    let (mut fields, mut has_type, mut dims) = (Fields(begin), false, 0);
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    /// The largest number of a data type that ONNX is likely to have one day.
+    const MAX_LATER: u64 = 127;
+    let (mut fields, mut sure, mut dims) = (Fields(begin), Sure::No, 0);
     for (field, value) in &mut fields {
         let fits = field.fits() == Some(true)
             && match field.number {
                 field::DATA_TYPE => {
-                    has_type = true;
-                    let known = |number| number == STRING || DataType::numbered(number).is_some();
-                    i32::try_from(field.varint).is_ok_and(known)
+                    let is_known = |number| number == STRING || DataType::numbered(number).is_some();
+                    sure = if i32::try_from(field.varint).is_ok_and(is_known) { Sure::Certain } else { Sure::Likely };
+                    field.varint <= MAX_LATER
                 }
                 field::DATA_LOCATION => field.varint <= EXTERNAL as u64,
                 field::DIMS => Varints(value).all(|dim| {
@@ -30,11 +34,16 @@ pub fn looks_like_onnx(begin: &[u8]) -> bool {
                 _ => true,
             };
         if !fits {
-            return false;
+            return Sure::No;
         }
     }
     // the last field may go on after these bytes
     let rest = fields.0;
     let is_cut = WireField::read(rest).map_or_else(|_| WireField::is_cut(rest), |field| field.fits() == Some(true));
-    has_type && (rest.is_empty() || is_cut)
+    if rest.is_empty() || is_cut { sure } else { Sure::No }
+}
+
+/// Returns whether a file with these first bytes is a TensorProto of a known data type, see [`sure`].
+pub fn looks_like_onnx(begin: &[u8]) -> bool {
+    sure(begin, None) == Sure::Certain
 }

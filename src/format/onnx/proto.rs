@@ -63,8 +63,12 @@ impl Proto {
             (Meta::new(dtype, shape), ProtoItems::Typed(items))
         } else {
             let data_type = DataType::numbered(number).with_context(|| {
-                let undefined = if number == 0 { " (UNDEFINED)" } else { "" };
-                format!("data_type {number}{undefined}, expected one of ONNX's, 1 to {}", DATA_TYPES.len() + 1)
+                let what = if number == 0 {
+                    "the data type 0 (UNDEFINED)"
+                } else {
+                    &*format!("an unknown data type {number}")
+                };
+                format!("an ONNX tensor of {what}, expected one of ONNX's, 1 to {}", DATA_TYPES.len() + 1)
             })?;
             let meta = Meta::new(DType::from(data_type.kind.clone()), shape);
             ensure!(meta.is_addressable(), "{}", too_large(&meta.shape));

@@ -155,9 +155,9 @@ fn headers_that_are_refused() {
             (model, "not an ONNX TensorProto at byte 2: field 2 cannot be LengthDelimited"),
             (vec![8, 3], "no data_type: not an ONNX TensorProto"),
             (raw(&[1, 2, 3, 4]), "no data_type: not an ONNX TensorProto"),
-            (message(begin(0, &[])), "data_type 0 (UNDEFINED), expected one of ONNX's, 1 to 28"),
-            (message(begin(29, &[])), "data_type 29, expected one of ONNX's, 1 to 28"),
-            (message(begin(-1, &[])), "data_type -1, expected"),
+            (message(begin(0, &[])), "an ONNX tensor of the data type 0 (UNDEFINED), expected one of ONNX's, 1 to 28"),
+            (message(begin(29, &[])), "an ONNX tensor of an unknown data type 29, expected one of ONNX's, 1 to 28"),
+            (message(begin(-1, &[])), "an unknown data type -1, expected"),
             (message(begin(1, &[2, -3])), "dims [2, -3]: dim 1 is negative"),
             (message(begin(1, &[1; 65])), "65 dims, expected at most 64"),
             (message(begin(1, &[1 << 40, 1 << 40])), "are larger than memory can be"),
@@ -206,18 +206,18 @@ fn items_that_are_refused() {
     let many: Vec<&[u8]> = std::iter::once(&long[..]).chain(std::iter::repeat_n(&b""[..], 4999)).collect();
     refused(
         vec![
-            (int32(2, &[2], &[1, 256]), "256 at [1] is none of UINT8"),
-            (int32(2, &[2], &[-1, 0]), "-1 at [0] is none of UINT8"),
-            (int32(3, &[1, 2], &[127, 128]), "128 at [0, 1] is none of INT8"),
-            (int32(4, &[], &[65536]), "65536 at [] is none of UINT16"),
-            (int32(5, &[], &[-32769]), "-32769 at [] is none of INT16"),
-            (int32(9, &[2], &[1, 2]), "2 at [1] is none of BOOL"),
-            (int32(10, &[], &[-1]), "-1 at [] is none of FLOAT16"),
-            (int32(16, &[], &[65536]), "65536 at [] is none of BFLOAT16"),
-            (int32(17, &[], &[256]), "256 at [] is none of FLOAT8E4M3FN"),
-            (int32(22, &[4], &[0, 256]), "256 at [2] is none of INT4"),
-            (int32(25, &[2, 4], &[0, -1]), "-1 at [1, 0] is none of UINT2"),
-            (int32(27, &[1], &[64]), "64 at [0] is none of FLOAT6E2M3"),
+            (int32(2, &[2], &[1, 256]), "256 at [1] is out of range for UINT8"),
+            (int32(2, &[2], &[-1, 0]), "-1 at [0] is out of range for UINT8"),
+            (int32(3, &[1, 2], &[127, 128]), "128 at [0, 1] is out of range for INT8"),
+            (int32(4, &[], &[65536]), "65536 at [] is out of range for UINT16"),
+            (int32(5, &[], &[-32769]), "-32769 at [] is out of range for INT16"),
+            (int32(9, &[2], &[1, 2]), "2 at [1] is out of range for BOOL"),
+            (int32(10, &[], &[-1]), "-1 at [] is out of range for FLOAT16"),
+            (int32(16, &[], &[65536]), "65536 at [] is out of range for BFLOAT16"),
+            (int32(17, &[], &[256]), "256 at [] is out of range for FLOAT8E4M3FN"),
+            (int32(22, &[4], &[0, 256]), "256 at [2] is out of range for INT4"),
+            (int32(25, &[2, 4], &[0, -129]), "-129 at [1, 0] is out of range for UINT2"),
+            (int32(27, &[1], &[64]), "64 at [0] is out of range for FLOAT6E2M3"),
             (int32(2, &[3], &[1, 2]), "2 numbers in int32_data, expected 3 (UINT8 [3])"),
             (int32(2, &[1], &[1, 2]), "2 numbers in int32_data, expected 1 (UINT8 [1])"),
             (int32(2, &[0], &[1]), "1 numbers in int32_data, expected 0 (UINT8 [0])"),
@@ -226,7 +226,10 @@ fn items_that_are_refused() {
             (int32(1, &[1 << 40], &[]), "0 numbers in float_data, expected 1099511627776 (FLOAT [1099511627776])"),
             (int32(9, &[1 << 40], &[]), "0 numbers in int32_data, expected 1099511627776 (BOOL [1099511627776])"),
             (int32(22, &[1 << 40], &[]), "0 numbers in int32_data, expected 549755813888 (INT4 [1099511627776])"),
-            (message(Message { uint64_data: vec![1 << 32], ..begin(12, &[1]) }), "4294967296 at [0] is none of UINT32"),
+            (
+                message(Message { uint64_data: vec![1 << 32], ..begin(12, &[1]) }),
+                "4294967296 at [0] is out of range for UINT32",
+            ),
             (
                 message(Message { float_data: vec![1.0; 3], ..begin(14, &[2]) }),
                 "3 numbers in float_data, expected 4 (COMPLEX64 [2])",
@@ -309,6 +312,10 @@ fn items_in_another_file() {
     assert_eq!(read(&place("data", "1", "2"), 22, &[3]).unwrap(), [1, 0, 2]);
     assert_eq!(read(&[("location", "data"), ("checksum", "x"), ("basepath", "/")], 2, &[6]).unwrap().len(), 6);
     assert_eq!(read(&place("data", "6", "0"), 2, &[0]).unwrap(), [0; 0]);
+    // without a length, or with one of 0, the dims say how many bytes are read
+    assert_eq!(read(&[("location", "data")], 2, &[4]).unwrap(), [9, 1, 2, 3]);
+    assert_eq!(read(&[("location", "./data"), ("offset", "1")], 22, &[3]).unwrap(), [1, 0, 2]);
+    assert_eq!(read(&place(".//./data", "2", "0"), 2, &[2]).unwrap(), [2, 3]);
     let one = |entries: &[(&str, &str)]| external(entries, 2, &[4]);
     #[allow(unused_mut)]
     let mut rows = vec![
@@ -316,7 +323,8 @@ fn items_in_another_file() {
         (one(&[("location", ".")]), "the items are in '.', expected a file in the same folder"),
         (one(&[("location", "..")]), "the items are in '..', expected a file in the same folder"),
         (one(&[("location", "../outside")]), "expected a file in the same folder"),
-        (one(&[("location", "./data")]), "expected a file in the same folder"),
+        (one(&[("location", "./../outside")]), "expected a file in the same folder"),
+        (one(&[("location", "./")]), "expected a file in the same folder"),
         (one(&[("location", "data/")]), "expected a file in the same folder"),
         (one(&[("location", "..\\outside")]), "expected a file in the same folder"),
         (one(&[("location", "data\0")]), "the items are in 'data\\x00', expected a file in the same folder"),
@@ -331,7 +339,7 @@ fn items_in_another_file() {
         (one(&place("data", "+1", "4")), "external_data: offset '+1'"),
         (one(&place("data", "1", "")), "external_data: length ''"),
         (one(&place("data", "1", "18446744073709551616")), "external_data: length '18446744073709551616'"),
-        (one(&[("location", "data")]), "'data': 6 bytes of data, expected 4 (uint8 [4])"),
+        (one(&[("location", "data"), ("offset", "3")]), "4 bytes of items in 'data', and 3 bytes in that file"),
         ([one(&place("data", "1", "4")), raw(&[0; 4])].concat(), "raw_data, and external data as well"),
         (external(&place("data", "1", "4"), 8, &[4]), "external data, expected string_data for STRING"),
     ];

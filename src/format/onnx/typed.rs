@@ -68,7 +68,7 @@ impl Message {
                     _ => number.into(),
                 };
                 let is_one = range.contains(&number);
-                ensure!(is_one, "{number} at {:?} is none of {name}", coordinates(n * group, &meta.shape));
+                ensure!(is_one, "{number} at {:?} is out of range for {name}", coordinates(n * group, &meta.shape));
                 n += 1;
                 match size {
                     1 => out.push(number as u8),

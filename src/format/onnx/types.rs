@@ -68,7 +68,8 @@ impl DataType {
         DATA_TYPES.iter().find(|known| known.number == number)
     }
 
-    /// Returns the numbers of a typed field that can be items: values, or the bits of floats and of packed items.
+    /// Returns the numbers of a typed field that can be items: values, or the bits of floats and of packed items. Packed
+    /// items of 2 or 4 bits share a byte, which writers take for a signed or an unsigned one.
     pub(super) fn range(&self) -> RangeInclusive<i128> {
         // the items of these kinds are no numbers of a field that has varints
         let none = RangeInclusive::new(1, 0);
@@ -77,8 +78,10 @@ impl DataType {
             integer T => T::MIN.into()..=T::MAX.into(),
             float T => if T::SIZE == 2 { 0..=u16::MAX.into() } else { none },
             complex T => none,
-            Kind::Narrow(narrow) if narrow.bits() == 6 => 0..=63,
-            Kind::Narrow(_) => 0..=u8::MAX.into(),
+            Kind::Narrow(narrow) => match narrow.bits() {
+                2 | 4 => i8::MIN.into()..=u8::MAX.into(),
+                bits => 0..=(1 << bits) - 1,
+            },
             not_numbers!() => none,
         })
     }
