@@ -22,7 +22,7 @@ use crate::engine::quantiles::{PassCounts, Search};
 use crate::engine::scan::{ScannedBox, same_bytes, scan, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Advice, Error, ErrorKind, Result, bail};
-use crate::item::dtype::DType;
+use crate::item::dtype::{DType, Kind};
 use crate::item::first::Numbered;
 use crate::item::meta::Order;
 use crate::item::print;
@@ -111,6 +111,15 @@ impl Begun {
             let difference = Difference { reason: Some(reason), ..difference };
             Ok(Self { difference, how: None, axes })
         };
+        if let [Kind::Timedelta(_), Kind::Timedelta(_)] = [one.kind(), other.kind()]
+            && options.ignore_dtype
+            && Comparability::new(&one, &other).is_none()
+        {
+            let (one, other) = (one.name(), other.name());
+            let message =
+                format!("dtype {other}, expected {one}: months and years are no fixed number of the other unit");
+            return Err(Error::of(ErrorKind::Unsupported, message).within(actual.label()));
+        }
         let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
             return unread(Reason::Dtype, difference, axes);
         };

@@ -6,9 +6,11 @@
 use num_complex::Complex;
 
 use super::distance::Distance;
-use crate::item::datetime::NAT;
+use super::lanes::exponent;
+use super::split_item::SplitItem;
+use crate::item::datetime::{LONG_NAT, NAT};
 use crate::item::element::{Element, inlined};
-use crate::item::exact::Binary;
+use crate::item::exact::{Binary, power_of_two};
 
 /// A class of items whose values have a common meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,7 @@ impl ItemClass {
 pub(super) enum RealItem {
     Float(f64),
     Integer(i128),
+    Split(SplitItem),
 }
 
 impl RealItem {
@@ -50,6 +53,7 @@ impl RealItem {
         match self {
             Self::Float(item) => item,
             Self::Integer(item) => item as f64,
+            Self::Split(item) => item.near(),
         }
     }
 
@@ -57,7 +61,8 @@ impl RealItem {
     pub(super) fn offset(self, from: Self) -> f64 {
         match (self, from) {
             (Self::Integer(item), Self::Integer(from)) => (item - from) as f64,
-            (Self::Float(_), _) | (_, Self::Float(_)) => self.near() - from.near(),
+            (Self::Split(item), Self::Split(from)) => item.offset(from),
+            (Self::Float(_) | Self::Split(_) | Self::Integer(_), _) => self.near() - from.near(),
         }
     }
 }
@@ -75,10 +80,8 @@ impl From<RealItem> for Binary {
     fn from(item: RealItem) -> Self {
         match item {
             RealItem::Float(item) => item.into(),
-            RealItem::Integer(item) => {
-                let mantissa = item.unsigned_abs().try_into().expect("integers of up to 64 bits are compared");
-                Self { negative: item < 0, mantissa, power: 0 }
-            }
+            RealItem::Integer(item) => Self::of_integer(item),
+            RealItem::Split(item) => item.into(),
         }
     }
 }
@@ -119,6 +122,16 @@ pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
 
     /// Returns whether the item is less than another. Not for complex items.
     fn below(self, other: Self) -> bool;
+
+    /// Returns the exponent of the item. Only for floats, as for [`scaled`](Self::scaled).
+    fn power(self) -> i32 {
+        unreachable!("only floats are scaled")
+    }
+
+    /// Returns the item divided by a power of 2.
+    fn scaled(self, _power: i32) -> Self {
+        unreachable!("only floats are scaled")
+    }
 }
 
 /// Implements [`ComparedItem`] for integers.
@@ -192,28 +205,38 @@ impl ComparedItem for BoolItem {
 
 /// The ticks of a date or of a difference of dates, of which the smallest number means NaT.
 #[derive(Clone, Copy)]
-pub(super) struct TickItem(i64);
+pub(super) struct TickItem<I>(I);
 
-impl ComparedItem for TickItem {
-    type Distance = u64;
-    const CLASS: ItemClass = ItemClass::Date;
+/// Implements [`ComparedItem`] for ticks.
+macro_rules! ticks {
+    ($($type:ty: $distance:ty, $nat:expr;)+) => {$(
+        impl ComparedItem for TickItem<$type> {
+            type Distance = $distance;
+            const CLASS: ItemClass = ItemClass::Date;
 
-    #[inline(always)]
-    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-        i64::items(bytes).map(Self)
-    }
+            #[inline(always)]
+            fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+                <$type>::items(bytes).map(Self)
+            }
 
-    inlined! {
-        fn same(self, other: Self) -> bool { self.0 == other.0 }
-        fn equals(self, other: Self) -> bool { self.0 == other.0 }
-        fn is_nan(self) -> bool { self.0 == NAT }
-        fn is_finite(self) -> bool { self.0 != NAT }
-        fn distance(self, other: Self) -> u64 { self.0.distance(other.0) }
-        fn size(self) -> f64 { self.0.size() }
-        fn real(self) -> RealItem { self.0.real() }
-        fn offset(self, from: Self) -> f64 { self.0.offset(from.0) }
-        fn below(self, other: Self) -> bool { self.0 < other.0 }
-    }
+            inlined! {
+                fn same(self, other: Self) -> bool { self.0 == other.0 }
+                fn equals(self, other: Self) -> bool { self.0 == other.0 }
+                fn is_nan(self) -> bool { self.0 == $nat }
+                fn is_finite(self) -> bool { self.0 != $nat }
+                fn distance(self, other: Self) -> $distance { self.0.distance(other.0) }
+                fn size(self) -> f64 { self.0.size() }
+                fn real(self) -> RealItem { self.0.real() }
+                fn offset(self, from: Self) -> f64 { self.0.offset(from.0) }
+                fn below(self, other: Self) -> bool { self.0 < other.0 }
+            }
+        }
+    )+};
+}
+
+ticks! {
+    i64: u64, NAT;
+    i128: u128, LONG_NAT;
 }
 
 impl ComparedItem for f64 {
@@ -235,6 +258,8 @@ impl ComparedItem for f64 {
         fn real(self) -> RealItem { RealItem::Float(self) }
         fn offset(self, from: Self) -> f64 { self - from }
         fn below(self, other: Self) -> bool { self < other }
+        fn power(self) -> i32 { exponent(self) }
+        fn scaled(self, power: i32) -> Self { self * power_of_two(-i64::from(power)) }
     }
 }
 

@@ -15,6 +15,7 @@ use super::distance::{Distance, Number};
 use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, TickItem};
 use super::lanes::{Offsets, Summands};
 use super::rule::PairRule;
+use super::split_item::SplitItem;
 use crate::item::exact::Exact;
 
 /// As many items of the expected and the actual tensor, as little-endian bytes.
@@ -140,6 +141,10 @@ pub(super) trait PairKernel: Send + Sync {
     /// stored so. Not for complex items.
     fn summands<'a>(&self, rows: Rows<'a>, scratch: &'a mut Offsets) -> (Summands<'a>, [RealItem; 2]);
 
+    /// Makes `out` the summands of floats whose squares or differences may be out of the range of float64, divided by powers
+    /// of 2 so that differences are not. Returns the first pair, and the powers of both sides and of the errors.
+    fn scaled_summands(&self, rows: Rows<'_>, out: &mut Offsets) -> ([RealItem; 2], [i32; 3]);
+
     /// Returns the smallest and the largest of finite items, of which there is at least one. Not for complex items.
     fn ends(&self, items: &[u8]) -> Ends;
 
@@ -169,7 +174,11 @@ pub(super) enum ComparedAs {
     UInt64,
     /// Integers of two dtypes.
     Int128,
+    /// Floats, and integers of 64 bits.
+    Split,
     Ticks,
+    /// Ticks of two units, in a unit that both are multiples of.
+    Times,
     Bool,
     Complex,
 }
@@ -182,7 +191,9 @@ impl ComparedAs {
             Self::Int64 => TypedKernel::<i64>::SHARED,
             Self::UInt64 => TypedKernel::<u64>::SHARED,
             Self::Int128 => TypedKernel::<i128>::SHARED,
-            Self::Ticks => TypedKernel::<TickItem>::SHARED,
+            Self::Split => TypedKernel::<SplitItem>::SHARED,
+            Self::Ticks => TypedKernel::<TickItem<i64>>::SHARED,
+            Self::Times => TypedKernel::<TickItem<i128>>::SHARED,
             Self::Bool => TypedKernel::<BoolItem>::SHARED,
             Self::Complex => TypedKernel::<Complex<f64>>::SHARED,
         }
@@ -406,18 +417,37 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
             let errors = out.iter_mut().zip(pairs());
             errors.for_each(|(error, pair)| *error = pair.0.distance(pair.1).near().to_bits());
         };
-        if T::CLASS == ItemClass::Float {
+        if T::CLASS == ItemClass::Float && T::SIZE == size_of::<f64>() {
             errors(&mut scratch.errors);
             let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
             return (Summands { sides, origins: origins.map(RealItem::near), errors: &scratch.errors }, origins);
         }
-        // offsets of integers are exact before they become float64s
+        // offsets of items that are not float64s are computed from what they are
         scratch.resize(pairs().len());
         let Offsets { expected, actual, .. } = scratch;
         expected.iter_mut().zip(pairs()).for_each(|(out, pair)| *out = pair.0.offset(first.0).to_le_bytes());
         actual.iter_mut().zip(pairs()).for_each(|(out, pair)| *out = pair.1.offset(first.1).to_le_bytes());
         errors(&mut scratch.errors);
         (scratch.summands(), origins)
+    }
+
+    fn scaled_summands(&self, rows: Rows<'_>, out: &mut Offsets) -> ([RealItem; 2], [i32; 3]) {
+        let pairs = || pairs_of::<T>(rows);
+        let first = pairs().next().expect("a block has items");
+        // the differences of the largest numbers must stay numbers
+        let power_of = |largest: Option<i32>| if largest > Some(1000) { 4 } else { 0 };
+        let powers =
+            [power_of(pairs().map(|pair| pair.0.power()).max()), power_of(pairs().map(|pair| pair.1.power()).max())];
+        let both = powers[0].max(powers[1]);
+        let origins = [first.0.scaled(powers[0]), first.1.scaled(powers[1])];
+        out.resize(pairs().len());
+        let rows_of = out.expected.iter_mut().zip(&mut out.actual).zip(&mut out.errors);
+        for (((x, y), error), (expected, actual)) in rows_of.zip(pairs()) {
+            *x = expected.scaled(powers[0]).offset(origins[0]).to_le_bytes();
+            *y = actual.scaled(powers[1]).offset(origins[1]).to_le_bytes();
+            *error = actual.scaled(both).distance(expected.scaled(both)).near().to_bits();
+        }
+        ([first.0.real(), first.1.real()], [powers[0], powers[1], both])
     }
 
     fn ends(&self, items: &[u8]) -> Ends {

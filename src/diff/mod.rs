@@ -50,6 +50,7 @@ mod reading;
 mod report;
 mod rule;
 mod search;
+mod split_item;
 mod steps;
 mod sums;
 mod tally;

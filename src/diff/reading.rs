@@ -1,13 +1,16 @@
 //! How the items of two tensors become items of one of the types that are compared.
 //!
 //! The items of most dtypes are converted first ([`ItemConversion`]), and no two that differ become the same: float64 holds
-//! every float of fewer bits and every integer of up to 32, and NaN keeps its bits.
+//! every float of fewer bits and every integer of up to 32, and NaN keeps its bits. Only the parts of complex numbers and
+//! integers of 64 bits beside them are the nearest float64s.
 
 use super::item::ItemClass;
 use super::kernel::{ComparedAs, PairKernel, Rows, count_ones};
 use super::options::Options;
 use super::rule::PairRule;
+use super::split_item::SplitItem;
 use super::steps::StepCounter;
+use crate::item::datetime::CommonTicks;
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::load::{Load, integers, reals};
@@ -40,14 +43,9 @@ impl Comparability {
         if expected == actual {
             return Some(NumberReading::of_one(expected.kind()).map_or(Self::Bytes, Self::Numbers));
         }
-        if let [Some((one, _)), Some((other, _))] = [expected, actual].map(|dtype| compared_as(dtype.kind())) {
-            let class = match (one, other) {
-                (ItemClass::Date, _) | (_, ItemClass::Date) => return None,
-                (ItemClass::Integer, ItemClass::Integer) => ItemClass::Integer,
-                (ItemClass::Complex, _) | (_, ItemClass::Complex) => ItemClass::Complex,
-                (ItemClass::Float, _) | (_, ItemClass::Float) => ItemClass::Float,
-            };
-            return Some(Self::Numbers(NumberReading::of_two([expected.kind(), actual.kind()], class)));
+        let kinds = [expected.kind(), actual.kind()];
+        if let [Some((one, _)), Some((other, _))] = kinds.map(compared_as) {
+            return NumberReading::of_two(kinds, [one, other]).map(Self::Numbers);
         }
         let is_wide = |dtype: &DType| match dtype.kind() {
             Kind::Str(_) => Some(true),
@@ -85,24 +83,40 @@ impl NumberReading {
     fn of_one(kind: &Kind) -> Option<Self> {
         let (class, compared) = compared_as(kind)?;
         let is_so_stored = DType::from(kind.clone()).itemsize() == compared.kernel().size();
-        let convert = || ItemConversion::new(kind, compared, NanBits::Kept);
+        let convert = || ItemConversion::new(kind, compared, NanBits::Kept, f64::to_le_bytes);
         let convert = if is_so_stored { None } else { Some([convert(), convert()]) };
         let integers = matches!(class, ItemClass::Integer | ItemClass::Date);
         Some(Self { compared, convert, steps: StepCounter::of(kind), integers, is_one_dtype: true })
     }
 
-    /// Returns how tensors of two dtypes are read as numbers of a class.
-    fn of_two(kinds: [&Kind; 2], class: ItemClass) -> Self {
-        let compared = match class {
-            ItemClass::Integer => ComparedAs::Int128,
-            ItemClass::Float | ItemClass::Date => ComparedAs::Float64,
-            ItemClass::Complex => ComparedAs::Complex,
+    /// Returns how tensors of two dtypes are read, whose items are of these classes. `None` if only one has dates, or if
+    /// their units have no common one.
+    fn of_two(kinds: [&Kind; 2], classes: [ItemClass; 2]) -> Option<Self> {
+        use ItemClass::{Complex, Date, Float, Integer};
+        let is_long = |kind: &Kind| matches!(kind, Kind::Int64 | Kind::UInt64);
+        let compared = match classes {
+            [Date, Date] => ComparedAs::Times,
+            [Date, _] | [_, Date] => return None,
+            [Integer, Integer] => ComparedAs::Int128,
+            [Complex, _] | [_, Complex] => ComparedAs::Complex,
+            [Float, _] | [_, Float] if kinds.into_iter().any(is_long) => ComparedAs::Split,
+            [Float, _] | [_, Float] => ComparedAs::Float64,
         };
         // NaN of two dtypes have nothing in common, so they get bits that differ
         let nans = [NanBits::All(f64::NAN.to_bits()), NanBits::All(f64::NAN.to_bits() | 1)];
-        let convert = [0, 1].map(|side| ItemConversion::new(kinds[side], compared, nans[side]));
-        let integers = class == ItemClass::Integer;
-        Self { compared, convert: Some(convert), steps: StepCounter::None, integers, is_one_dtype: false }
+        let convert = match compared {
+            ComparedAs::Times => {
+                let common = common_ticks(kinds)?;
+                common.map(|ticks| ItemConversion::Integers(long_ticks(ticks)))
+            }
+            // an integer has one zero, which both zeros of floats equal
+            _ if classes.contains(&Integer) => [0, 1].map(|side| {
+                ItemConversion::new(kinds[side], compared, nans[side], |value| (value + 0.0).to_le_bytes())
+            }),
+            _ => [0, 1].map(|side| ItemConversion::new(kinds[side], compared, nans[side], f64::to_le_bytes)),
+        };
+        let integers = classes == [Integer; 2] || classes == [Date; 2];
+        Some(Self { compared, convert: Some(convert), steps: StepCounter::None, integers, is_one_dtype: false })
     }
 
     /// Returns the loops over items as they are compared.
@@ -146,6 +160,22 @@ fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
     })
 }
 
+/// Returns how the ticks of two dtypes become those of a common unit; `None` if there is none, or if dates would be compared
+/// with differences.
+fn common_ticks(kinds: [&Kind; 2]) -> Option<[CommonTicks; 2]> {
+    match kinds {
+        [Kind::Datetime(one), Kind::Datetime(other)] => CommonTicks::of([*one, *other], true),
+        [Kind::Timedelta(one), Kind::Timedelta(other)] => CommonTicks::of([*one, *other], false),
+        _ => None,
+    }
+}
+
+/// Returns the function that loads ticks as those of a common unit.
+fn long_ticks(common: CommonTicks) -> Load<[u8; 16]> {
+    let store = move |ticks: i128| common.convert(ticks as i64).to_le_bytes();
+    integers(&Kind::Int64, store).expect("int64 is a dtype of integers")
+}
+
 /// The bits of a NaN that has become a float64, which depend on the machine if nothing sets them.
 #[derive(Clone, Copy)]
 enum NanBits {
@@ -160,13 +190,13 @@ enum NanBits {
 pub(super) struct ConvertedItems {
     /// Float64s, or both parts of complex numbers.
     floats: Vec<[u8; 8]>,
-    /// Integers, or complex numbers that were real.
+    /// Integers, split items, or complex numbers that were real.
     wide: Vec<[u8; 16]>,
 }
 
 /// How little-endian items of a dtype become numbers of another type.
 pub(super) enum ItemConversion {
-    /// They become integers of 128 bits.
+    /// They become integers of 128 bits, or the two parts of a split item.
     Integers(Load<[u8; 16]>),
     /// They become float64s, or complex numbers of these.
     Floats(FloatConversion),
@@ -178,23 +208,32 @@ pub(super) struct FloatConversion {
     /// The bytes of an item, or of a part of a complex one, and the bits of them that count.
     width: usize,
     mask: u64,
-    /// Whether items that are not complex become so.
+    /// Whether a second part, which is 0, follows each float64.
     is_widened: bool,
 }
 
 impl ItemConversion {
-    fn new(kind: &Kind, to: ComparedAs, nan: NanBits) -> Self {
+    /// Converts items to numbers, of which `store` gives the bytes where they are float64s.
+    fn new(
+        kind: &Kind,
+        to: ComparedAs,
+        nan: NanBits,
+        store: impl Fn(f64) -> [u8; 8] + Copy + Send + Sync + 'static,
+    ) -> Self {
         let dtype = DType::from(kind.clone());
         let loaded = match to {
             ComparedAs::Int128 => integers(kind, i128::to_le_bytes).map(Self::Integers),
-            ComparedAs::Float64 | ComparedAs::Complex => reals(&dtype, f64::to_le_bytes).map(|load| {
+            ComparedAs::Split if matches!(kind, Kind::Int64 | Kind::UInt64) => {
+                integers(kind, SplitItem::bytes_of).map(Self::Integers)
+            }
+            ComparedAs::Float64 | ComparedAs::Split | ComparedAs::Complex => reals(&dtype, store).map(|load| {
                 let is_complex = matches!(kind, Kind::Complex64 | Kind::Complex128);
                 let width = if is_complex { dtype.itemsize() / 2 } else { dtype.itemsize() };
                 let mask = if let Kind::Narrow(narrow) = kind { (1 << narrow.bits()) - 1 } else { u64::MAX };
-                let is_widened = to == ComparedAs::Complex && !is_complex;
+                let is_widened = to == ComparedAs::Split || to == ComparedAs::Complex && !is_complex;
                 Self::Floats(FloatConversion { load, nan, width, mask, is_widened })
             }),
-            ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Bool => None,
+            ComparedAs::Int64 | ComparedAs::UInt64 | ComparedAs::Ticks | ComparedAs::Times | ComparedAs::Bool => None,
         };
         loaded.unwrap_or_else(|| unreachable!("items of {kind:?} are not converted to {to:?}"))
     }

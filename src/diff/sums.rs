@@ -139,30 +139,16 @@ impl MetricSums {
         true
     }
 
-    /// Adds a block of float64s of which squares or differences may be out of range.
+    /// Adds a block of floats of which squares or differences may be out of range.
     fn scaled(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) {
         assert_eq!(kernel.class(), ItemClass::Float, "squares of other items are in range");
-        let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
-        let floats = |side: usize| sides[side].iter().map(|item| f64::from_le_bytes(*item));
-        // the differences of the largest numbers must stay numbers
-        let power_of = |side: usize| if floats(side).map(exponent).max() > Some(1000) { 4 } else { 0 };
-        let powers = [power_of(0), power_of(1)];
-        let scaled = |item: f64, power: i32| item * power_of_two(-i64::from(power));
-        let both = powers[0].max(powers[1]);
-        let first = floats(0).zip(floats(1)).next().expect("a block has items");
-        offsets.resize(sides[0].len());
-        let rows_of = offsets.expected.iter_mut().zip(&mut offsets.actual).zip(&mut offsets.errors);
-        for (((x, y), error), (expected, actual)) in rows_of.zip(floats(0).zip(floats(1))) {
-            *x = (scaled(expected, powers[0]) - scaled(first.0, powers[0])).to_le_bytes();
-            *y = (scaled(actual, powers[1]) - scaled(first.1, powers[1])).to_le_bytes();
-            *error = (scaled(actual, both) - scaled(expected, both)).abs().to_bits();
-        }
+        let (origins, powers) = kernel.scaled_summands(rows, offsets);
         for (ends, items) in self.ends.iter_mut().zip([rows.expected, rows.actual]) {
             widen(ends, kernel.ends(items));
         }
         self.zeros += offsets.summands().zeros();
-        let sums = offsets.scaled_sums([powers[0], powers[1], both]);
-        self.add(kernel, rows, [first.0, first.1].map(RealItem::Float), &sums);
+        let sums = offsets.scaled_sums(powers);
+        self.add(kernel, rows, origins, &sums);
     }
 
     /// Adds the sums of a block, and puts the origins back: exactly.

@@ -387,7 +387,75 @@ fn other_dtypes() {
         ("|S0", "[\"\", \"\"]", "<U1", "[\"\", \"x\"]", "--ignore-dtype", "1 | - - - | - - -"),
         ("|S0", "[\"\", \"\"]", "<U0", "[\"\", \"\"]", "--ignore-dtype", "0 | - - - | 0 0 -"),
         ("<U1", "[\"1\"]", "int8", "[1]", "--ignore-dtype", "different: dtype int8, expected <U1"),
-        ("<M8[s]", "[1]", "<M8[ns]", "[1]", "--ignore-dtype", "different: dtype <M8[ns], expected <M8[s]"),
+        // 2^53 + 1 is not a float64, and the float beside it is one less
+        (
+            "int64",
+            "[9007199254740993, -9007199254740993]",
+            "float64",
+            "[9007199254740992, -9007199254740992]",
+            "--ignore-dtype",
+            "2 | 1@0 1.1102230246251565e-16@0 - | 1 1.1102230246251565e-16 -",
+        ),
+        (
+            "float32",
+            "[9007199254740992, 18446744073709551616]",
+            "uint64",
+            "[9007199254740993, 18446744073709551615]",
+            "--ignore-dtype --atol 0.5",
+            "2 | 1@0 1.1102230246251565e-16@0 - | 1 1.1102230246251565e-16 -",
+        ),
+        (
+            "uint64",
+            "[18446744073709551615]",
+            "float64",
+            "[18446744073709551616]",
+            "--ignore-dtype --atol 1",
+            "0 | 1@0 5.421010862427522e-20@0 - | 1 5.421010862427522e-20 -",
+        ),
+        ("int64", "[3, 0]", "float16", "[3, -0.0]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        ("bool", "[true, false]", "float32", "[1, -0.0]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        ("int64", "[3, 3]", "float64", "[\"NaN\", \"Infinity\"]", "--ignore-dtype --atol 9", "2 | - - - | - - -"),
+        // dates are times, in the longest unit of which both units are multiples
+        (
+            "<M8[s]",
+            "[1]",
+            "<M8[ns]",
+            "[1]",
+            "--ignore-dtype",
+            "1 | 999999999@0 0.999999999@0 - | 999999999 0.999999999 -",
+        ),
+        ("<M8[s]", "[7, \"NaT\"]", "<M8[ns]", "[7000000000, \"NaT\"]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        ("<M8[s]", "[7, \"NaT\"]", "<M8[ns]", "[\"NaT\", 7]", "--ignore-dtype --atol 9", "2 | - - - | - - -"),
+        ("<m8[h]", "[-2]", "<m8[m]", "[-120]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        (
+            "<m8[Y]",
+            "[2]",
+            "<m8[M]",
+            "[25]",
+            "--ignore-dtype",
+            "1 | 1@0 0.041666666666666664@0 - | 1 0.041666666666666664 -",
+        ),
+        // of months the first day counts, as in NumPy
+        ("<M8[M]", "[1]", "<M8[D]", "[31]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        ("<M8[D]", "[32]", "<M8[Y]", "[0]", "--ignore-dtype", "1 | 32@0 1@0 - | 32 1 -"),
+        ("<m8[3s]", "[2]", "<m8[2s]", "[3]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
+        (
+            "<m8[3s]",
+            "[2]",
+            "<m8[2s]",
+            "[2]",
+            "--ignore-dtype",
+            "1 | 2@0 0.3333333333333333@0 - | 2 0.3333333333333333 -",
+        ),
+        // far beyond 128 bits
+        (
+            "<m8[W]",
+            "[9223372036854775807]",
+            "<m8[as]",
+            "[1]",
+            "--ignore-dtype --atol 1e9",
+            "1 | 42535295865117307932921825928971026431@0 1@0 - | 4.253529586511731e37 1 -",
+        ),
         ("<M8[s]", "[1]", "<m8[s]", "[1]", "--ignore-dtype", "different: dtype <m8[s], expected <M8[s]"),
         ("<m8[s]", "[1]", "int64", "[1]", "--ignore-dtype", "different: dtype int64, expected <m8[s]"),
         ("<M8[s]", "[1]", ">M8[s]", "[1]", "", "equal: 1 item of <M8[s] [1]"),
@@ -420,6 +488,13 @@ fn refusals() {
         (args.to_owned(), error.to_string(), wanted.to_owned())
     }));
     assert!(compared(typed("float32", "[1]"), typed(">f4", "[1]"), "--ulp 1 --ignore-dtype").equal());
+    let (mut expected, mut actual) = (typed("<m8[M]", "[1]"), typed("<m8[D]", "[30]"));
+    let (options, effort) = options("--ignore-dtype");
+    let error = compare_sources(&mut expected, &mut actual, &options, effort, &|_| ()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("dtype <m8[D], expected <m8[M]: months and years are no fixed number of the other unit"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -137,14 +137,76 @@ pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<
 fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     let length = |unit: TimeUnit| Some(unit.base?.named().2 * i128::from(unit.count));
     let (mut times, mut over) = (length(from)?, length(to)?);
-    let (mut divisor, mut rest) = (times, over);
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
+    let divisor = divisor(times, over);
     times /= divisor.max(1);
     over = (over / divisor.max(1)).max(1);
     let product = ticks.checked_mul(times)?;
     Some((product.div_euclid(over), product.rem_euclid(over) == 0))
+}
+
+/// "Not a time" among the ticks of a common unit.
+pub(crate) const LONG_NAT: i128 = i128::MIN;
+
+/// How ticks of a unit become ticks of a unit that another one has in common with it: the longest of which both are
+/// multiples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CommonTicks {
+    /// How many months a tick has, if it is a date that is converted to days.
+    months: Option<i128>,
+    /// How many ticks of the common unit one has, or a day that the months come to.
+    times: i128,
+}
+
+impl CommonTicks {
+    /// Returns how ticks of two units become those of a common one: as points in time if `dates`, else as differences. The
+    /// generic unit is the other one. `None` for differences between years or months and units of which these are no fixed
+    /// number.
+    pub(crate) fn of([one, other]: [TimeUnit; 2], dates: bool) -> Option<[Self; 2]> {
+        let units = [one, other].map(|unit| match unit.base {
+            None => TimeUnit { count: unit.count, base: one.base.or(other.base) },
+            Some(_) => unit,
+        });
+        let are_months = units.map(|unit| unit.base.is_some_and(TimeBase::is_of_months));
+        let length = |unit: TimeUnit| unit.base.map_or(1, |base| base.named().2) * i128::from(unit.count);
+        let is_mixed = are_months[0] != are_months[1];
+        if is_mixed && !dates {
+            return None;
+        }
+        // months come to days first, whose length then counts
+        let lengths = [0, 1].map(|n| if is_mixed && are_months[n] { DAY * SECOND } else { length(units[n]) });
+        let common = divisor(lengths[0], lengths[1]);
+        Some([0, 1].map(|n| Self {
+            months: (is_mixed && are_months[n]).then(|| length(units[n])),
+            times: lengths[n] / common,
+        }))
+    }
+
+    /// Returns the ticks in the common unit. "Not a time" is [`LONG_NAT`], and no other number is beyond 2^125: of two units
+    /// only the longer one has ticks that would be, which are farther away than all ticks of the other.
+    #[inline(always)]
+    pub(crate) fn convert(self, ticks: i64) -> i128 {
+        const MAX: i128 = 1 << 125;
+        if ticks == NAT {
+            return LONG_NAT;
+        }
+        let ticks = match self.months {
+            None => ticks.into(),
+            Some(months) => {
+                let (year, month) = month_of(i128::from(ticks) * months);
+                days_since_1970(year, month, 1)
+            }
+        };
+        let beyond = if ticks < 0 { -MAX } else { MAX };
+        ticks.checked_mul(self.times).unwrap_or(beyond).clamp(-MAX, MAX)
+    }
+}
+
+/// Returns the greatest common divisor of two numbers above 0.
+fn divisor(mut one: i128, mut other: i128) -> i128 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 fn exact(value: i128, by: i128) -> Option<i128> {

@@ -59,6 +59,15 @@ pub(crate) struct Exact {
     pending: u32,
 }
 
+impl Binary {
+    /// Returns an integer: of one of more than 64 bits the highest 64.
+    pub(crate) fn of_integer(integer: i128) -> Self {
+        let magnitude = integer.unsigned_abs();
+        let power = u64::BITS.saturating_sub(magnitude.leading_zeros());
+        Self { negative: integer < 0, mantissa: (magnitude >> power) as u64, power: power as i32 }
+    }
+}
+
 impl Exact {
     /// Adds a number.
     pub(crate) fn add(&mut self, value: impl Into<Binary>) {

@@ -1,0 +1,174 @@
+//! Floats and integers of 64 bits as items of one type, which holds both exactly.
+
+use super::item::{ComparedItem, ItemClass, RealItem};
+use super::lanes::exponent;
+use crate::item::element::{Element, inlined};
+use crate::item::exact::{Binary, power_of_two};
+
+/// A float64, or an integer of 64 bits as the sum of two: the nearest float64 and the rest, which is 0 for floats. Two such
+/// items order as their parts do, since rounding keeps the order.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct SplitItem {
+    near: f64,
+    rest: f64,
+}
+
+impl SplitItem {
+    /// Returns the bytes of an integer of up to 64 bits. Those of a float are its own, and zeros.
+    #[inline(always)]
+    pub(super) fn bytes_of(integer: i128) -> [u8; 16] {
+        let near = integer as f64;
+        // the nearest float64 is an integer, too, and the rest is less than a unit in its last place
+        let rest = (integer - near as i128) as f64;
+        let mut both = [0; 16];
+        both[..8].copy_from_slice(&near.to_le_bytes());
+        both[8..].copy_from_slice(&rest.to_le_bytes());
+        both
+    }
+
+    /// Returns the nearest float64.
+    pub(super) fn near(self) -> f64 {
+        self.near
+    }
+}
+
+/// Returns the sum of two numbers as float64 rounds it, and what rounding has taken away (the TwoSum of Knuth).
+#[inline(always)]
+fn two_sum(one: f64, other: f64) -> (f64, f64) {
+    let sum = one + other;
+    let of_other = sum - one;
+    (sum, (one - (sum - of_other)) + (other - of_other))
+}
+
+/// Returns the sum of two numbers rounded to odd: a sum that is not a float64 becomes the neighbour whose last bit is 1.
+#[inline(always)]
+fn odd_sum(one: f64, other: f64) -> f64 {
+    let (sum, error) = two_sum(one, other);
+    let is_even = sum.to_bits() & 1 == 0;
+    // the neighbour on the side of the error: away from 0 if both have one sign
+    let away = (error > 0.0) == (sum > 0.0);
+    let odd = f64::from_bits(if away { sum.to_bits().wrapping_add(1) } else { sum.to_bits().wrapping_sub(1) });
+    if (error != 0.0) & is_even { odd } else { sum }
+}
+
+/// Returns the sum of three numbers, rounded once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+#[inline(always)]
+fn sum_of_three(a: f64, b: f64, c: f64) -> f64 {
+    let (high, low) = two_sum(b, c);
+    let (top, middle) = two_sum(a, high);
+    top + odd_sum(middle, low)
+}
+
+impl ComparedItem for SplitItem {
+    /// The exact difference, rounded once.
+    type Distance = f64;
+    const CLASS: ItemClass = ItemClass::Float;
+
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        let part = |bytes: &[u8; 16], at: usize| f64::from_little(*bytes[at..].first_chunk().expect("8 of 16 bytes"));
+        bytes.as_chunks().0.iter().map(move |both| Self { near: part(both, 0), rest: part(both, 8) })
+    }
+
+    inlined! {
+        fn same(self, other: Self) -> bool {
+            (self.near.to_bits() == other.near.to_bits()) & (self.rest.to_bits() == other.rest.to_bits())
+        }
+        fn equals(self, other: Self) -> bool { self == other }
+        fn is_nan(self) -> bool { self.near.is_nan() }
+        fn is_finite(self) -> bool { self.near.is_finite() }
+        // one of the two is a float, whose rest is 0, so the difference of the rests is exact
+        fn distance(self, other: Self) -> f64 {
+            sum_of_three(self.rest - other.rest, self.near, -other.near).abs()
+        }
+        fn size(self) -> f64 { self.near.abs() }
+        fn real(self) -> RealItem { RealItem::Split(self) }
+        fn offset(self, from: Self) -> f64 { (self.near - from.near) + (self.rest - from.rest) }
+        fn below(self, other: Self) -> bool { self < other }
+        fn power(self) -> i32 { exponent(self.near) }
+        fn scaled(self, power: i32) -> Self {
+            let scale = power_of_two(-i64::from(power));
+            Self { near: self.near * scale, rest: self.rest * scale }
+        }
+    }
+}
+
+/// # Panics
+/// If the item is NaN or infinite.
+impl From<SplitItem> for Binary {
+    fn from(item: SplitItem) -> Self {
+        if item.rest == 0.0 { item.near.into() } else { Self::of_integer(item.near as i128 + item.rest as i128) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(integer: i128) -> SplitItem {
+        SplitItem::items(&SplitItem::bytes_of(integer)).next().expect("an item")
+    }
+
+    fn float(near: f64) -> SplitItem {
+        SplitItem { near, rest: 0.0 }
+    }
+
+    /// Numbers around powers of 2, where rounding changes, and what a generator of random bits gives between them.
+    fn integers() -> Vec<i128> {
+        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = || {
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            bits
+        };
+        let near = (0..=64).flat_map(|power| (-3..=3).map(move |more| (1_i128 << power) + more));
+        let any = (0..400).map(|n| i128::from(random() >> (n % 60)));
+        let both = near.chain(any).flat_map(|number| [number, -number]);
+        both.filter(|number| (i128::from(i64::MIN)..=u64::MAX.into()).contains(number)).collect()
+    }
+
+    #[test]
+    fn integers_are_held_and_compared_exactly() {
+        let integers = integers();
+        for &one in &integers {
+            assert_eq!(of(one).near as i128 + of(one).rest as i128, one);
+            for &other in integers.iter().step_by(17) {
+                assert_eq!(of(one).partial_cmp(&of(other)), one.partial_cmp(&other), "{one} {other}");
+                // the float next to an integer, and one that is far away
+                let floats = [other as f64, (other as f64).next_up(), 0.0];
+                for float_at in floats.into_iter().filter(|float| float.fract() == 0.0) {
+                    let exact = one - float_at as i128;
+                    assert_eq!(of(one).equals(float(float_at)), exact == 0, "{one} {float_at}");
+                    assert_eq!(of(one).distance(float(float_at)), exact.unsigned_abs() as f64, "{one} {float_at}");
+                    assert_eq!(float(float_at).distance(of(one)), exact.unsigned_abs() as f64, "{one} {float_at}");
+                }
+            }
+        }
+    }
+
+    /// Halves and less decide to which side a difference is rounded.
+    #[test]
+    fn differences_are_rounded_once() {
+        let unit = 1_i128 << 53;
+        let tiny = f64::from_bits(1);
+        let rows = [
+            (unit, 0.5, unit as f64),
+            (unit + 2, -1.0, (unit + 4) as f64),
+            (unit + 1, tiny, unit as f64),
+            (unit + 1, -tiny, (unit + 2) as f64),
+            (-(unit + 1), tiny, (unit + 2) as f64),
+            (unit - 1, tiny, (unit - 1) as f64),
+            (1, tiny, 1.0),
+            (0, tiny, tiny),
+            (3, 1e308, 1e308),
+            (i64::MAX.into(), f64::MAX, f64::MAX),
+            (i64::MIN.into(), -f64::MAX, f64::MAX),
+        ];
+        for (integer, other, expected) in rows {
+            assert_eq!(of(integer).distance(float(other)), expected, "{integer} {other}");
+            assert_eq!(float(other).distance(of(integer)), expected, "{integer} {other}");
+        }
+        assert!(!(of(3).distance(float(f64::INFINITY)) <= f64::MAX) && of(3).distance(float(f64::NAN)).is_nan());
+    }
+}
