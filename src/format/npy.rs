@@ -63,12 +63,13 @@ pub fn read_header(begin: &[u8]) -> Result<Begun> {
         3 => std::str::from_utf8(header).map_err(|_| malformed!("the header is not UTF-8"))?.to_owned(),
         _ => header.iter().map(|&byte| char::from(byte)).collect(),
     };
-    parse(&text, prefix + len).map(Begun::Header)
+    // NumPy reads the long integers of Python 2 in the versions that Python 2 wrote
+    parse(&text, major < 3, prefix + len).map(Begun::Header)
 }
 
 /// Reads the dictionary of a header.
-fn parse(text: &str, offset: usize) -> Result<Header> {
-    let meta = meta(text)?;
+fn parse(text: &str, has_longs: bool, offset: usize) -> Result<Header> {
+    let meta = meta(text, has_longs)?;
     let Meta { dtype, shape, .. } = &meta;
     ensure!(shape.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", shape.len());
     let bytes = bytes_of(shape, dtype.itemsize())
@@ -77,18 +78,25 @@ fn parse(text: &str, offset: usize) -> Result<Header> {
 }
 
 /// Reads what a dictionary says of a tensor.
-fn meta(text: &str) -> Result<Meta> {
+fn meta(text: &str, has_longs: bool) -> Result<Meta> {
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
-    let entries = npy_literal::dictionary(text)?;
+    let entries = npy_literal::dictionary(text, has_longs)?;
     ensure!(entries.len() <= 3, "the header has more than its three keys");
     for LiteralEntry { key, value } in entries {
         let Literal::Text(key) = key else { bail!("the header has a key that is no string") };
-        let refused = || malformed!("the header's {key:?} is not a value it can have");
         match (&key[..], value) {
             ("descr", value) => descr = Some(value),
             ("fortran_order", Literal::Bool(value)) => fortran_order = Some(value),
-            ("shape", value @ Literal::Tuple(_)) => shape = Some(dims(&value).ok_or_else(refused)?),
-            ("fortran_order" | "shape", _) => return Err(refused()),
+            ("fortran_order", value) => {
+                bail!("the header's fortran_order is {}, expected True or False", short(&value))
+            }
+            ("shape", value) => {
+                let is_tuple = matches!(value, Literal::Tuple(_));
+                let found = dims(&value).filter(|_| is_tuple);
+                let refused =
+                    || malformed!("the header's shape is {}, expected a tuple of dims such as (2, 3)", short(&value));
+                shape = Some(found.ok_or_else(refused)?);
+            }
             _ => bail!("the header has a key other than descr, fortran_order and shape"),
         }
     }
@@ -97,6 +105,16 @@ fn meta(text: &str) -> Result<Meta> {
     let order = if fortran_order.ok_or_else(|| missing("fortran_order"))? { Order::Fortran } else { Order::C };
     let shape = shape.ok_or_else(|| missing("shape"))?;
     Ok(Meta::new(dtype(&descr)?, shape).in_order(order))
+}
+
+/// Returns a value of a header as messages show it: its first characters.
+fn short(value: &Literal) -> String {
+    const SHOWN: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
 }
 
 /// Returns the dictionary that `numpy.save` writes for a tensor in that order.
@@ -298,7 +316,7 @@ mod tests {
                 for order in [Order::C, Order::Fortran] {
                     let written = Meta::new(DType::parse(dtype).unwrap(), shape.clone()).in_order(order);
                     let text = dictionary(&written, order);
-                    assert_eq!(meta(&format!("{text}   \t\n")).expect(&text), written, "{text}");
+                    assert_eq!(meta(&format!("{text}   \t\n"), true).expect(&text), written, "{text}");
                 }
             }
         }
@@ -310,14 +328,38 @@ mod tests {
         let rows = [
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (3L,)}", float(&[3]), ""),
             ("{\"shape\": (3, 4), 'fortran_order':False,'descr':'\\x3cf4',}", float(&[3, 4]), ""),
-            ("{'descr': '<f4', 'fortran_order': False, 'shape': (3), }", None, "the header is not a Python dictionary"),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (3), }",
+                None,
+                "the header's shape is 3, expected a tuple of dims such as (2, 3)",
+            ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': 3, }",
                 None,
-                "the header's \"shape\" is not a value it can have",
+                "the header's shape is 3, expected a tuple of dims such as (2, 3)",
             ),
-            ("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }", None, "the header's \"shape\" is not"),
-            ("{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }", None, "the header's \"fortran_order\" is not"),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }",
+                None,
+                "the header's shape is (-3,), expected",
+            ),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': [3L], }", None, "the header's shape is [3], expected"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': None, }", None, "the header's shape is None, expected"),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (2,, 3), }",
+                None,
+                "the header is not a Python dictionary at ', 3), }'",
+            ),
+            (
+                "{'descr': '<f4', 'fortran_order': False",
+                None,
+                "the header is not a Python dictionary: it ends too early",
+            ),
+            (
+                "{'descr': '<f4', 'fortran_order': 0, 'shape': (3,), }",
+                None,
+                "the header's fortran_order is 0, expected True or False",
+            ),
             ("{'descr': '<f4', 'shape': (3,), }", None, "the header has no \"fortran_order\""),
             ("{'descr': '<f4', 'shape': (3,), 'shape': (3,)}", None, "the header has no \"fortran_order\""),
             (
@@ -344,13 +386,13 @@ mod tests {
         ];
         let mut failures = Vec::new();
         for (text, expected, message) in rows {
-            let agrees = match (meta(text), &expected) {
+            let agrees = match (meta(text, true), &expected) {
                 (Ok(found), Some(expected)) => found == *expected,
                 (Err(error), None) => error.message().contains(message),
                 _ => false,
             };
             if !agrees {
-                failures.push(format!("{text}: {:?}", meta(text)));
+                failures.push(format!("{text}: {:?}", meta(text, true)));
             }
         }
         assert!(failures.is_empty(), "{failures:#?}");

@@ -1,6 +1,9 @@
 //! The Python literals that a `.npy` header consists of: a dictionary of strings, integers, booleans, tuples and lists.
 
-use crate::error::{Result, bail, ensure, malformed};
+use std::fmt;
+
+use crate::error::{Error, Result, bail, ensure, malformed};
+use crate::item::python;
 
 /// How deep brackets may nest. The parser calls itself for each level, and a header of a MiB of brackets would overflow the
 /// stack, which ends the process. No dtype of NumPy's prints more than a few.
@@ -16,8 +19,8 @@ pub(super) enum Literal {
     Bool(bool),
     Tuple(Vec<Literal>),
     List(Vec<Literal>),
-    /// What no header has: a number that is negative, too large or no integer, `None`, a name.
-    Other,
+    /// What no header has, as it is written there: a number that is negative, too large or not an integer, `None`, a name.
+    Other(String),
 }
 
 /// A key of the dictionary with its value.
@@ -27,12 +30,38 @@ pub(super) struct LiteralEntry {
     pub(super) value: Literal,
 }
 
-/// Parses a dictionary, whose values are no dictionaries.
+/// A value as Python writes it, which messages show.
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, items: &[Self]| {
+            items.iter().enumerate().try_for_each(|(n, item)| write!(f, "{}{item}", if n > 0 { ", " } else { "" }))
+        };
+        match self {
+            Self::Text(text) => f.write_str(&python::repr_str(text)),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Bool(value) => f.write_str(if *value { "True" } else { "False" }),
+            Self::Tuple(items) => {
+                f.write_str("(")?;
+                list(f, items)?;
+                f.write_str(if items.len() == 1 { ",)" } else { ")" })
+            }
+            Self::List(items) => {
+                f.write_str("[")?;
+                list(f, items)?;
+                f.write_str("]")
+            }
+            Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Parses a dictionary, whose values are no dictionaries. If `has_longs`, an `L` may follow an integer, as Python 2 writes
+/// long integers.
 ///
 /// # Errors
 /// The text is anything else, or brackets nest too deeply.
-pub(super) fn dictionary(text: &str) -> Result<Vec<LiteralEntry>> {
-    let mut parser = Parser { rest: text };
+pub(super) fn dictionary(text: &str, has_longs: bool) -> Result<Vec<LiteralEntry>> {
+    let mut parser = Parser { rest: text, has_longs };
     let mut entries = Vec::new();
     parser.expect('{')?;
     while !parser.takes('}') {
@@ -51,6 +80,7 @@ pub(super) fn dictionary(text: &str) -> Result<Vec<LiteralEntry>> {
 /// What is left of the text.
 struct Parser<'a> {
     rest: &'a str,
+    has_longs: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -63,8 +93,19 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, next: char) -> Result<()> {
-        ensure!(self.takes(next), "the header is not a Python dictionary");
-        Ok(())
+        if self.takes(next) { Ok(()) } else { Err(self.not_a_dictionary()) }
+    }
+
+    /// Returns the error that the text is no dictionary, with the text from the place on that no dictionary has.
+    fn not_a_dictionary(&self) -> Error {
+        /// The most characters that are shown.
+        const SHOWN: usize = 40;
+        let rest = self.rest.trim_ascii();
+        let shown: String = rest.chars().take(SHOWN).collect();
+        match rest {
+            "" => malformed!("the header is not a Python dictionary: it ends too early"),
+            _ => malformed!("the header is not a Python dictionary at {}", python::repr_str(&shown)),
+        }
     }
 
     /// Takes `bytes` bytes, the last of which ends a character.
@@ -80,11 +121,10 @@ impl<'a> Parser<'a> {
             let mut items = Vec::new();
             while !self.takes(')') {
                 items.push(self.value(nesting + 1)?);
-                // one value in brackets is no tuple without a comma
                 if !self.takes(',') {
-                    ensure!(items.len() > 1, "the header is not a Python dictionary");
                     self.expect(')')?;
-                    break;
+                    // one value in brackets is a tuple only with a comma
+                    return Ok(if items.len() == 1 { items.remove(0) } else { Literal::Tuple(items) });
                 }
             }
             return Ok(Literal::Tuple(items));
@@ -100,6 +140,11 @@ impl<'a> Parser<'a> {
             }
             return Ok(Literal::List(items));
         }
+        // the strings of Python 2 that are no bytes
+        let is_unicode = ["u'", "u\"", "U'", "U\""].iter().any(|begin| self.rest.starts_with(begin));
+        if is_unicode {
+            self.take(1);
+        }
         for quote in ['\'', '"'] {
             if self.takes(quote) {
                 return self.text(quote).map(Literal::Text);
@@ -108,12 +153,19 @@ impl<'a> Parser<'a> {
         let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '+' | '-');
         let word = self.take(self.rest.find(|c| !is_of_word(c)).unwrap_or(self.rest.len()));
         Ok(match word {
-            "" => bail!("the header is not a Python dictionary"),
+            "" => return Err(self.not_a_dictionary()),
             "True" => Literal::Bool(true),
             "False" => Literal::Bool(false),
-            // Python 2 writes L behind long integers
-            _ => word.strip_suffix('L').unwrap_or(word).parse().map_or(Literal::Other, Literal::Number),
+            _ => self.number(word).map_or_else(|| Literal::Other(word.to_owned()), Literal::Number),
         })
+    }
+
+    /// Returns the integer that a word is, if a dim can be one.
+    fn number(&self, word: &str) -> Option<usize> {
+        let digits = word.strip_suffix('L').filter(|_| self.has_longs).unwrap_or(word);
+        // Python has no number with zeros in front
+        let is_padded = digits.len() > 1 && digits.starts_with('0') && digits.bytes().any(|byte| byte != b'0');
+        digits.parse().ok().filter(|_| !is_padded)
     }
 
     /// Takes the rest of a string, whose first quote has been taken.
@@ -173,15 +225,16 @@ mod tests {
 
     /// Returns the value of `{'k': TEXT}`.
     fn value(text: &str) -> Option<Literal> {
-        let [entry] = <[LiteralEntry; 1]>::try_from(dictionary(&format!("{{'k': {text}}}")).ok()?).ok()?;
+        let [entry] = <[LiteralEntry; 1]>::try_from(dictionary(&format!("{{'k': {text}}}"), true).ok()?).ok()?;
         assert_eq!(entry.key, Literal::Text("k".to_owned()));
         Some(entry.value)
     }
 
     #[test]
     fn values() {
-        use Literal::{Bool, List, Number, Other, Text, Tuple};
+        use Literal::{Bool, List, Number, Text, Tuple};
         let text = |text: &str| Text(text.to_owned());
+        let other = |text: &str| Literal::Other(text.to_owned());
         let rows = [
             ("'<f4'", text("<f4")),
             ("\"it's\"", text("it's")),
@@ -190,10 +243,22 @@ mod tests {
             ("''", text("")),
             ("12", Number(12)),
             ("12L", Number(12)),
-            ("-12", Other),
-            ("1.5", Other),
-            ("None", Other),
-            ("99999999999999999999999", Other),
+            ("0L", Number(0)),
+            ("+3", Number(3)),
+            ("000", Number(0)),
+            ("(12)", Number(12)),
+            ("((3),)", Tuple(vec![Number(3)])),
+            ("(2L, 3L)", Tuple(vec![Number(2), Number(3)])),
+            ("u'a'", text("a")),
+            ("U\"a\"", text("a")),
+            ("-12", other("-12")),
+            ("1.5", other("1.5")),
+            ("None", other("None")),
+            ("L", other("L")),
+            ("3LL", other("3LL")),
+            ("3l", other("3l")),
+            ("03", other("03")),
+            ("99999999999999999999999", other("99999999999999999999999")),
             ("True", Bool(true)),
             ("False", Bool(false)),
             ("()", Tuple(vec![])),
@@ -224,7 +289,8 @@ mod tests {
             "'\\N{DIGIT ONE}'",
             "'a\nb'",
             "b'a'",
-            "(3)",
+            "u 'a'",
+            "()()",
             "(,)",
             "(3,,)",
             "(3",
@@ -244,8 +310,11 @@ mod tests {
         let read: Vec<_> = values.iter().filter(|text| value(text).is_some()).collect();
         assert!(read.is_empty(), "{read:?}");
         for text in ["", "{", "{'a'}", "{'a': 1", "{'a': 1} 2", "{,}", "{'a': 1,,}", "[1]", "3", "{'a' 1}"] {
-            assert!(dictionary(text).is_err(), "{text}");
+            assert!(dictionary(text, true).is_err(), "{text}");
         }
-        assert_eq!(dictionary(" { } ").unwrap(), []);
+        assert_eq!(dictionary(" { } ", true).unwrap(), []);
+        // only the headers that Python 2 wrote have long integers
+        let longs = dictionary("{'k': (2L,)}", false).unwrap();
+        assert_eq!(longs[0].value, Literal::Tuple(vec![Literal::Other("2L".to_owned())]));
     }
 }

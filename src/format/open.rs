@@ -174,7 +174,7 @@ impl OpenOptions {
             }
             _ => error,
         });
-        let (folder, by_name) = (path.parent(), Format::told_by_name(path));
+        let (folder, by_name) = (path.parent(), Format::of_file(path));
         let content = |file| {
             let content = Content::of_file(file, folder, self.threads)?;
             Ok(if self.reopens { content.reopening(path)? } else { content })

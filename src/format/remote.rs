@@ -110,7 +110,7 @@ mod reaching {
         let context = || options.label.clone();
         let client = Client::shared(options.requests).with_context(context)?;
         let address = Address::parse(text).with_context(context)?;
-        let by_name = Format::told_by_name(Path::new(address.path()));
+        let by_name = Format::of_file(Path::new(address.path()));
         let name = address.path().trim_end_matches('/');
         let has_name = |format: Format| Format::of_file_name(name).is_some_and(|(own, _)| own == format);
         let store = Format::all().find(|format| format.is_folder());

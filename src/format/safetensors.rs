@@ -59,12 +59,17 @@ const DTYPES: &[(Dtype, Kind)] = &[
 ];
 
 /// Returns whether a file with these first bytes is safetensors: they are a length that a header may have, and that the
-/// file has room for if its length is known, and then a brace.
+/// file has room for if its length is known, and then a brace, maybe after blanks.
 pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
     let Some((length, rest)) = begin.split_first_chunk() else { return false };
     let length = u64::from_le_bytes(*length);
     let after_prefix = file_len.map_or(u64::MAX, |bytes| bytes.saturating_sub(PREFIX));
-    rest.first() == Some(&b'{') && length <= MAX_HEADER.min(after_prefix)
+    begins_with_brace(rest) && length <= MAX_HEADER.min(after_prefix)
+}
+
+/// Returns whether a header begins as an object does. The package of the format reads blanks before it.
+fn begins_with_brace(header: &[u8]) -> bool {
+    header.trim_ascii_start().starts_with(b"{")
 }
 
 /// One tensor of a file.
@@ -128,7 +133,7 @@ impl HeaderIndex {
 
     /// Parses the JSON of a header that `data_len` bytes of items follow.
     fn parse(text: &[u8], data_len: u64) -> Result<Self> {
-        ensure!(text.first() == Some(&b'{'), "the header does not begin with a brace");
+        ensure!(begins_with_brace(text), "a safetensors header that does not begin with {{");
         let text_len = text.len() as u64;
         let text = std::str::from_utf8(text).map_err(|error| malformed!("header: {error}"))?;
         // the parsed header is many small allocations: some hundred bytes for each tensor, or a few for each byte of a
@@ -296,12 +301,13 @@ pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(
 /// Returns how sure it is that a file with these first bytes is safetensors.
 pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
     if is_safetensors(begin, len) {
-        Sure::Certain
-    } else if is_safetensors(begin, None) {
-        // the reader's error explains best that a file is cut off
-        Sure::Likely
-    } else {
-        Sure::No
+        return Sure::Certain;
+    }
+    // The reader's error explains best that a file is cut off, or that its length is wrong. Most lengths have a NUL byte,
+    // which no text has.
+    match begin.split_at_checked(PREFIX as usize) {
+        Some((length, header)) if length.contains(&0) && begins_with_brace(header) => Sure::Likely,
+        Some(_) | None => Sure::No,
     }
 }
 
@@ -425,8 +431,9 @@ mod tests {
         let tensor = r#"{"dtype":"U8","shape":[2],"data_offsets":[0,2]}"#;
         let axes = format!("[{}]", ["1"; 65].join(","));
         let rows: &[(String, usize, &str)] = &[
-            (String::new(), 0, "the header does not begin with a brace"),
-            (" {}".to_owned(), 0, "the header does not begin with a brace"),
+            (String::new(), 0, "a safetensors header that does not begin with {"),
+            ("[]".to_owned(), 0, "a safetensors header that does not begin with {"),
+            (" {".to_owned(), 0, "EOF while parsing"),
             ("{} x".to_owned(), 0, "trailing characters"),
             ("{\"a\":".to_owned(), 0, "EOF while parsing"),
             ("{}".to_owned(), 1, "1 bytes of data, expected 0 by the header"),

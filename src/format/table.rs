@@ -17,7 +17,8 @@ use crate::item::dtype::DType;
 pub(super) struct Named {
     /// The format that the user asks for.
     pub asked: Option<Format>,
-    /// The format that the name of the file tells, where content cannot ([`Format::told_by_name`]).
+    /// The format that the name of the file tells: it decides where content cannot, and it says which reader explains content
+    /// that is in no format.
     pub by_name: Option<Format>,
 }
 
@@ -123,9 +124,9 @@ impl Format {
         self.0.holds == Holds::Files
     }
 
-    /// Returns the format that the name of a file tells, if that is one that content cannot tell.
-    pub(super) fn told_by_name(path: &Path) -> Option<Self> {
-        Self::of_name(path).ok().filter(|Self(row)| row.reads.as_ref().is_some_and(|reads| reads.words.is_none()))
+    /// Returns whether the content of a file never tells that it is in this format, so that its name has to.
+    fn is_told_by_name(self) -> bool {
+        self.0.reads.as_ref().is_some_and(|reads| reads.words.is_none())
     }
 
     /// Returns the name that `info` prints.
@@ -232,8 +233,10 @@ impl Format {
         (reads.open)(content)
     }
 
-    /// Returns the format of a file from its first bytes and, if it is known, its length. A format that the user asks for
-    /// or that the name of the file tells is taken instead, unless the content is certainly not in it.
+    /// Returns the format of a file from its first bytes and, if it is known, its length. A format that the user asks for is
+    /// taken instead, and of a format that content cannot tell the name of the file tells it, unless the content is certainly
+    /// not in it. A damaged file, whose content is in no format, is read as its name says, since that reader explains best
+    /// what is wrong.
     ///
     /// # Errors
     /// The content is in no format, or not in the one asked for.
@@ -246,14 +249,17 @@ impl Format {
         if let Some(what) = foreign::stand_in(begin).filter(|_| named.asked.is_none() || foreign::is_pointer(begin)) {
             bail!("{what}");
         }
-        if let Some(format) = named.asked {
+        let explained_by = |format: Self| {
             let unless = format.0.reads.as_ref().and_then(|reads| reads.unless);
-            return match unless {
+            match unless {
                 Some(message) if sure(format) == Sure::No => Err(malformed!("{message}")),
                 Some(_) | None => Ok(format),
-            };
+            }
+        };
+        if let Some(format) = named.asked {
+            return explained_by(format);
         }
-        if let Some(format) = named.by_name.filter(|format| sure(*format) > Sure::No) {
+        if let Some(format) = named.by_name.filter(|format| format.is_told_by_name() && sure(*format) > Sure::No) {
             return Ok(format);
         }
         let by_content = TABLE.iter().filter(|row| row.reads.as_ref().is_some_and(|reads| reads.words.is_some()));
@@ -271,6 +277,9 @@ impl Format {
         };
         if let Some(what) = foreign() {
             return Err(what);
+        }
+        if let Some(format) = named.by_name.filter(|format| !format.is_folder()) {
+            return explained_by(format);
         }
         // an index is JSON, which the list names already
         let rows = TABLE.iter().filter(|row| row.holds != Holds::Files);

@@ -173,6 +173,10 @@ fn is_deeper(text: &[u8], most: usize) -> bool {
 /// Returns how sure it is that a text with these first bytes is JSON: not at all, or possible. The reader explains best
 /// what is wrong with a text that is not JSON, also with a word without quotes and with a byte order mark.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+    let is_utf16 = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
+    if begin.contains(&0) && !is_utf16 {
+        return Sure::No;
+    }
     match begin.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'[' | b'{' | b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0xef | 0xfe | 0xff) => {
             Sure::Possible
