@@ -103,10 +103,17 @@ pub enum Advice {
     ChangeOption,
     /// Read the text as CSV, which it looks like.
     ReadAsCsv {
-        /// Whether tabs are between its cells, as in TSV.
-        tabs: bool,
+        /// The character between its cells; a blank stands for any number of them.
+        delimiter: char,
         /// Whether its first line seems to be headings, which are to be skipped.
         headings: bool,
+    },
+    /// Read cells that are divided by another character, which are numbers then.
+    DelimitBy {
+        /// The character; a blank stands for any number of them.
+        delimiter: char,
+        /// The number of lines at the beginning to skip, which seem to be headings.
+        skip: usize,
     },
     /// Say which value the cells of a table that have none are read as.
     ReadMissing,

@@ -108,15 +108,33 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
         Some(Advice::NameItems(bytes)) => format!("{message}: {}", say_what(bytes)),
         Some(Advice::WriteOrName(bytes)) => format!("{message}: use -o FILE.npy, or {}", say_what(bytes)),
         Some(Advice::PassTensor) => format!("{message}; give --to npy to the command that wrote it"),
-        Some(Advice::ReadAsCsv { tabs, headings }) => {
-            let (format, skip) = (if tabs { "tsv" } else { "csv" }, if headings { " --skip-rows 1" } else { "" });
-            format!("{message}: use --from {format}{skip}")
+        Some(Advice::ReadAsCsv { delimiter, headings }) => {
+            let format = match delimiter {
+                ',' => "csv".to_owned(),
+                '\t' => "tsv".to_owned(),
+                _ => format!("csv --delimiter {}", typed_character(delimiter)),
+            };
+            format!("{message}: use --from {format}{}", if headings { " --skip-rows 1" } else { "" })
+        }
+        Some(Advice::DelimitBy { delimiter, skip }) => {
+            let delimiter = typed_character(delimiter);
+            let skip = if skip > 0 { format!(" --skip-rows {skip}") } else { String::new() };
+            format!("{message}: --delimiter {delimiter}{skip} reads numbers, --dtype str strings")
         }
         Some(Advice::ReadMissing) => format!("{message}; --missing nan (or another value) reads it as that"),
         Some(Advice::KeepOthers) => format!("{message}: choose another file"),
         Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
         Some(Advice::AskUnsigned) => format!("{message}; --no-sign-request reads public objects"),
         Some(Advice::ChangeOption) => format!("--{message}"),
+    }
+}
+
+/// Returns a character as a shell takes it, and as options that take one read it.
+fn typed_character(character: char) -> String {
+    match character {
+        ',' => character.into(),
+        '\t' => "'\\t'".to_owned(),
+        _ => format!("'{character}'"),
     }
 }
 

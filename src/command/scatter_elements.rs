@@ -28,7 +28,7 @@ pub(super) struct ScatterElements {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: Operand,
-    /// The place on the axis for each update, integers: an operand like DATA
+    /// The place on the axis for each update: integers, as DATA
     #[arg(value_name = "INDICES", value_parser = INDICES.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub indices: Operand,
     #[command(flatten)]

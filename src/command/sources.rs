@@ -161,11 +161,11 @@ impl<'a> OperandReader<'a> {
     /// Returns how files are opened that messages call `label`. `--from` is not for them where standard input is read: the
     /// names and first bytes of files tell their formats, and of a pipe there is often nothing that does.
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
-        let InputOptions { from, skip_rows, ref missing, .. } = *self.options;
+        let InputOptions { from, skip_rows, delimiter, ref missing, .. } = *self.options;
         let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
         let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
         let (reopens, shapes) = (self.reopens, self.shapes.cloned());
-        OpenOptions { format, skip_rows, missing, threads, requests, reopens, shapes, ..OpenOptions::new(label) }
+        OpenOptions { format, skip_rows, delimiter, missing, threads, requests, reopens, shapes, ..OpenOptions::new(label) }
     }
 
     /// Finds the tensor that an operand means.
@@ -188,7 +188,8 @@ impl<'a> OperandReader<'a> {
             Place::Object(_) => bail!("{label}: --in-place changes a local file, not one behind an address"),
             Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Folder(_) | Place::Absent(_) => {}
         }
-        let options = OpenOptions { locked: true, skip_rows: 0, missing: None, ..self.open_options(label) };
+        let options =
+            OpenOptions { locked: true, skip_rows: 0, delimiter: None, missing: None, ..self.open_options(label) };
         let located = self.in_its_file(operand, &options)?;
         let input = options.open(&located)?;
         let file = match &operand.located.place {

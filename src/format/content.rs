@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::values::delimiter::Delimiter;
 use crate::error::{Context, Error, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
@@ -30,6 +31,8 @@ pub struct Content {
     pub requests: RequestOptions,
     /// The number of lines to skip at the beginning of CSV and TSV, which are headings.
     pub skip_rows: usize,
+    /// What lies between the cells of CSV and TSV, if it is not a comma or a tab.
+    pub delimiter: Option<Delimiter>,
     /// The text that CSV and TSV have in the place of cells without a value.
     pub missing: Option<String>,
     /// The name of the one member of a folder that is wanted. Where there is no such member, all are listed.
@@ -57,7 +60,7 @@ impl Content {
     /// Takes the first bytes and what gives all bytes, to be read as [`OpenOptions`](super::open::OpenOptions) are by default.
     pub(super) fn new(begin: Vec<u8>, opened: ContentSource, threads: Threads) -> Self {
         let requests = RequestOptions::default();
-        Self { begin, opened, threads, requests, skip_rows: 0, missing: None, member: None }
+        Self { begin, opened, threads, requests, skip_rows: 0, delimiter: None, missing: None, member: None }
     }
 
     /// Takes a folder.

@@ -150,11 +150,13 @@ pub(super) fn text(text: &str) -> Option<Text> {
     }
     let mut rows = text.lines();
     let row = rows.next().unwrap_or_default();
-    // rows with semicolons would be read as texts, one in a row
-    let comma = ['\t', ','].into_iter().find(|comma| row.contains(*comma))?;
-    let has_word = |row: &str| row.split(comma).any(is_word);
+    let delimiter = ['\t', ',', ';', '|'].into_iter().find(|delimiter| row.contains(*delimiter));
+    // sentences have blanks, too
+    let has_numbers = || row.trim().contains(' ') && !row.split_ascii_whitespace().any(is_word);
+    let delimiter = delimiter.or_else(|| has_numbers().then_some(' '))?;
+    let has_word = |row: &str| row.split(delimiter).any(is_word);
     let headings = has_word(row) && rows.next().is_some_and(|second| !has_word(second));
-    (!row.starts_with(['[', '{', '"'])).then_some(Text::Rows { tabs: comma == '\t', headings })
+    (!row.starts_with(['[', '{', '"'])).then_some(Text::Rows { delimiter, headings })
 }
 
 /// Returns whether a cell is neither empty nor a number nor a bool.
@@ -171,8 +173,8 @@ pub(super) enum Text {
     Printed,
     /// Rows of cells.
     Rows {
-        /// Whether tabs are between the cells, not commas.
-        tabs: bool,
+        /// The character between the cells; a blank stands for any number of them.
+        delimiter: char,
         /// Whether the first row has words and the second has none.
         headings: bool,
     },
@@ -258,13 +260,16 @@ mod tests {
             ("[]", None),
             ("[a b]", None),
             ("{\"a\" 1}", None),
-            ("a,b\n1,2\n", Some(Text::Rows { tabs: false, headings: true })),
-            ("a,b\nc,2\n", Some(Text::Rows { tabs: false, headings: false })),
-            ("a,b\n", Some(Text::Rows { tabs: false, headings: false })),
-            ("1,true,\n2,nan,\n", Some(Text::Rows { tabs: false, headings: false })),
-            ("1\t2\n", Some(Text::Rows { tabs: true, headings: false })),
-            ("x, unit\ty\n1\t2\n", Some(Text::Rows { tabs: true, headings: true })),
-            ("1;2\n3;4\n", None),
+            ("a,b\n1,2\n", Some(Text::Rows { delimiter: ',', headings: true })),
+            ("a,b\nc,2\n", Some(Text::Rows { delimiter: ',', headings: false })),
+            ("a,b\n", Some(Text::Rows { delimiter: ',', headings: false })),
+            ("1,true,\n2,nan,\n", Some(Text::Rows { delimiter: ',', headings: false })),
+            ("1\t2\n", Some(Text::Rows { delimiter: '\t', headings: false })),
+            ("x, unit\ty\n1\t2\n", Some(Text::Rows { delimiter: '\t', headings: true })),
+            ("1;2\n3;4\n", Some(Text::Rows { delimiter: ';', headings: false })),
+            ("a|b\n1|2\n", Some(Text::Rows { delimiter: '|', headings: true })),
+            ("1  2\n3 4\n", Some(Text::Rows { delimiter: ' ', headings: false })),
+            ("two words\n", None),
             ("word", None),
             ("", None),
         ];

@@ -17,6 +17,7 @@ use super::json;
 use super::located::{Located, Place};
 use super::raw::{self, RawView};
 use super::table::{Format, Named, containers};
+use super::values::delimiter::Delimiter;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::InFolder;
@@ -39,6 +40,8 @@ pub struct OpenOptions {
     pub format: Option<Format>,
     /// The number of lines to skip at the beginning of CSV and TSV.
     pub skip_rows: usize,
+    /// What lies between the cells of CSV and TSV, if it is not a comma or a tab.
+    pub delimiter: Option<Delimiter>,
     /// The text that CSV and TSV have in the place of cells without a value: empty ones, `NA`, `N/A`, `null` and `nan`.
     pub missing: Option<String>,
     /// The threads that may share what is read before items are wanted.
@@ -251,8 +254,9 @@ impl OpenOptions {
         let format = Format::recognise(&content.begin, len, Named { asked: self.format, by_name });
         let format = format.with_context(|| label.clone())?;
         let content = if format.is_read_in_order() { content.in_order() } else { content };
-        let (requests, skip_rows, missing) = (self.requests, self.skip_rows, self.missing.clone());
-        let content = Content { requests, skip_rows, missing, ..content };
+        let Self { requests, skip_rows, delimiter, missing, .. } = self;
+        let (requests, skip_rows, delimiter, missing) = (*requests, *skip_rows, *delimiter, missing.clone());
+        let content = Content { requests, skip_rows, delimiter, missing, ..content };
         Ok(self.input(format, format.open(content).with_context(|| label.clone())?))
     }
 }

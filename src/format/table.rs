@@ -286,8 +286,8 @@ impl Format {
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();
         let neither = format!("neither {}: begins with byte 0x{byte:02x}", joined_by(&words, "nor"));
         Err(match foreign::text(&String::from_utf8_lossy(begin)) {
-            Some(foreign::Text::Rows { tabs, headings }) if !begin.contains(&0) => {
-                malformed!("{neither}; this looks like CSV").advising(Advice::ReadAsCsv { tabs, headings })
+            Some(foreign::Text::Rows { delimiter, headings }) if !begin.contains(&0) => {
+                malformed!("{neither}; this looks like CSV").advising(Advice::ReadAsCsv { delimiter, headings })
             }
             Some(_) | None => {
                 malformed!("{neither}; if these are items without a header, say what they are: FILE:DTYPE[DIMS]")

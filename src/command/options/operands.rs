@@ -11,6 +11,7 @@ use super::values::{DTypeArg, DTypeParser, dtype_help, parse_format, parse_numbe
 use crate::error::Subject;
 use crate::format::Format;
 use crate::format::located::{Located, Place};
+use crate::format::values::delimiter::Delimiter;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. Write ./[... for a file with such a name. The content of a file decides whether \
@@ -170,6 +171,11 @@ pub(crate) struct InputOptions {
     /// The number of lines to skip at the beginning of CSV and TSV, such as headings
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 0, hide_default_value = true)]
     pub skip_rows: usize,
+    /// The character between the cells of CSV and TSV that are read, such as ';' or '|'; ' ' is any number of blanks, and '\t' a tab
+    ///
+    /// Without the option that is a comma, or a tab in TSV, which are always written.
+    #[arg(long, value_name = "C", value_parser = parse_delimiter, value_hint = ValueHint::Other)]
+    pub delimiter: Option<Delimiter>,
     /// Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0
     #[arg(long, value_name = "VALUE")]
     pub missing: Option<String>,
@@ -206,6 +212,11 @@ pub(crate) struct AddressOptions {
     /// and AWS_ENDPOINT_URL_S3 give the region and the server of buckets. hf:// uses HF_TOKEN and HF_ENDPOINT.
     #[arg(long)]
     pub no_sign_request: bool,
+}
+
+/// Parses what lies between cells.
+fn parse_delimiter(text: &str) -> std::result::Result<Delimiter, String> {
+    text.parse().map_err(|error: crate::Error| error.message().to_owned())
 }
 
 /// Parses a time in seconds.

@@ -7,6 +7,7 @@ pub(super) use self::write::CsvWriter;
 use super::content::Content;
 use super::interface::{Reader, Sure, TextReader};
 use super::values::cells::{CellReading, Cells, Dialect};
+use super::values::delimiter::Delimiter;
 use super::values::{Unparsed, Values};
 use crate::error::{Result, Subject};
 
@@ -21,8 +22,9 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
 /// # Errors
 /// Reading fails.
 pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
-    let (skip_rows, missing) = (content.skip_rows, content.missing.take());
-    Ok(Box::new(CsvReader { text: content.read()?, dialect, skip_rows, missing }))
+    let Content { skip_rows, delimiter, .. } = content;
+    let missing = content.missing.take();
+    Ok(Box::new(CsvReader { text: content.read()?, dialect, delimiter, skip_rows, missing }))
 }
 
 /// A text of cells, not parsed yet.
@@ -30,6 +32,8 @@ pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Rea
 struct CsvReader {
     text: Vec<u8>,
     dialect: Dialect,
+    /// What lies between cells, if it is not the delimiter of the dialect.
+    delimiter: Option<Delimiter>,
     /// Lines at the beginning that are skipped.
     skip_rows: usize,
     /// What cells without a value are read as.
@@ -38,7 +42,8 @@ struct CsvReader {
 
 impl TextReader for CsvReader {
     fn values(&self, subject: Subject) -> Result<Values<'_>> {
-        let how = CellReading { dialect: self.dialect, skip_rows: self.skip_rows, missing: self.missing.as_deref() };
+        let Self { dialect, delimiter, skip_rows, .. } = *self;
+        let how = CellReading { dialect, delimiter, skip_rows, missing: self.missing.as_deref() };
         let cells = Cells::read(&self.text, how, subject)?;
         Ok(Values::of(subject, Unparsed::Cells(cells)))
     }

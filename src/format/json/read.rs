@@ -52,9 +52,9 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
             let message = "not JSON (no commas) but a tensor printed as text";
             error(message.to_owned()).advising(Advice::PassTensor)
         }
-        Some(foreign::Text::Rows { tabs, headings }) => {
+        Some(foreign::Text::Rows { delimiter, headings }) => {
             let message = format!("{}: this looks like CSV", describe_syntax(text, &e));
-            error(message).advising(Advice::ReadAsCsv { tabs, headings })
+            error(message).advising(Advice::ReadAsCsv { delimiter, headings })
         }
         None => error(describe_syntax(text, &e)),
     };

@@ -6,6 +6,7 @@ use std::io::Read;
 #[cfg(feature = "csv")]
 use csv::{Position, ReaderBuilder, StringRecord};
 
+use super::delimiter::{Delimiter, single_blanks};
 use super::leaf::{Leaf, Nested};
 use super::lists;
 use super::strings::short;
@@ -56,6 +57,8 @@ pub(in crate::format) enum Reading {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct CellReading<'a> {
     pub(in crate::format) dialect: Dialect,
+    /// What lies between cells, if it is not the delimiter of the dialect.
+    pub(in crate::format) delimiter: Option<Delimiter>,
     /// The number of lines at the beginning that are left out.
     pub(in crate::format) skip_rows: usize,
     /// The text that stands for cells [without a value](is_missing); `None` leaves them as they are.
@@ -68,6 +71,7 @@ pub(in crate::format) struct Cells {
     /// The operand that errors are about.
     subject: Subject,
     pub(super) dialect: Dialect,
+    delimiter: Delimiter,
     /// The texts of all cells without quotes, one after the other.
     text: String,
     /// The end of each cell in that text.
@@ -87,7 +91,8 @@ impl Cells {
     /// the line.
     #[cfg(feature = "csv")]
     pub(in crate::format) fn read(text: &[u8], how: CellReading<'_>, subject: Subject) -> Result<Self> {
-        let CellReading { dialect, skip_rows, missing } = how;
+        let CellReading { dialect, delimiter, skip_rows, missing } = how;
+        let delimiter = delimiter.unwrap_or(Delimiter::One(dialect.delimiter));
         let error = |message: String| Error::new(subject, message);
         let bytes = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let refuse = |at: usize, what: &str| error(format!("{what} in line {}", 1 + line_ends(&bytes[..at])));
@@ -98,17 +103,27 @@ impl Cells {
         }
         // a text of fewer lines has no rest
         let rest = (0..skip_rows).try_fold(bytes, |rest, _| after_line(rest)).unwrap_or_default();
-        let mut cells = Self { subject, dialect, text: String::new(), ends: Vec::new(), columns: 0, lines: Vec::new() };
+        let skipped = line_ends(&bytes[..bytes.len() - rest.len()]);
+        let single;
+        let rest = match delimiter {
+            Delimiter::One(_) => rest,
+            Delimiter::Blanks => {
+                single = single_blanks(rest).map_err(|refused| error(refused.into()))?;
+                &single
+            }
+        };
+        let (text, ends, lines) = (String::new(), Vec::new(), Vec::new());
+        let mut cells = Self { subject, dialect, delimiter, text, ends, columns: 0, lines };
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .delimiter(dialect.delimiter)
+            .delimiter(delimiter.byte())
             .from_reader(BEGIN.chain(rest).chain(END));
         // the blank line before the text counts as a part of the first row
         let place = |position: &Position| (position.byte() as usize).saturating_sub(BEGIN.len());
         let mut record = StringRecord::new();
         // the number of the line up to which lines were counted
-        let (mut line, mut counted) = (1 + line_ends(&bytes[..bytes.len() - rest.len()]), 0);
+        let (mut line, mut counted) = (1 + skipped, 0);
         while reader.read_record(&mut record).map_err(|why| error(why.to_string()))? {
             let begin = place(record.position().expect("a record that was read has a position")).min(rest.len());
             // the parser counts blank lines before a row as a part of the row
@@ -210,12 +225,58 @@ impl Cells {
     ) -> Result<Nested> {
         for (n, cell) in self.iter().enumerate() {
             if let Err(message) = leaf(scalar(cell, reading)) {
-                let word = self.word_among_numbers().filter(|_| reading == Reading::Values);
-                return Err(word.unwrap_or_else(|| self.refused(self.positioned(n, message), None)));
+                let explained = match reading {
+                    Reading::Values => self.word_among_numbers().or_else(|| self.undivided()),
+                    Reading::Strings | Reading::Dates => None,
+                };
+                return Err(explained.unwrap_or_else(|| self.refused(self.positioned(n, message), None)));
             }
         }
         let dims = if self.columns == 1 { vec![self.rows()] } else { vec![self.rows(), self.columns] };
         Ok(Nested { dims, has_leaves: true })
+    }
+
+    /// Returns the error that all cells are strings, and that another delimiter would divide all rows into as many numbers. The
+    /// first row may be headings.
+    pub(super) fn undivided(&self) -> Option<Error> {
+        if !self.iter().all(is_word) {
+            return None;
+        }
+        let usual = Delimiter::USUAL.into_iter().filter(|other| *other != self.delimiter);
+        let (delimiter, has_headings) = usual.filter_map(|other| Some((other, self.has_headings_by(other)?))).next()?;
+        let delimiter = delimiter.character();
+        let first = self.iter().next().expect("a table has cells");
+        let cells = format!("all cells are strings such as {}", short(first));
+        let message = self.positioned(0, format!("{cells}, which {delimiter:?} would divide into numbers"));
+        let skip = if has_headings { self.line(1) - 1 } else { 0 };
+        Some(Error::new(self.subject, message).advising(Advice::DelimitBy { delimiter, skip }))
+    }
+
+    /// Returns whether the first row is one of headings, if a delimiter divides all other rows into as many numbers, two or
+    /// more; `None` if it does not.
+    fn has_headings_by(&self, delimiter: Delimiter) -> Option<bool> {
+        let (mut count, mut has_headings) = (0, false);
+        for row in 0..self.rows() {
+            let begin = (row * self.columns).checked_sub(1).map_or(0, |last| self.ends[last]);
+            let cells = (0..self.columns).scan(begin, |begin, column| {
+                let end = self.ends[row * self.columns + column];
+                Some(&self.text[std::mem::replace(begin, end)..end])
+            });
+            let text = cells.collect::<Vec<_>>().join(self.delimiter.character().encode_utf8(&mut [0; 4]));
+            let (mut parts, mut words) = (0, 0);
+            for part in delimiter.split(&text) {
+                parts += 1;
+                words += usize::from(is_word(part) && !is_missing(part));
+            }
+            has_headings |= row == 0 && words > 0;
+            if row == 0 {
+                count = parts;
+            }
+            if parts < 2 || parts != count || words > 0 && (row > 0 || self.rows() == 1) {
+                return None;
+            }
+        }
+        Some(has_headings)
     }
 
     /// Returns the error about the first string among numbers. If the first row is one of strings, it may be headings.

@@ -3,6 +3,8 @@
 
 #[cfg_attr(not(feature = "csv"), allow(dead_code, unused_imports, reason = "tables of CSV are made by its reader"))]
 pub(super) mod cells;
+#[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "tables of CSV are made by its reader"))]
+pub mod delimiter;
 mod infer;
 mod item;
 mod leaf;

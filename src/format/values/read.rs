@@ -137,6 +137,14 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// Returns the error that a table has strings only, which another delimiter would divide into numbers.
+    pub(super) fn undivided(&self) -> Option<Error> {
+        match &self.items {
+            Unparsed::Lists(_) => None,
+            Unparsed::Cells(cells) => cells.undivided(),
+        }
+    }
+
     /// Returns how many code points a string has, given as it stands in the text.
     pub(super) fn width(&self, text: &str) -> usize {
         match &self.items {

@@ -71,6 +71,9 @@ impl<'a> UntypedOperand<'a> {
     pub(super) fn read(values: &'a Values<'a>) -> Result<Self> {
         let mut items = Untyped::default();
         let nested = values.walk(MAX_RANK, Reading::Values, |leaf| items.push(leaf))?;
+        if let (InferredType::Str, Some(error)) = (items.class, values.undivided()) {
+            return Err(error);
+        }
         Ok(Self { values, items, nested })
     }
 

@@ -1,0 +1,138 @@
+//! What lies between the cells of a table.
+
+use crate::error::{Error, ErrorKind};
+use crate::memory::{self, OutOfMemory};
+
+/// What lies between two cells in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiter {
+    /// One character of ASCII.
+    One(u8),
+    /// Any number of blanks and tabs, which may also be at the beginning and the end of a row.
+    Blanks,
+}
+
+impl Delimiter {
+    /// The delimiters of most tables, which are tried to explain cells that are no numbers.
+    pub(super) const USUAL: [Self; 5] =
+        [Self::One(b','), Self::One(b';'), Self::One(b'\t'), Self::One(b'|'), Self::Blanks];
+
+    /// Returns the character; a blank stands for any number of them.
+    pub(super) fn character(self) -> char {
+        match self {
+            Self::One(byte) => byte.into(),
+            Self::Blanks => ' ',
+        }
+    }
+
+    /// Returns the byte by which a parser divides a row whose blanks are [single](single_blanks).
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Self::One(byte) => byte,
+            Self::Blanks => b' ',
+        }
+    }
+
+    /// Divides a text that has no quotes.
+    pub(super) fn split(self, text: &str) -> impl Iterator<Item = &str> {
+        let is_one = self != Self::Blanks;
+        let cells = text.split(move |c: char| if is_one { c == self.character() } else { matches!(c, ' ' | '\t') });
+        cells.filter(move |cell| is_one || !cell.is_empty())
+    }
+}
+
+/// Reads a character: a blank means any number of blanks, and `\t` is a tab.
+impl std::str::FromStr for Delimiter {
+    type Err = Error;
+
+    /// # Errors
+    /// The text is not one character of ASCII, or one that ends a line or is part of cells: a quote, a letter, a digit, a
+    /// point or a sign.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.as_bytes() {
+            [b' '] => Ok(Self::Blanks),
+            b"\\t" => Ok(Self::One(b'\t')),
+            [byte] if !byte.is_ascii_alphanumeric() && !b"\"\r\n\0.+-".contains(byte) => Ok(Self::One(*byte)),
+            _ => {
+                let message = "expected one character that is not part of cells, such as ';', '|', '\\t' (a tab) or ' ' \
+                    (any number of blanks)";
+                Err(Error::of(ErrorKind::Argument, message))
+            }
+        }
+    }
+}
+
+/// Returns a text in which one blank is the delimiter wherever blanks and tabs are, and none is at an end of a line. Blanks
+/// within quotes stay, and every line stays a line.
+pub(super) fn single_blanks(text: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
+    let mut out = memory::of(text.len())?;
+    let (mut is_quoted, mut has_cells, mut is_after_blank) = (false, false, false);
+    for &byte in text {
+        match byte {
+            b' ' | b'\t' if !is_quoted => {
+                is_after_blank = true;
+                continue;
+            }
+            b'\n' | b'\r' if !is_quoted => has_cells = false,
+            _ => {
+                let is_begin = !has_cells || is_after_blank;
+                if has_cells && is_after_blank {
+                    out.push(b' ');
+                }
+                has_cells = true;
+                // a quote within quotes is doubled: it ends them, and the second one opens them again
+                is_quoted = if is_quoted { byte != b'"' } else { byte == b'"' && (is_begin || out.ends_with(b"\"")) };
+            }
+        }
+        out.push(byte);
+        is_after_blank = false;
+    }
+    Ok(out)
+}
+
+#[cfg(all(test, feature = "csv"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters() {
+        for (text, expected) in [
+            (";", Some(Delimiter::One(b';'))),
+            ("\t", Some(Delimiter::One(b'\t'))),
+            ("\\t", Some(Delimiter::One(b'\t'))),
+            (",", Some(Delimiter::One(b','))),
+            (" ", Some(Delimiter::Blanks)),
+            ("", None),
+            (";;", None),
+            ("  ", None),
+            ("é", None),
+            ("1", None),
+            ("e", None),
+            ("-", None),
+            (".", None),
+            ("\"", None),
+            ("\n", None),
+            ("\0", None),
+        ] {
+            assert_eq!(text.parse().ok(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_become_one() {
+        for (text, expected) in [
+            ("1  2\n", "1 2\n"),
+            (" 1 \t2\t\n\n  3 4", "1 2\n\n3 4"),
+            ("1 2\r\n3\r4 ", "1 2\r\n3\r4"),
+            ("  \n1", "\n1"),
+            ("\"a  b\"  \" c \"\n", "\"a  b\" \" c \"\n"),
+            ("\"a \"\"  b\"  2", "\"a \"\"  b\" 2"),
+            ("\"a\n  b\"  2", "\"a\n  b\" 2"),
+            ("a\"b  c\"d", "a\"b c\"d"),
+            ("", ""),
+        ] {
+            let found = single_blanks(text.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8_lossy(&found), expected, "{text:?}");
+        }
+    }
+}
