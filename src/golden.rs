@@ -57,7 +57,7 @@ use crate::error::{Context, ErrorKind, Result, Subject, malformed};
 use crate::format::located::Located;
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
-use crate::format::rewrite::{self, NamedSource, Rewrite};
+use crate::format::rewrite::{self, NamedSource, ReadAgain, Rewrite};
 use crate::format::typed_pair::{TensorOrText, typed, typed_pair};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
@@ -221,7 +221,7 @@ impl TensorEq {
         };
         let shown = format!("{} {:?}", source.dtype().native(), source.shape());
         let tensors = vec![NamedSource { name, source }];
-        let file = Rewrite::new(path, &label, old.as_ref(), tensors, Limits::default())?;
+        let file = Rewrite::new(path, &label, old.as_ref(), tensors, &ReadAgain::default(), Limits::default())?;
         if let Some(folder) = path.parent().filter(|folder| rewrite::is_missing(folder)) {
             fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
         }

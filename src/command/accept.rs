@@ -23,7 +23,7 @@ use crate::format::collection::{Collection, TensorPlace};
 use crate::format::located::{Located, Place, shown};
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
-use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
+use crate::format::rewrite::{self, IndexChange, NamedSource, ReadAgain, Rewrite};
 use crate::format::write::OutputTensor;
 use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
@@ -256,16 +256,18 @@ impl Changes {
         Ok(())
     }
 
-    /// Makes every check, and then writes all files. `open` opens a tensor of ACTUAL. Returns a line for each file.
+    /// Makes every check, and then writes all files, which are to be read `again` as EXPECTED was. `open` opens a tensor of
+    /// ACTUAL. Returns a line for each file.
     ///
     /// # Errors
     /// A file that cannot be written, or cannot hold a tensor; of reading and writing.
     pub(super) fn write(
         mut self,
         run: Run<'_>,
+        again: &ReadAgain,
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
     ) -> Result<Vec<String>> {
-        let check = |path: &Path, change: &FileChange| change.check(path, open, run.limits);
+        let check = |path: &Path, change: &FileChange| change.check(path, again, open, run.limits);
         let made = self.make_folders()?;
         let written = self.write_files(run, &check);
         if written.is_err() {
@@ -284,11 +286,12 @@ impl Changes {
     pub(super) fn report(
         mut self,
         run: Run<'_>,
+        again: &ReadAgain,
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
     ) -> Result<Vec<String>> {
         let mut lines = Vec::new();
         for (path, change) in &self.files {
-            let checked = change.check(path, open, run.limits)?;
+            let checked = change.check(path, again, open, run.limits)?;
             lines.push(format!("would write {}", change.line(path, &checked)));
             note_size(&mut self.indices, change, &checked);
         }
@@ -373,6 +376,7 @@ impl FileChange {
     fn check(
         &self,
         path: &Path,
+        again: &ReadAgain,
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
         limits: Limits,
     ) -> Result<CheckedFile> {
@@ -388,7 +392,7 @@ impl FileChange {
             return Ok(CheckedFile::InPlace(rewrite::in_place(path, &label, tensors, limits)?));
         }
         let old = rewrite::existing(path, &label)?;
-        Ok(CheckedFile::Anew(Rewrite::new(path, &label, old.as_ref(), tensors, limits)?.into()))
+        Ok(CheckedFile::Anew(Rewrite::new(path, &label, old.as_ref(), tensors, again, limits)?.into()))
     }
 }
 

@@ -19,6 +19,7 @@ use super::messages::{counted, of_argument, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
+use super::read_back::ReadBack;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;
@@ -208,6 +209,7 @@ impl<'a> Destination<'a> {
         let stays = |name: &str| brought.copies.iter().any(|copy| copy.name == name) || left_out(name);
         write::check_replaced(&target, &works, &run.io.containers.all(), &brought.copies, &stays)
             .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
+        let read_back = ReadBack::of(&works, format);
         let mut file = options.file_options(brought, format)?;
         file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
         file.is_group |= works.iter().any(|work| work.fill.data().is_of_group());
@@ -244,6 +246,7 @@ impl<'a> Destination<'a> {
         };
         plan.write(&mut sink, &text, &progress)?;
         sink.finish()?;
+        read_back.tell(run, label, options.path())?;
         Ok(Outcome::Done)
     }
 }

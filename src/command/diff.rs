@@ -269,8 +269,11 @@ impl Diff {
         changes: Changes,
         open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
     ) -> Result<Outcome> {
-        let is_written = acceptance == Acceptance::Written;
-        self.tell(run.io, &if is_written { changes.write(run, open) } else { changes.report(run, open) }?)
+        let (is_written, again) = (acceptance == Acceptance::Written, self.input.again());
+        self.tell(
+            run.io,
+            &if is_written { changes.write(run, &again, open) } else { changes.report(run, &again, open) }?,
+        )
     }
 
     /// Ends a comparison that accepts nothing. A report on a golden file that differs says how to accept ACTUAL.

@@ -112,7 +112,7 @@ impl OperandReader<'_> {
     /// Nothing matches; a file that cannot be opened, locked or changed in place.
     fn find_all_locked(&self, operand: &Operand) -> Result<Option<Vec<Member>>> {
         let Operand { located, label, .. } = operand;
-        let options = OpenOptions { skip_rows: 0, missing: None, ..self.open_options(label) };
+        let options = OpenOptions { skip_rows: 0, delimiter: None, missing: None, ..self.open_options(label) };
         let input = match &located.place {
             Place::File(_) | Place::Store(..) | Place::Folder(_) => {
                 collection::open(&options, located, NameFilter::default())?

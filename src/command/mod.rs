@@ -38,6 +38,7 @@ mod other_words;
 mod output_files;
 mod overflowed;
 mod pad;
+mod read_back;
 mod renames;
 mod reshape;
 mod roll;

@@ -12,6 +12,7 @@ use super::io::{Outcome, Run, note};
 use super::messages::{counted, of_argument};
 use super::meter::Meter;
 use super::options::OutputOptions;
+use super::read_back::ReadBack;
 use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
 use crate::format::shards::OldIndex;
@@ -138,7 +139,7 @@ impl NumberedFiles<'_> {
     ) -> Result<Outcome> {
         let Self { format, pattern } = self;
         let file = options.file_options(brought, format)?;
-        let mut plans = Vec::with_capacity(works.len());
+        let (mut plans, mut read_back) = (Vec::with_capacity(works.len()), Vec::new());
         for (number, work) in numbers(works.len()).zip(works) {
             let path = pattern.replace(NUMBER, &number);
             let label = format!("output {path}");
@@ -146,6 +147,7 @@ impl NumberedFiles<'_> {
             let works = write::named(vec![work], format).with_context(|| &*label)?;
             works[0].check(format).map_err(|error| error.within(&label))?;
             write::check_replaced(&target, &works, &run.io.containers.all(), &[], &|_| false)?;
+            read_back.push((label.clone(), path.clone(), ReadBack::of(&works, format)));
             plans.push((Plan::prepare(works, format, &label, &file).map_err(of_argument)?, target));
         }
         if options.is_dry_run() {
@@ -158,6 +160,7 @@ impl NumberedFiles<'_> {
         }
         let drafts = drafts(run, &plans, &options.page.above(options.threshold))?;
         drafts.into_iter().try_for_each(OpenOutput::finish)?;
+        read_back.into_iter().try_for_each(|(label, path, back)| back.tell(run, &label, Some(path.as_ref())))?;
         Ok(Outcome::Done)
     }
 }

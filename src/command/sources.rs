@@ -165,7 +165,17 @@ impl<'a> OperandReader<'a> {
         let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
         let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
         let (reopens, shapes) = (self.reopens, self.shapes.cloned());
-        OpenOptions { format, skip_rows, delimiter, missing, threads, requests, reopens, shapes, ..OpenOptions::new(label) }
+        OpenOptions {
+            format,
+            skip_rows,
+            delimiter,
+            missing,
+            threads,
+            requests,
+            reopens,
+            shapes,
+            ..OpenOptions::new(label)
+        }
     }
 
     /// Finds the tensor that an operand means.

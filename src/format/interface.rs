@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::content::{Description, FileFacts, MemberFile};
 use super::index_faults::IndexFaults;
+use super::open::OpenOptions;
 use super::packed;
 use super::sides::{SidesRule, TensorSides};
 use super::values::{self, Values};
@@ -211,6 +212,25 @@ impl Capabilities {
     };
 }
 
+/// What a reader makes of a tensor that a writer of its format has written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadsBack {
+    /// The same tensor, or one that a comparison takes for the same.
+    Same,
+    /// A tensor of another dtype or shape.
+    As(Meta),
+    /// Strings of code points, as wide as the longest of them.
+    AsWideAsLongest,
+}
+
+impl ReadsBack {
+    /// Returns what is read in the place of a tensor, if that is this one.
+    pub(super) fn of(written: &Meta, read: Meta) -> Self {
+        let is_same = read.dtype.native() == written.dtype.native() && read.shape == written.shape;
+        if is_same { Self::Same } else { Self::As(read) }
+    }
+}
+
 /// Writes tensors in one format.
 pub trait Writer: Debug + Send + Sync {
     /// Checks whether the format can hold items of a dtype. By default it holds all.
@@ -219,6 +239,11 @@ pub trait Writer: Debug + Send + Sync {
     /// It cannot; the error is about [`Subject::Dtype`] or [`Subject::Output`].
     fn check(&self, _: &DType) -> Result<()> {
         Ok(())
+    }
+
+    /// Returns what a tensor is read back as, by a reader with these options. By default it is the same.
+    fn reads_back(&self, _: &Meta, _: &OpenOptions) -> ReadsBack {
+        ReadsBack::Same
     }
 
     /// Returns how tensors are laid out in a file. Each comes with its name, which is empty if it has none. A container

@@ -12,8 +12,9 @@
 
 use std::io::Read;
 
-use super::interface::{FileOptions, ItemsPlace, Layout, Places, Writer};
+use super::interface::{FileOptions, ItemsPlace, Layout, Places, ReadsBack, Writer};
 use super::npy_literal::{self, Literal, LiteralEntry};
+use super::open::OpenOptions;
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
@@ -296,7 +297,22 @@ pub(super) fn check_len(header: &Header, len: u64) -> Result<()> {
 #[derive(Debug)]
 pub(super) struct NpyWriter;
 
+/// Returns what a tensor is read back as: NumPy has no name for some dtypes, and saves their items as void. A comparison
+/// knows what void items are of whose size there is one dtype.
+pub(super) fn reads_back(meta: &Meta) -> ReadsBack {
+    match dtype(&Literal::Text(meta.dtype.descr().trim_matches('\'').to_owned())) {
+        Ok(found) if DType::names_of_size(found.itemsize()).count() > 1 => {
+            ReadsBack::of(meta, Meta::new(found, meta.shape.clone()))
+        }
+        Ok(_) | Err(_) => ReadsBack::Same,
+    }
+}
+
 impl Writer for NpyWriter {
+    fn reads_back(&self, meta: &Meta, _: &OpenOptions) -> ReadsBack {
+        reads_back(meta)
+    }
+
     fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value};
 
 use super::files;
-use super::interface::FileOptions;
+use super::interface::{FileOptions, ReadsBack};
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
@@ -20,6 +20,7 @@ use crate::engine::scan_plan::ShownAs;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::{DType, Kind};
+use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
@@ -68,6 +69,60 @@ pub struct Rewrite {
     pub more_bytes: i128,
 }
 
+/// How a file that is written anew is read again.
+#[derive(Clone, Debug, Default)]
+pub struct ReadAgain {
+    /// The options of its reader.
+    pub options: OpenOptions,
+    /// Whether the dtype of void items is said then.
+    pub says_dtype: bool,
+}
+
+impl ReadAgain {
+    /// Checks that a tensor would be equal to what is read again from a file in `format`.
+    ///
+    /// # Errors
+    /// It would not; of reading strings, whose widths count.
+    fn check(&self, source: &mut Source, format: Format, limits: Limits) -> Result<()> {
+        let meta = Meta::new(format.stored(source.dtype().clone()), source.shape().to_vec());
+        let back = match format.writer().reads_back(&meta, &self.options) {
+            ReadsBack::Same => return Ok(()),
+            ReadsBack::As(back) => back,
+            ReadsBack::AsWideAsLongest => {
+                let longest = longest_string(source, limits)?;
+                Meta::new(Kind::Str(longest).into(), meta.shape.clone())
+            }
+        };
+        let is_said = self.says_dtype && back.dtype.is_ambiguous() && back.shape == meta.shape;
+        if is_said || ReadsBack::of(&meta, back.clone()) == ReadsBack::Same {
+            return Ok(());
+        }
+        let outline = |meta: &Meta| format!("{} {:?}", meta.dtype.native().name(), meta.shape);
+        let (name, written, read) = (format.name(), outline(&meta), outline(&back));
+        let message =
+            format!("{name} reads {written} back as {read}, which would differ: name a file of another format");
+        Err(Error::of(ErrorKind::Unsupported, message))
+    }
+}
+
+/// Returns the number of characters of the longest string, at least 1, as a dtype of strings has it that are read.
+fn longest_string(source: &mut Source, limits: Limits) -> Result<usize> {
+    let (dtype, size) = (source.dtype().clone(), source.dtype().itemsize());
+    let length = |item: &[u8]| match dtype.kind() {
+        Kind::Bytes(_) => unpadded(item, 1).len(),
+        _ => code_points(item, dtype.is_big_endian()).count(),
+    };
+    let each = |longest: &mut usize, window: &ScannedBox<'_, 1>| {
+        let [items] = window.items;
+        let lengths = items.chunks_exact(size.max(1)).map(length);
+        *longest = lengths.fold(*longest, usize::max);
+        Ok(true)
+    };
+    let parts = settled([&mut *source], &|_, source| source.view(), limits)?;
+    let longest = scan(&parts, ShownAs::Runs, limits, &|_| (), &|_| true, &|| 1, &each)?;
+    Ok(longest.into_iter().max().unwrap_or(1))
+}
+
 /// A tensor, and its name in the file that it is put into; a file of one tensor has none.
 #[derive(Debug)]
 pub struct NamedSource {
@@ -83,12 +138,14 @@ impl Rewrite {
     ///
     /// # Errors
     /// A file that may not be written, or is in no folder; attachments, which would be lost; a format that cannot hold the
-    /// tensors; of opening the tensors that stay; those of [`new_format`].
+    /// tensors; of opening the tensors that stay; those of [`new_format`]; a new tensor that would not be equal to the one that
+    /// is read `again`.
     pub fn new(
         path: &Path,
         label: &str,
         old: Option<&Input>,
         tensors: Vec<NamedSource>,
+        again: &ReadAgain,
         limits: Limits,
     ) -> Result<Self> {
         let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
@@ -115,7 +172,8 @@ impl Rewrite {
             }
         }
         let is_group = old.map_or(tensors.iter().any(|tensor| tensor.name.is_some()), |old| old.names().is_some());
-        for NamedSource { name, source } in tensors {
+        for NamedSource { name, mut source } in tensors {
+            again.check(&mut source, format, limits).with_context(|| label.to_owned())?;
             let name = name.or_else(|| facts.own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
             more_bytes += i128::try_from(source.bytes()).expect("a size in memory");

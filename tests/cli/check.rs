@@ -251,13 +251,25 @@ fn models_of_every_form() {
         let bytes = folder.get(format!("t/sets/test_data_set_0/{file}"));
         folder.put(format!("t/sets/test_data_set_10/{file}"), bytes);
     }
+    // tensors of the model and of a data set whose items lie in files beside them
+    let beside = |name: &str, location: &str| {
+        let entry = protobuf(&[(1, Bytes(b"location")), (2, Bytes(location.as_bytes()))]);
+        let fields =
+            [(1, Number(1)), (2, Number(7)), (8, Bytes(name.as_bytes())), (13, Bytes(&entry)), (14, Number(1))];
+        protobuf(&fields)
+    };
+    let of_files = node("Slice", &["x0", "begin", "x1"], &[]);
+    put_test(&folder, "t/external", model(13, &[of_files], 2, &[(5, beside("begin", "./begin.bin"))]));
+    folder.put("t/external/begin.bin", [0; 8]).put("t/external/test_data_set_0/end.bin", [2, 0, 0, 0, 0, 0, 0, 0, 9]);
+    folder.put("t/external/test_data_set_0/input_1.pb", beside("", "end.bin"));
+    fs::remove_file(folder.path("t/external/test_data_set_0/input_2.pb")).unwrap();
     // a name that nothing makes, an opset that is not there, an operator of another domain
     put_test(&folder, "u/unmade", model(13, &[node("Slice", &["x0", "x1", "nothing"], &[])], 2, &[]));
     let no_opset = protobuf(&[(7, Bytes(&protobuf(&[(1, Bytes(&slice()))])))]);
     put_test(&folder, "u/no_opset", no_opset);
     for (args, wanted) in [
-        ("check t -q", "5 passed, 0 failed, 0 unsupported, 0 broken\n"),
-        ("check t --list", "constants/0\nlisted/0\nold/0\nsets/0\nsets/10\n"),
+        ("check t -q", "6 passed, 0 failed, 0 unsupported, 0 broken\n"),
+        ("check t --list", "constants/0\nexternal/0\nlisted/0\nold/0\nsets/0\nsets/10\n"),
     ] {
         assert_eq!(folder.run(words(args)).printed().as_deref(), Ok(wanted), "{args}");
     }

@@ -143,7 +143,7 @@ fn every_format_from_every_format() {
                     turn.set(turn.get() + 1);
                     let division = DIVISIONS[turn.get() % DIVISIONS.len()];
                     let (input, output) = (format!("in.{from}"), format!("out.{to}"));
-                    let mut args = vec!["convert", &input, "-o", &output, "--threads", division.threads];
+                    let mut args = vec!["convert", &input, "-o", &output, "-q", "--threads", division.threads];
                     if matches!(dtype.kind(), Kind::Narrow(_)) {
                         args.extend(["--dtype", *name]);
                     }
@@ -522,9 +522,9 @@ fn float8_e5m2_is_written_as_a_void() {
         Ok("python.npy: float8_e5m2 [2]\n[ 1. -2.]\n")
     );
     for input in ["python.npy", "[1,-2] --dtype float8_e5m2", "void.npy --dtype float8_e5m2"] {
-        folder.run(words(&format!("convert {input} -o out.npy"))).printed().expect(input);
+        folder.run(words(&format!("convert {input} -o out.npy -q"))).printed().expect(input);
         assert_eq!(folder.get("out.npy"), folder.get("void.npy"), "{input}");
-        folder.run(words(&format!("convert x={input} -o out.npz"))).printed().expect(input);
+        folder.run(words(&format!("convert x={input} -o out.npz -q"))).printed().expect(input);
         assert_eq!(folder.get("out.npz"), npz(&[("x", folder.get("void.npy"))]), "{input}");
     }
     let hash = |file| folder.run(["info", "--hash", file]).printed().expect(file);
@@ -566,7 +566,7 @@ fn refused() {
         ("convert - -", &["standard input can stand for one operand only"]),
         ("convert x=- y=- --to npz", &["standard input can stand for one operand only"]),
         ("convert -", &["IN (standard input)", "empty"]),
-        ("convert unknown.pb --from pb", &["IN unknown.pb", "data_type 99"]),
+        ("convert unknown.pb --from pb", &["IN unknown.pb", "an unknown data type 99"]),
         // values
         ("convert [1.5] --cast int8", &["IN [1.5]", "1.5 is not an integer (int8) at [0]"]),
         ("convert [[1,2],[3,300]] --cast int8", &["300 is out of range for int8 at [1, 1]"]),

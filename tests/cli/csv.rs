@@ -106,13 +106,148 @@ fn cells_without_a_value() {
 }
 
 #[test]
+fn delimiters() {
+    let folder = Folder::new();
+    folder
+        .put("s.csv", "1;2\n3;4\n")
+        .put("b.csv", "1  2\n 3\t4 \n")
+        .put("t.csv", "1\t2\n3\t4\n")
+        .put("c.tsv", "1,2\n3,4\n");
+    folder.put("p.csv", "x|y\n1|2\n3|4\n").put("q.csv", "\"a  b\"  c\nd \"e\"\n").put("w.csv", "one two\nthree four\n");
+    folder
+        .put("d.csv", "2020-01-01 00:00\n")
+        .put("h.csv", "a title\n1;2\n3;4\n")
+        .put("data", "1;2\n3;4\n")
+        .put("o.csv", "1;2;3\n4;5\n");
+    folder.put("n.npy", npy("<i8", &[2, 2], &[1_i64, 2, 3, 4].map(i64::to_le_bytes).concat()));
+    let square = r#"{"dtype": "int64", "shape": [2, 2], "data": [[1, 2], [3, 4]]}"#;
+    let args = |line: &str| line.split(' ').map(|word| word.replace('_', " ")).collect::<Vec<_>>();
+    // a blank is written as _
+    let rows: [(&str, &str); 14] = [
+        ("convert s.csv --delimiter ;", square),
+        ("convert b.csv --delimiter _", square),
+        ("convert t.csv --delimiter \t", square),
+        ("convert t.csv --delimiter \\t", square),
+        ("convert c.tsv --delimiter ,", square),
+        ("convert p.csv --delimiter | --skip-rows 1", square),
+        ("convert h.csv --delimiter ; --skip-rows 1", square),
+        ("convert data --from csv --delimiter ;", square),
+        ("slice s.csv --at : --delimiter ;", square),
+        ("convert q.csv --delimiter _", r#"{"dtype": "<U4", "shape": [2, 2], "data": [["a  b", "c"], ["d", "e"]]}"#),
+        // strings that no delimiter makes numbers of, or that are asked for
+        ("convert w.csv", r#"{"dtype": "<U10", "shape": [2], "data": ["one two", "three four"]}"#),
+        ("convert d.csv", r#"{"dtype": "<U16", "shape": [1], "data": ["2020-01-01 00:00"]}"#),
+        ("convert o.csv", r#"{"dtype": "<U5", "shape": [2], "data": ["1;2;3", "4;5"]}"#),
+        ("convert s.csv --dtype str", r#"{"dtype": "<U3", "shape": [2], "data": ["1;2", "3;4"]}"#),
+    ];
+    for (line, expected) in rows {
+        let args = [args(line), args("--to json")].concat();
+        assert_eq!(folder.run(&args).printed().as_deref(), Ok(&*format!("{expected}\n")), "{line}");
+    }
+    for line in ["diff s.csv n.npy --delimiter ;", "show s.csv --delimiter ;", "info s.csv --delimiter ;"] {
+        assert_eq!(folder.run(args(line)).status, Some(0), "{line}");
+    }
+    let hint = |cell: &str, delimiter: &str, option: &str| {
+        format!(
+            "error: IN FILE: line 1 column 1: all cells are strings such as {cell}, which {delimiter} would divide into \
+             numbers: --delimiter {option} reads numbers, --dtype str strings\n"
+        )
+    };
+    for (file, expected) in [
+        ("s.csv", hint("1;2", "';'", "';'")),
+        ("b.csv", hint("1  2", "' '", "' '")),
+        ("t.csv", hint("1 2", "'\\t'", "'\\t'")),
+        ("c.tsv", hint("1,2", "','", ",")),
+        ("p.csv", hint("x|y", "'|'", "'|' --skip-rows 1")),
+    ] {
+        for more in [&[][..], &["--dtype", "float32"]] {
+            let run = folder.run([&["convert", file, "-o", "out.npy"], more].concat());
+            assert_eq!((run.status, run.stderr), (Some(2), expected.replace("FILE", file)), "{file} {more:?}");
+            assert!(!folder.path("out.npy").exists(), "{file}");
+        }
+    }
+    for character in ["", ";;", "1", "e", "-", ".", "\"", "é"] {
+        let run = folder.run(["convert", "s.csv", "--delimiter", character]);
+        assert!(
+            run.status == Some(2) && run.stderr.contains("expected one character"),
+            "{character:?}: {}",
+            run.stderr
+        );
+    }
+}
+
+/// What would differ from what it was made of is not accepted, and nothing is written; outputs say what they are read as.
+#[test]
+fn what_reads_back_as_something_else() {
+    let folder = Folder::new();
+    let three = [1_f32, 2.0, 3.0].map(f32::to_le_bytes).concat();
+    folder.put("n1.npy", npy("<f4", &[3, 1], &three)).put("r0.npy", npy("<f4", &[], &three[..4]));
+    folder.put("n.npy", npy("<f4", &[3], &three)).put("w.npy", npy("<U9", &[1], &[b"a\0\0\0", &[0; 32][..]].concat()));
+    folder.put("s.npy", npy("|S2", &[1], b"a\0")).put("e.bin", [0x38_u8, 0x40]).put("old.csv", "4.0\n5.0\n6.0\n");
+    folder.put("m.npy", npy("<f4", &[1, 3], &three)).put("head.csv", "x\n7\n8\n9\n").put("semi.csv", "7;8;9\n");
+    let float8 = "e.bin:float8_e4m3fn";
+    for (from, file, back) in [
+        ("n1.npy", "o.csv", "[3]"),
+        ("r0.npy", "o.csv", "[1]"),
+        ("r0.npy", "o.tsv", "[1]"),
+        ("w.npy", "o.pb", "<U1 [1]"),
+        ("s.npy", "o.pb", "<U1 [1]"),
+        (float8, "o.npy", "|V1 [2] (--dtype float8_e4m3fn says what it is)"),
+        (float8, "o.npz:arr_0", "|V1 [2] (--dtype float8_e4m3fn says what it is)"),
+        ("m.npy", "o.csv", ""),
+        ("n.npy", "o.csv", ""),
+        ("n1.npy", "o.json", ""),
+        (float8, "o.safetensors", ""),
+    ] {
+        let output = file.split(':').next().expect("a file");
+        let run = folder.run(["convert", from, "-o", output]);
+        let line = if back.is_empty() { String::new() } else { format!("output {file}: reads back as {back}\n") };
+        assert_eq!((run.status, run.stderr), (Some(0), line), "{from} {file}");
+        let quiet = folder.run(["convert", from, "-o", output, "-q"]);
+        assert_eq!((quiet.status, &*quiet.stderr), (Some(0), ""), "{from} {file}");
+        let equal = folder.run(["diff", output, from]).status == Some(0);
+        assert_eq!(equal, back.is_empty(), "{from} {file}");
+        std::fs::remove_file(folder.path(output)).expect("an output");
+        // a golden file that is not there, and one that is
+        let run = folder.run(["diff", output, from, "--accept"]);
+        assert_eq!(run.status, Some(if equal { 0 } else { 2 }), "{from} {file}: {}", run.stderr);
+        assert!(equal || run.stderr.contains(" back as "), "{from} {file}: {}", run.stderr);
+        assert_eq!(folder.path(output).exists(), equal, "{from} {file}");
+        std::fs::remove_file(folder.path(output)).ok();
+    }
+    for (args, refused) in [
+        ("diff old.csv n1.npy --accept", "EXPECTED old.csv: csv reads float32 [3, 1] back as float32 [3]"),
+        ("diff old.csv r0.npy --accept", "EXPECTED old.csv: csv reads float32 [] back as float32 [1]"),
+        // with these options the rows and cells that are written would not be those that are read
+        ("diff head.csv n.npy --skip-rows 1 --accept", "csv reads float32 [3] back as float32 [2]"),
+        ("diff semi.csv m.npy --delimiter ; --accept", "csv reads float32 [1, 3] back as float32 [1]"),
+    ] {
+        let before = ["old.csv", "head.csv", "semi.csv"].map(|name| folder.get(name));
+        let run = folder.run(args.split(' ').collect::<Vec<_>>());
+        let said = run.stderr;
+        assert!(
+            run.status == Some(2) && said.contains(refused) && said.ends_with("of another format\n"),
+            "{args}: {said}"
+        );
+        assert_eq!(["old.csv", "head.csv", "semi.csv"].map(|name| folder.get(name)), before, "{args}");
+    }
+    // who says the dtype of void items reads them as they were
+    for args in ["diff g.npy e.bin:float8_e4m3fn --dtype float8_e4m3fn --accept", "diff old.csv n.npy --accept"] {
+        let run = folder.run(args.split(' ').collect::<Vec<_>>());
+        assert_eq!(run.status, Some(0), "{args}: {}", run.stderr);
+        let again = folder.run(args.trim_end_matches(" --accept").split(' ').collect::<Vec<_>>());
+        assert_eq!(again.status, Some(0), "{args}: {}", again.stderr);
+    }
+}
+
+#[test]
 fn outputs() {
     let folder = Folder::new();
     for (args, expected) in [
         (["convert", "[[1.5,\"NaN\"],[2,3]]", "--to", "csv"], "1.5,nan\n2.0,3.0\n"),
         (["convert", "[\"a,b\",\"\"]", "--to", "csv"], "\"a,b\"\n\"\"\n"),
         (["convert", "[[true,false]]", "--to", "tsv"], "true\tfalse\n"),
-        (["convert", "7", "--to", "csv"], "7\n"),
+        (["convert", "[7]", "--to", "csv"], "7\n"),
     ] {
         assert_eq!(folder.run(args).printed().as_deref(), Ok(expected), "{args:?}");
     }

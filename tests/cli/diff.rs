@@ -129,6 +129,28 @@ fn status_and_first_line() {
                 1,
                 "different: 1 of 2 items (50 %) of int64 and uint8 [2]",
             ),
+            // an integer of 64 bits and a float are equal only if they are the same number
+            (
+                "{\"dtype\":\"int64\",\"data\":[9007199254740993]} {\"dtype\":\"float64\",\"data\":[9007199254740992]} --ignore-dtype",
+                1,
+                "different: 1 of 1 item (100 %) of int64 and float64 [1]",
+            ),
+            (
+                "{\"dtype\":\"float32\",\"data\":[9007199254740992]} {\"dtype\":\"uint64\",\"data\":[9007199254740992]} --ignore-dtype",
+                0,
+                "equal: 1 item of float32 and uint64 [1]",
+            ),
+            (
+                "{\"dtype\":\"<M8[s]\",\"data\":[\"1999-12-31T23:59:59\",\"NaT\"]} \
+                 {\"dtype\":\"<M8[ns]\",\"data\":[\"1999-12-31T23:59:59\",\"NaT\"]} --ignore-dtype",
+                0,
+                "equal: 2 items of <M8[s] and <M8[ns] [2]",
+            ),
+            (
+                "{\"dtype\":\"<m8[h]\",\"data\":[1]} {\"dtype\":\"<m8[m]\",\"data\":[61]} --ignore-dtype",
+                1,
+                "different: 1 of 1 item (100 %) of <m8[h] and <m8[m] [1]",
+            ),
             ("5 [5]", 1, "different: shape [1], expected []"),
             ("d.npy [0.0,1]", 1, "different: shape [2], expected [2, 5]"),
             ("d.npy two.npz:d", 0, "equal: 10 items of float32 [2, 5]"),

@@ -189,7 +189,7 @@ fn bytes_of_one_item() {
             OPERANDS,
             |operand| format!("{operand} as {dtype}"),
             |operand| {
-                folder.run(words(&format!("convert {operand} --dtype {dtype} -o out.npy"))).printed()?;
+                folder.run(words(&format!("convert {operand} --dtype {dtype} -o out.npy -q"))).printed()?;
                 let found = folder.get("out.npy");
                 if found != npy(dtype, &[2, 3], &items) {
                     return Err(format!("{found:x?}"));

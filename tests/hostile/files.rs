@@ -51,6 +51,9 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("dictionary-in-dictionary", of(&nested("{'a': ", "}", 40), "(8,)")),
         ("dictionary-twice", claims("{'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (8,), }")),
         ("dictionary-without-shape", claims("{'descr': '<f8', 'fortran_order': False, }")),
+        ("dictionary-of-one-in-brackets", of("'<f8'", &nested("(", ")", 30))),
+        ("dictionary-of-long-integers", of("'<f8'", &format!("({}L,)", "9".repeat(10_000)))),
+        ("dictionary-of-words", of("'<f8'", &"L".repeat(500_000))),
         ("dictionary-code", claims("__import__('os').system('true')")),
         // lengths
         ("header-4-gib", with_length(2, u32::MAX, b"{")),

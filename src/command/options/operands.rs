@@ -11,6 +11,8 @@ use super::values::{DTypeArg, DTypeParser, dtype_help, parse_format, parse_numbe
 use crate::error::Subject;
 use crate::format::Format;
 use crate::format::located::{Located, Place};
+use crate::format::open::OpenOptions;
+use crate::format::rewrite::ReadAgain;
 use crate::format::values::delimiter::Delimiter;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -190,6 +192,13 @@ impl InputOptions {
         let help = dtype_help(&[DTYPE_HELP, DTYPE_BY_NAME_HELP].concat());
         let dtype = dtype.action(ArgAction::Append).value_name("[GLOB=]DTYPE");
         dtype.value_parser(DTypeParser::of_bytes_by_name()).long_help(help)
+    }
+
+    /// Returns how a file is read again by a command with the same options.
+    pub(crate) fn again(&self) -> ReadAgain {
+        let Self { dtype, skip_rows, delimiter, .. } = self;
+        let options = OpenOptions { skip_rows: *skip_rows, delimiter: *delimiter, ..OpenOptions::default() };
+        ReadAgain { options, says_dtype: !dtype.is_empty() }
     }
 }
 

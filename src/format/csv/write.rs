@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
-use crate::format::interface::{FileOptions, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::interface::{FileOptions, Layout, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::open::OpenOptions;
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
+use crate::format::values::delimiter::Delimiter;
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
@@ -25,6 +27,21 @@ impl Writer for CsvWriter {
         }
         let refused = Error::new(Subject::Output, cannot_hold(self.0.name, dtype));
         Err(dtype.advise(refused.advising(Advice::WriteNpy)))
+    }
+
+    fn reads_back(&self, meta: &Meta, how: &OpenOptions) -> ReadsBack {
+        let mut shape = match meta.shape[..] {
+            [] => vec![1],
+            [rows, 1] => vec![rows],
+            _ => meta.shape.clone(),
+        };
+        // a row is one cell for who looks for another delimiter in it
+        let own = Delimiter::One(self.0.delimiter);
+        if how.delimiter.is_some_and(|delimiter| delimiter != own) {
+            shape.truncate(1);
+        }
+        shape[0] = shape[0].saturating_sub(how.skip_rows);
+        ReadsBack::of(meta, Meta::new(meta.dtype.clone(), shape))
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {

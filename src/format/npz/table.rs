@@ -9,8 +9,11 @@ use super::read::Archive;
 use super::write::ArchiveWriter;
 use crate::error::Result;
 use crate::format::content::{Content, Description, FileFacts};
-use crate::format::interface::{FileOptions, Items, ItemsPlace, Layout, Places, Reader, Seal, WriteSequence, Writer};
+use crate::format::interface::{
+    FileOptions, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
+};
 use crate::format::npy;
+use crate::format::open::OpenOptions;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
@@ -97,6 +100,10 @@ impl Reader for NpzReader {
 pub(in crate::format) struct NpzWriter;
 
 impl Writer for NpzWriter {
+    fn reads_back(&self, meta: &Meta, _: &OpenOptions) -> ReadsBack {
+        npy::reads_back(meta)
+    }
+
     fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), npy::write_header(meta), meta.bytes() as u64);
         let writer = ArchiveWriter::new(tensors.iter().map(member).collect())?;

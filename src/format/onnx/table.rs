@@ -9,8 +9,9 @@ use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{
-    FileOptions, ItemsPlace, Layout, Places, Reader, TextOptions, WholeTensor, WriteWhole, Writer,
+    FileOptions, ItemsPlace, Layout, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
 };
+use crate::format::open::OpenOptions;
 use crate::format::opened::load;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -70,6 +71,13 @@ pub(in crate::format) struct OnnxWriter;
 impl Writer for OnnxWriter {
     fn check(&self, dtype: &DType) -> Result<()> {
         check(dtype)
+    }
+
+    fn reads_back(&self, meta: &Meta, _: &OpenOptions) -> ReadsBack {
+        match meta.dtype.kind() {
+            Kind::Str(_) | Kind::Bytes(_) => ReadsBack::AsWideAsLongest,
+            _ => ReadsBack::Same,
+        }
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {

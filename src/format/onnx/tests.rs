@@ -126,6 +126,22 @@ fn sequences_and_optional_tensors() {
     }
 }
 
+/// Both items of a byte are its low bits and its high ones, whether the byte is signed or not.
+#[test]
+fn packed_items_of_numbers() {
+    for (data_type, dims, numbers, expected) in [
+        (22, &[5][..], &[-52, 33, -1][..], &[0x0c, 0x0c, 1, 2, 0x0f][..]),
+        (21, &[5], &[204, 33, 15], &[12, 12, 1, 2, 15]),
+        (23, &[3], &[-52, 0x21], &[12, 12, 1]),
+        (25, &[2, 3], &[-28, 0b0110], &[0, 1, 2, 3, 2, 1]),
+        (26, &[4], &[228], &[0, 1, 2, 3]),
+    ] {
+        let message = Message { int32_data: numbers.to_vec(), ..begin(data_type, dims) }.encode_to_vec();
+        let (_, items) = read_in(&message, None).expect("packed items");
+        assert_eq!(items, expected, "{data_type} {numbers:?}");
+    }
+}
+
 /// Compares what each row is refused for with what it should be.
 fn refused(rows: Vec<(Vec<u8>, &str)>, folder: Option<&Path>) {
     let mut failures = Vec::new();

@@ -11,8 +11,9 @@ use super::replaced_store::check_replaced_store;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sink::FileSink;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
-use crate::format::interface::NamedCopy;
+use crate::format::interface::{NamedCopy, ReadsBack};
 use crate::format::name_order::list;
+use crate::format::open::OpenOptions;
 use crate::format::table::{Format, containers};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
@@ -138,6 +139,13 @@ impl OutputTensor {
             return refuse(format!("{items} items of no bytes are too many to print"));
         }
         Ok(())
+    }
+}
+
+impl OutputTensor {
+    /// Returns what the tensor is read back as from a file in `format`, by a reader with these options.
+    pub fn reads_back(&self, format: Format, how: &OpenOptions) -> ReadsBack {
+        format.writer().reads_back(&self.meta(format), how)
     }
 }
 

@@ -1,0 +1,73 @@
+//! The line about an output whose tensors are read back as others: a CSV text has no axis of length 1, and NumPy's files have
+//! no name for float8.
+
+use anyhow::{Context, Result};
+use std::io::Write;
+use std::path::Path;
+
+use super::io::Run;
+use super::messages::{shortened, unless_closed};
+use crate::format::Format;
+use crate::format::interface::ReadsBack;
+use crate::format::located::Located;
+use crate::format::open::OpenOptions;
+use crate::format::write::OutputTensor;
+use crate::item::meta::Meta;
+
+/// What the tensors of an output are read back as, if that is something else than they are.
+pub(super) struct ReadBack {
+    /// Each with its name, if the format has names.
+    others: Vec<(Option<String>, Meta, ReadsBack)>,
+}
+
+impl ReadBack {
+    /// Finds out what tensors are read back as from a file in `format`.
+    pub(super) fn of(works: &[OutputTensor], format: Format) -> Self {
+        let other = |work: &OutputTensor| {
+            let back = work.reads_back(format, &OpenOptions::default());
+            let name = work.name.clone().filter(|_| format.is_container());
+            (back != ReadsBack::Same).then(|| (name, work.meta(format), back))
+        };
+        Self { others: works.iter().filter_map(other).collect() }
+    }
+
+    /// Says it in a line on standard error about the output, which messages call `label` and which lies at `path`, if that is
+    /// known. Says nothing if all tensors are read back as they are.
+    ///
+    /// # Errors
+    /// Standard error cannot be written.
+    pub(super) fn tell(self, run: Run<'_>, label: &str, path: Option<&Path>) -> Result<()> {
+        let others = self.others.into_iter().filter_map(|(name, meta, back)| {
+            let back = match back {
+                ReadsBack::Same => return None,
+                ReadsBack::As(back) => back,
+                // only the items say how wide they are
+                ReadsBack::AsWideAsLongest => {
+                    described(path?).filter(|back| back.dtype.native() != meta.dtype.native())?
+                }
+            };
+            let shape = format!("{:?}", back.shape);
+            let is_same_dtype = back.dtype.native() == meta.dtype.native();
+            let back_as = if is_same_dtype { shape } else { format!("{} {shape}", back.dtype.name()) };
+            let cure = if back.dtype.is_ambiguous() {
+                format!(" (--dtype {} says what it is)", meta.dtype.name())
+            } else {
+                String::new()
+            };
+            Some((name, format!("{back_as}{cure}")))
+        });
+        let others: Vec<_> = others.collect();
+        let Some((name, back)) = others.first().filter(|_| !run.quiet) else { return Ok(()) };
+        let name = name.as_ref().map_or_else(String::new, |name| format!(":{name}"));
+        let more =
+            if others.len() > 1 { format!(", and {} more tensors as others", others.len() - 1) } else { String::new() };
+        let line = format!("{label}{name}: reads back as {back}{more}");
+        unless_closed(writeln!(run.io.stderr.clone(), "{}", shortened(&line, ""))).context("standard error")
+    }
+}
+
+/// Returns the dtype and shape of the tensor in a file that has been written; `None` if it is not there any more.
+fn described(path: &Path) -> Option<Meta> {
+    let input = OpenOptions::new("").open(&Located::of(path)).ok()?;
+    Some(input.describe(0).ok()?.meta)
+}
