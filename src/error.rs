@@ -103,14 +103,14 @@ pub enum Advice {
     ChangeOption,
     /// Read the text as CSV, which it looks like.
     ReadAsCsv {
-        /// The character between its cells; a blank stands for any number of them.
+        /// The delimiter of its cells; a blank means any number of blanks.
         delimiter: char,
         /// Whether its first line seems to be headings, which are to be skipped.
         headings: bool,
     },
     /// Read cells that are divided by another character, which are numbers then.
     DelimitBy {
-        /// The character; a blank stands for any number of them.
+        /// The delimiter; a blank means any number of blanks.
         delimiter: char,
         /// The number of lines at the beginning to skip, which seem to be headings.
         skip: usize,

@@ -1,5 +1,5 @@
-//! The line about an output whose tensors are read back as others: a CSV text has no axis of length 1, and NumPy's files have
-//! no name for float8.
+//! The line about an output whose tensors change when they are read back: a CSV text has no axis of length 1, and NumPy's files
+//! have no name for float8.
 
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -14,14 +14,14 @@ use crate::format::open::OpenOptions;
 use crate::format::write::OutputTensor;
 use crate::item::meta::Meta;
 
-/// What the tensors of an output are read back as, if that is something else than they are.
+/// The tensors of an output that change when they are read back.
 pub(super) struct ReadBack {
     /// Each with its name, if the format has names.
     others: Vec<(Option<String>, Meta, ReadsBack)>,
 }
 
 impl ReadBack {
-    /// Finds out what tensors are read back as from a file in `format`.
+    /// Collects the tensors that change when they are read back from a file in `format`.
     pub(super) fn of(works: &[OutputTensor], format: Format) -> Self {
         let other = |work: &OutputTensor| {
             let back = work.reads_back(format, &OpenOptions::default());
@@ -31,8 +31,7 @@ impl ReadBack {
         Self { others: works.iter().filter_map(other).collect() }
     }
 
-    /// Says it in a line on standard error about the output, which messages call `label` and which lies at `path`, if that is
-    /// known. Says nothing if all tensors are read back as they are.
+    /// Prints a line on standard error if there are any. Messages call the output `label`; its path is `path`, if it has one.
     ///
     /// # Errors
     /// Standard error cannot be written.
@@ -50,7 +49,7 @@ impl ReadBack {
             let is_same_dtype = back.dtype.native() == meta.dtype.native();
             let back_as = if is_same_dtype { shape } else { format!("{} {shape}", back.dtype.name()) };
             let cure = if back.dtype.is_ambiguous() {
-                format!(" (--dtype {} says what it is)", meta.dtype.name())
+                format!(" (--dtype {} gives the dtype)", meta.dtype.name())
             } else {
                 String::new()
             };

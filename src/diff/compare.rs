@@ -117,7 +117,7 @@ impl Begun {
         {
             let (one, other) = (one.name(), other.name());
             let message =
-                format!("dtype {other}, expected {one}: months and years are no fixed number of the other unit");
+                format!("dtype {other}, expected {one}: months and years have no fixed length in the other unit");
             return Err(Error::of(ErrorKind::Unsupported, message).within(actual.label()));
         }
         let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {

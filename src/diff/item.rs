@@ -53,7 +53,7 @@ impl RealItem {
         match self {
             Self::Float(item) => item,
             Self::Integer(item) => item as f64,
-            Self::Split(item) => item.near(),
+            Self::Split(item) => item.near,
         }
     }
 
@@ -260,6 +260,36 @@ impl ComparedItem for f64 {
         fn below(self, other: Self) -> bool { self < other }
         fn power(self) -> i32 { exponent(self) }
         fn scaled(self, power: i32) -> Self { self * power_of_two(-i64::from(power)) }
+    }
+}
+
+impl ComparedItem for SplitItem {
+    type Distance = f64;
+    const CLASS: ItemClass = ItemClass::Float;
+
+    #[inline(always)]
+    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
+        let part = |bytes: &[u8; 16], at: usize| f64::from_little(*bytes[at..].first_chunk().expect("8 of 16 bytes"));
+        bytes.as_chunks().0.iter().map(move |both| Self { near: part(both, 0), rest: part(both, 8) })
+    }
+
+    inlined! {
+        fn same(self, other: Self) -> bool {
+            (self.near.to_bits() == other.near.to_bits()) & (self.rest.to_bits() == other.rest.to_bits())
+        }
+        fn equals(self, other: Self) -> bool { self == other }
+        fn is_nan(self) -> bool { self.near.is_nan() }
+        fn is_finite(self) -> bool { self.near.is_finite() }
+        fn distance(self, other: Self) -> f64 { self.gap(other) }
+        fn size(self) -> f64 { self.near.abs() }
+        fn real(self) -> RealItem { RealItem::Split(self) }
+        fn offset(self, from: Self) -> f64 { (self.near - from.near) + (self.rest - from.rest) }
+        fn below(self, other: Self) -> bool { self < other }
+        fn power(self) -> i32 { exponent(self.near) }
+        fn scaled(self, power: i32) -> Self {
+            let scale = power_of_two(-i64::from(power));
+            Self { near: self.near * scale, rest: self.rest * scale }
+        }
     }
 }
 

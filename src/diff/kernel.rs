@@ -177,7 +177,7 @@ pub(super) enum ComparedAs {
     /// Floats, and integers of 64 bits.
     Split,
     Ticks,
-    /// Ticks of two units, in a unit that both are multiples of.
+    /// Ticks of two units, in a unit that divides both.
     Times,
     Bool,
     Complex,
@@ -422,7 +422,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
             let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
             return (Summands { sides, origins: origins.map(RealItem::near), errors: &scratch.errors }, origins);
         }
-        // offsets of items that are not float64s are computed from what they are
+        // offsets of items that are not float64s are computed in the type of the items
         scratch.resize(pairs().len());
         let Offsets { expected, actual, .. } = scratch;
         expected.iter_mut().zip(pairs()).for_each(|(out, pair)| *out = pair.0.offset(first.0).to_le_bytes());

@@ -34,9 +34,9 @@ pub struct Options {
     pub limits: MetricLimits,
     /// Whether two NaN with different bits differ. NaN of two dtypes always have different bits.
     pub nan_differs: bool,
-    /// Whether tensors of two dtypes are compared by their values: integers and floats exactly, whatever their width; as
-    /// complex128 if either is complex; strings as text; dates and their differences as times, in the longest unit of which
-    /// both units are multiples.
+    /// Whether tensors of two dtypes are compared by their values: integers and floats of any width exactly; as
+    /// complex128 if either is complex; strings as text; dates and their differences as times, in the longest unit that
+    /// divides both units.
     pub ignore_dtype: bool,
     /// Whether metadata that differ are a difference.
     pub metadata: bool,

@@ -89,8 +89,8 @@ impl NumberReading {
         Some(Self { compared, convert, steps: StepCounter::of(kind), integers, is_one_dtype: true })
     }
 
-    /// Returns how tensors of two dtypes are read, whose items are of these classes. `None` if only one has dates, or if
-    /// their units have no common one.
+    /// Returns how tensors of two dtypes are read, whose items have these classes. `None` if only one has dates, or if there
+    /// is no common unit.
     fn of_two(kinds: [&Kind; 2], classes: [ItemClass; 2]) -> Option<Self> {
         use ItemClass::{Complex, Date, Float, Integer};
         let is_long = |kind: &Kind| matches!(kind, Kind::Int64 | Kind::UInt64);
@@ -160,8 +160,8 @@ fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
     })
 }
 
-/// Returns how the ticks of two dtypes become those of a common unit; `None` if there is none, or if dates would be compared
-/// with differences.
+/// Returns the conversions of the ticks of two dtypes to a common unit; `None` if there is no common unit, or if only one of
+/// the dtypes has dates.
 fn common_ticks(kinds: [&Kind; 2]) -> Option<[CommonTicks; 2]> {
     match kinds {
         [Kind::Datetime(one), Kind::Datetime(other)] => CommonTicks::of([*one, *other], true),
@@ -213,7 +213,7 @@ pub(super) struct FloatConversion {
 }
 
 impl ItemConversion {
-    /// Converts items to numbers, of which `store` gives the bytes where they are float64s.
+    /// Converts items to numbers; `store` returns the bytes of those that are float64s.
     fn new(
         kind: &Kind,
         to: ComparedAs,

@@ -1,16 +1,13 @@
 //! Floats and integers of 64 bits as items of one type, which holds both exactly.
 
-use super::item::{ComparedItem, ItemClass, RealItem};
-use super::lanes::exponent;
-use crate::item::element::{Element, inlined};
-use crate::item::exact::{Binary, power_of_two};
+use crate::item::exact::Binary;
 
 /// A float64, or an integer of 64 bits as the sum of two: the nearest float64 and the rest, which is 0 for floats. Two such
 /// items order as their parts do, since rounding keeps the order.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct SplitItem {
-    near: f64,
-    rest: f64,
+    pub near: f64,
+    pub rest: f64,
 }
 
 impl SplitItem {
@@ -26,13 +23,15 @@ impl SplitItem {
         both
     }
 
-    /// Returns the nearest float64.
-    pub(super) fn near(self) -> f64 {
-        self.near
+    /// Returns the magnitude of the exact difference to another item, of which one is a float, rounded once.
+    #[inline(always)]
+    pub(super) fn gap(self, other: Self) -> f64 {
+        // the rest of a float is 0, so the difference of the rests is exact
+        sum_of_three(self.rest - other.rest, self.near, -other.near).abs()
     }
 }
 
-/// Returns the sum of two numbers as float64 rounds it, and what rounding has taken away (the TwoSum of Knuth).
+/// Returns the rounded sum of two numbers, and the rounding error (the TwoSum of Knuth).
 #[inline(always)]
 fn two_sum(one: f64, other: f64) -> (f64, f64) {
     let sum = one + other;
@@ -59,40 +58,6 @@ fn sum_of_three(a: f64, b: f64, c: f64) -> f64 {
     top + odd_sum(middle, low)
 }
 
-impl ComparedItem for SplitItem {
-    /// The exact difference, rounded once.
-    type Distance = f64;
-    const CLASS: ItemClass = ItemClass::Float;
-
-    #[inline(always)]
-    fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone {
-        let part = |bytes: &[u8; 16], at: usize| f64::from_little(*bytes[at..].first_chunk().expect("8 of 16 bytes"));
-        bytes.as_chunks().0.iter().map(move |both| Self { near: part(both, 0), rest: part(both, 8) })
-    }
-
-    inlined! {
-        fn same(self, other: Self) -> bool {
-            (self.near.to_bits() == other.near.to_bits()) & (self.rest.to_bits() == other.rest.to_bits())
-        }
-        fn equals(self, other: Self) -> bool { self == other }
-        fn is_nan(self) -> bool { self.near.is_nan() }
-        fn is_finite(self) -> bool { self.near.is_finite() }
-        // one of the two is a float, whose rest is 0, so the difference of the rests is exact
-        fn distance(self, other: Self) -> f64 {
-            sum_of_three(self.rest - other.rest, self.near, -other.near).abs()
-        }
-        fn size(self) -> f64 { self.near.abs() }
-        fn real(self) -> RealItem { RealItem::Split(self) }
-        fn offset(self, from: Self) -> f64 { (self.near - from.near) + (self.rest - from.rest) }
-        fn below(self, other: Self) -> bool { self < other }
-        fn power(self) -> i32 { exponent(self.near) }
-        fn scaled(self, power: i32) -> Self {
-            let scale = power_of_two(-i64::from(power));
-            Self { near: self.near * scale, rest: self.rest * scale }
-        }
-    }
-}
-
 /// # Panics
 /// If the item is NaN or infinite.
 impl From<SplitItem> for Binary {
@@ -104,6 +69,7 @@ impl From<SplitItem> for Binary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::item::ComparedItem;
 
     fn of(integer: i128) -> SplitItem {
         SplitItem::items(&SplitItem::bytes_of(integer)).next().expect("an item")
@@ -113,7 +79,7 @@ mod tests {
         SplitItem { near, rest: 0.0 }
     }
 
-    /// Numbers around powers of 2, where rounding changes, and what a generator of random bits gives between them.
+    /// Numbers around powers of 2, where rounding changes, and random ones between them.
     fn integers() -> Vec<i128> {
         let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = || {

@@ -139,7 +139,7 @@ impl MetricSums {
         true
     }
 
-    /// Adds a block of floats of which squares or differences may be out of range.
+    /// Adds a block of floats whose squares or differences may be out of range.
     fn scaled(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) {
         assert_eq!(kernel.class(), ItemClass::Float, "squares of other items are in range");
         let (origins, powers) = kernel.scaled_summands(rows, offsets);

@@ -492,7 +492,7 @@ fn refusals() {
     let (options, effort) = options("--ignore-dtype");
     let error = compare_sources(&mut expected, &mut actual, &options, effort, &|_| ()).unwrap_err().to_string();
     assert!(
-        error.ends_with("dtype <m8[D], expected <m8[M]: months and years are no fixed number of the other unit"),
+        error.ends_with("dtype <m8[D], expected <m8[M]: months and years have no fixed length in the other unit"),
         "{error}"
     );
 }

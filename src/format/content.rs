@@ -31,7 +31,7 @@ pub struct Content {
     pub requests: RequestOptions,
     /// The number of lines to skip at the beginning of CSV and TSV, which are headings.
     pub skip_rows: usize,
-    /// What lies between the cells of CSV and TSV, if it is not a comma or a tab.
+    /// The delimiter of cells in CSV and TSV, if it is not a comma or a tab.
     pub delimiter: Option<Delimiter>,
     /// The text that CSV and TSV have in the place of cells without a value.
     pub missing: Option<String>,

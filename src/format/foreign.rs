@@ -173,7 +173,7 @@ pub(super) enum Text {
     Printed,
     /// Rows of cells.
     Rows {
-        /// The character between the cells; a blank stands for any number of them.
+        /// The delimiter of the cells; a blank means any number of blanks.
         delimiter: char,
         /// Whether the first row has words and the second has none.
         headings: bool,

@@ -212,19 +212,19 @@ impl Capabilities {
     };
 }
 
-/// What a reader makes of a tensor that a writer of its format has written.
+/// The tensor that a reader finds where a writer of its format has written one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadsBack {
     /// The same tensor, or one that a comparison takes for the same.
     Same,
     /// A tensor of another dtype or shape.
     As(Meta),
-    /// Strings of code points, as wide as the longest of them.
+    /// Strings of code points, whose width is that of the longest string.
     AsWideAsLongest,
 }
 
 impl ReadsBack {
-    /// Returns what is read in the place of a tensor, if that is this one.
+    /// Compares a written tensor with the one that is read.
     pub(super) fn of(written: &Meta, read: Meta) -> Self {
         let is_same = read.dtype.native() == written.dtype.native() && read.shape == written.shape;
         if is_same { Self::Same } else { Self::As(read) }
@@ -241,7 +241,7 @@ pub trait Writer: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns what a tensor is read back as, by a reader with these options. By default it is the same.
+    /// Returns the tensor that a reader with these options finds in the place of a written one. By default it is the same.
     fn reads_back(&self, _: &Meta, _: &OpenOptions) -> ReadsBack {
         ReadsBack::Same
     }

@@ -297,8 +297,8 @@ pub(super) fn check_len(header: &Header, len: u64) -> Result<()> {
 #[derive(Debug)]
 pub(super) struct NpyWriter;
 
-/// Returns what a tensor is read back as: NumPy has no name for some dtypes, and saves their items as void. A comparison
-/// knows what void items are of whose size there is one dtype.
+/// Returns the tensor that is read in the place of a written one. NumPy has no name for some dtypes, and saves their items as
+/// void. A comparison gives void items a dtype if only one has their size.
 pub(super) fn reads_back(meta: &Meta) -> ReadsBack {
     match dtype(&Literal::Text(meta.dtype.descr().trim_matches('\'').to_owned())) {
         Ok(found) if DType::names_of_size(found.itemsize()).count() > 1 => {

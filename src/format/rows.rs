@@ -169,7 +169,7 @@ pub(super) static JSON: Row = Row {
         ..READS
     }),
     writes: Some(Writes {
-        help: "One JSON object that reads back to the same bits",
+        help: "One JSON object that reads back to the same bits, but for NaN",
         writer: &json::JsonWriter,
         can: Capabilities::NONE,
     }),

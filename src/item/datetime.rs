@@ -147,8 +147,7 @@ fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
 /// "Not a time" among the ticks of a common unit.
 pub(crate) const LONG_NAT: i128 = i128::MIN;
 
-/// How ticks of a unit become ticks of a unit that another one has in common with it: the longest of which both are
-/// multiples.
+/// A conversion of ticks of a unit to ticks of a unit in common with another one: the longest unit that divides both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommonTicks {
     /// How many months a tick has, if it is a date that is converted to days.
@@ -163,7 +162,7 @@ impl CommonTicks {
     /// number.
     pub(crate) fn of([one, other]: [TimeUnit; 2], dates: bool) -> Option<[Self; 2]> {
         let units = [one, other].map(|unit| match unit.base {
-            None => TimeUnit { count: unit.count, base: one.base.or(other.base) },
+            None => [one, other].into_iter().find(|known| known.base.is_some()).unwrap_or(unit),
             Some(_) => unit,
         });
         let are_months = units.map(|unit| unit.base.is_some_and(TimeBase::is_of_months));

@@ -222,7 +222,7 @@ fn in_place() {
             let number = |key: &str| told[0][key].as_u64().unwrap_or(u64::MAX) as usize;
             let place = number("offset")..number("offset") + number("bytes");
             let command = [vec![(*operator).to_owned(), operand], words(&rest)].concat();
-            folder.run([command.clone(), words("-o out.npy")].concat()).printed()?;
+            folder.run([command.clone(), words("-q -o out.npy")].concat()).printed()?;
             let out = folder.get("out.npy");
             let mut expected = original.clone();
             expected[place.clone()].copy_from_slice(&out[out.len() - place.len()..]);
@@ -530,7 +530,7 @@ fn hostile_protobufs() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("few-typed", one(3, &[(4, Bytes(&[0; 8]))]), "float_data"),
         ("both", one(2, &[(9, Bytes(&[0; 8])), (4, Bytes(&[0; 8]))]), "raw_data, and float_data as well"),
         ("other", one(2, &[(7, Bytes(&[0; 2]))]), "int64_data, expected float_data for FLOAT"),
-        ("unknown", protobuf(&[(1, Number(1)), (2, Number(77)), (9, Bytes(&[0; 8]))]), "data_type 77"),
+        ("unknown", protobuf(&[(1, Number(1)), (2, Number(77)), (9, Bytes(&[0; 8]))]), "data type 77"),
         ("undefined", protobuf(&[(1, Number(1)), (2, Number(0)), (9, Bytes(&[0; 8]))]), "UNDEFINED"),
         ("segment", one(2, &[(3, Bytes(b"\x08\x00")), (9, Bytes(&[0; 8]))]), "segment"),
         ("external", one(2, &[(14, Number(1)), (9, Bytes(&[0; 8]))]), "external"),

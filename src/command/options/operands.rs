@@ -173,7 +173,7 @@ pub(crate) struct InputOptions {
     /// The number of lines to skip at the beginning of CSV and TSV, such as headings
     #[arg(long, value_name = "N", value_parser = parse_number::<usize>, default_value_t = 0, hide_default_value = true)]
     pub skip_rows: usize,
-    /// The character between the cells of CSV and TSV that are read, such as ';' or '|'; ' ' is any number of blanks, and '\t' a tab
+    /// The character between cells in CSV and TSV inputs, such as ';'; ' ' is any number of blanks, and '\t' a tab
     ///
     /// Without the option that is a comma, or a tab in TSV, which are always written.
     #[arg(long, value_name = "C", value_parser = parse_delimiter, value_hint = ValueHint::Other)]
@@ -223,7 +223,7 @@ pub(crate) struct AddressOptions {
     pub no_sign_request: bool,
 }
 
-/// Parses what lies between cells.
+/// Parses a delimiter of cells.
 fn parse_delimiter(text: &str) -> std::result::Result<Delimiter, String> {
     text.parse().map_err(|error: crate::Error| error.message().to_owned())
 }

@@ -32,7 +32,7 @@ pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Rea
 struct CsvReader {
     text: Vec<u8>,
     dialect: Dialect,
-    /// What lies between cells, if it is not the delimiter of the dialect.
+    /// The delimiter of cells, if it is not that of the dialect.
     delimiter: Option<Delimiter>,
     /// Lines at the beginning that are skipped.
     skip_rows: usize,

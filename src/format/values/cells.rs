@@ -57,7 +57,7 @@ pub(in crate::format) enum Reading {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct CellReading<'a> {
     pub(in crate::format) dialect: Dialect,
-    /// What lies between cells, if it is not the delimiter of the dialect.
+    /// The delimiter of cells, if it is not that of the dialect.
     pub(in crate::format) delimiter: Option<Delimiter>,
     /// The number of lines at the beginning that are left out.
     pub(in crate::format) skip_rows: usize,

@@ -1,9 +1,9 @@
-//! What lies between the cells of a table.
+//! The delimiters of cells in a table.
 
 use crate::error::{Error, ErrorKind};
 use crate::memory::{self, OutOfMemory};
 
-/// What lies between two cells in a row.
+/// The delimiter of two cells in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
     /// One character of ASCII.

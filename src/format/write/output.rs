@@ -143,7 +143,7 @@ impl OutputTensor {
 }
 
 impl OutputTensor {
-    /// Returns what the tensor is read back as from a file in `format`, by a reader with these options.
+    /// Returns the tensor that a reader with these options finds in a file in `format`.
     pub fn reads_back(&self, format: Format, how: &OpenOptions) -> ReadsBack {
         format.writer().reads_back(&self.meta(format), how)
     }
