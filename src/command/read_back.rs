@@ -11,6 +11,7 @@ use crate::format::Format;
 use crate::format::interface::ReadsBack;
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
+use crate::format::values::delimiter::TableOptions;
 use crate::format::write::OutputTensor;
 use crate::item::meta::Meta;
 
@@ -24,7 +25,7 @@ impl ReadBack {
     /// Collects the tensors that change when they are read back from a file in `format`.
     pub(super) fn of(works: &[OutputTensor], format: Format) -> Self {
         let other = |work: &OutputTensor| {
-            let back = work.reads_back(format, &OpenOptions::default());
+            let back = work.reads_back(format, &TableOptions::default());
             let name = work.name.clone().filter(|_| format.is_container());
             (back != ReadsBack::Same).then(|| (name, work.meta(format), back))
         };

@@ -17,7 +17,7 @@ use super::{specified, vectors};
 use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
 use crate::format::files::read;
 use crate::format::onnx::model::{GraphOutput, Model, NodeInput, sequence_tensors};
-use crate::format::onnx::read_part;
+use crate::format::opened::read_proto;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 
@@ -331,7 +331,7 @@ fn given_tensor(value: NodeInput<'_>, folder: &Path, set: &Path) -> Result<CaseO
 
 /// Reads an input of a node of the model in `folder`: of the data set `set`, or of the model itself.
 fn input(input: NodeInput<'_>, folder: &Path, set: &Path, operator: &str) -> Result<CaseInput> {
-    let of_model = |proto| Ok::<_, Error>(CaseInput::Tensor(read_part(proto, folder).context("model.onnx")?));
+    let of_model = |proto| Ok::<_, Error>(CaseInput::Tensor(read_proto(proto, folder).context("model.onnx")?));
     Ok(match input {
         NodeInput::Other(attribute) => unreachable!("a test with a Constant node with {attribute} is not run"),
         NodeInput::Absent => CaseInput::Absent,
@@ -349,7 +349,7 @@ fn input(input: NodeInput<'_>, folder: &Path, set: &Path, operator: &str) -> Res
                     let place = || path.display().to_string();
                     let bytes = bytes(&path).with_context(place)?;
                     let tensors = sequence_tensors(&bytes).with_context(place)?;
-                    let tensors = tensors.into_iter().map(|proto| read_part(proto, set).with_context(place));
+                    let tensors = tensors.into_iter().map(|proto| read_proto(proto, set).with_context(place));
                     CaseInput::Sequence(tensors.collect::<Result<_>>()?)
                 }
                 _ => CaseInput::Tensor(read(&path)?),

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::content::{Description, FileFacts, MemberFile};
 use super::index_faults::IndexFaults;
-use super::open::OpenOptions;
 use super::packed;
 use super::sides::{SidesRule, TensorSides};
+use super::values::delimiter::TableOptions;
 use super::values::{self, Values};
 use crate::engine::sink::Take;
 use crate::error::{Error, ErrorKind, Result, Subject};
@@ -242,7 +242,7 @@ pub trait Writer: Debug + Send + Sync {
     }
 
     /// Returns the tensor that a reader with these options finds in the place of a written one. By default it is the same.
-    fn reads_back(&self, _: &Meta, _: &OpenOptions) -> ReadsBack {
+    fn reads_back(&self, _: &Meta, _: &TableOptions) -> ReadsBack {
         ReadsBack::Same
     }
 

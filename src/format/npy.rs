@@ -14,7 +14,7 @@ use std::io::Read;
 
 use super::interface::{FileOptions, ItemsPlace, Layout, Places, ReadsBack, Writer};
 use super::npy_literal::{self, Literal, LiteralEntry};
-use super::open::OpenOptions;
+use super::values::delimiter::TableOptions;
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
@@ -309,7 +309,7 @@ pub(super) fn reads_back(meta: &Meta) -> ReadsBack {
 }
 
 impl Writer for NpyWriter {
-    fn reads_back(&self, meta: &Meta, _: &OpenOptions) -> ReadsBack {
+    fn reads_back(&self, meta: &Meta, _: &TableOptions) -> ReadsBack {
         reads_back(meta)
     }
 

@@ -8,6 +8,8 @@ use super::collection;
 use super::dims::slices_of;
 use super::interface::Unchangeable;
 use super::located::Located;
+#[cfg(feature = "cli")]
+use super::onnx::Proto;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
 use super::write::{self, OutputTensor};
@@ -24,6 +26,8 @@ use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
 use crate::storage::conversion::Conversion;
 use crate::storage::read_at::MemoryBytes;
+#[cfg(feature = "cli")]
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
 /// Opens a file, a Zarr store or a folder of files to describe its tensors and to read them one by one, whole or in part.
@@ -279,8 +283,18 @@ impl Opened {
     }
 }
 
+/// Reads a TensorProto that is a part of a file in `folder`, where its external data lies.
+///
+/// # Errors
+/// The message is malformed, see [`Proto::read`]; its external data cannot be read, see [`Proto::source`].
+#[cfg(feature = "cli")]
+pub(crate) fn read_proto(proto: &[u8], folder: &Path) -> Result<Tensor> {
+    let file: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(proto));
+    load(Proto::read(&*file)?.source(&file, Some(folder), String::new())?, Selection::whole)
+}
+
 /// Reads the selected items of a source into memory, in C order.
-pub(super) fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<Tensor> {
+fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<Tensor> {
     // A stream is kept first: memory is taken for its items when it is known that they are there.
     source.settle()?;
     let label = source.label().to_owned();

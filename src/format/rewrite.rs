@@ -14,6 +14,7 @@ use super::interface::{FileOptions, ReadsBack};
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
+use super::values::delimiter::TableOptions;
 use super::write::{OutputTensor, Plan, check_attachments, checked};
 use crate::engine::scan::{ScannedBox, scan, settled};
 use crate::engine::scan_plan::ShownAs;
@@ -72,8 +73,8 @@ pub struct Rewrite {
 /// How a file that is written anew is read again.
 #[derive(Clone, Debug, Default)]
 pub struct ReadAgain {
-    /// The options of its reader.
-    pub options: OpenOptions,
+    /// How the reader finds the cells of a table.
+    pub options: TableOptions,
     /// Whether the dtype of void items is said then.
     pub says_dtype: bool,
 }

@@ -11,9 +11,8 @@ use super::values::{DTypeArg, DTypeParser, dtype_help, parse_format, parse_numbe
 use crate::error::Subject;
 use crate::format::Format;
 use crate::format::located::{Located, Place};
-use crate::format::open::OpenOptions;
 use crate::format::rewrite::ReadAgain;
-use crate::format::values::delimiter::Delimiter;
+use crate::format::values::delimiter::{Delimiter, TableOptions};
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. Write ./[... for a file with such a name. The content of a file decides whether \
@@ -197,7 +196,7 @@ impl InputOptions {
     /// Returns how a file is read again by a command with the same options.
     pub(crate) fn again(&self) -> ReadAgain {
         let Self { dtype, skip_rows, delimiter, .. } = self;
-        let options = OpenOptions { skip_rows: *skip_rows, delimiter: *delimiter, ..OpenOptions::default() };
+        let options = TableOptions { skip_rows: *skip_rows, delimiter: *delimiter };
         ReadAgain { options, says_dtype: !dtype.is_empty() }
     }
 }

@@ -6,10 +6,9 @@ use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
 use crate::format::interface::{FileOptions, Layout, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer};
-use crate::format::open::OpenOptions;
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
-use crate::format::values::delimiter::Delimiter;
+use crate::format::values::delimiter::{Delimiter, TableOptions};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
@@ -29,7 +28,7 @@ impl Writer for CsvWriter {
         Err(dtype.advise(refused.advising(Advice::WriteNpy)))
     }
 
-    fn reads_back(&self, meta: &Meta, how: &OpenOptions) -> ReadsBack {
+    fn reads_back(&self, meta: &Meta, how: &TableOptions) -> ReadsBack {
         let mut shape = match meta.shape[..] {
             [] => vec![1],
             [rows, 1] => vec![rows],

@@ -13,7 +13,7 @@ use crate::format::interface::{
     FileOptions, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
 };
 use crate::format::npy;
-use crate::format::open::OpenOptions;
+use crate::format::values::delimiter::TableOptions;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
@@ -100,7 +100,7 @@ impl Reader for NpzReader {
 pub(in crate::format) struct NpzWriter;
 
 impl Writer for NpzWriter {
-    fn reads_back(&self, meta: &Meta, _: &OpenOptions) -> ReadsBack {
+    fn reads_back(&self, meta: &Meta, _: &TableOptions) -> ReadsBack {
         npy::reads_back(meta)
     }
 

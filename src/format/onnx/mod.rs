@@ -22,6 +22,5 @@ mod write;
 pub use self::look::looks_like_onnx;
 pub(super) use self::look::sure;
 pub use self::proto::Proto;
-pub(crate) use self::table::read_part;
 pub(super) use self::table::{OnnxWriter, open};
 pub use self::write::{check, write_header, write_strings};

@@ -1,7 +1,7 @@
 //! ONNX in the table of formats.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::proto::Proto;
@@ -11,13 +11,10 @@ use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{
     FileOptions, ItemsPlace, Layout, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
 };
-use crate::format::open::OpenOptions;
-use crate::format::opened::load;
+use crate::format::values::delimiter::TableOptions;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
-use crate::item::tensor::Tensor;
-use crate::ops::selection::Selection;
-use crate::storage::read_at::{MemoryBytes, ReadAt};
+use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
 /// Opens a file: reads the message without its raw data.
@@ -28,15 +25,6 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, folder) = content.into_bytes()?;
     let proto = Proto::read(&*file)?;
     Ok(Box::new(OnnxReader { file, proto, folder }))
-}
-
-/// Reads a TensorProto that is a part of a file in `folder`, where its external data lies.
-///
-/// # Errors
-/// The message is malformed, see [`Proto::read`]; its external data cannot be read, see [`Proto::source`].
-pub(crate) fn read_part(proto: &[u8], folder: &Path) -> Result<Tensor> {
-    let file: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(proto));
-    load(Proto::read(&*file)?.source(&file, Some(folder), String::new())?, Selection::whole)
 }
 
 /// A TensorProto, and the folder in which external data may lie.
@@ -73,7 +61,7 @@ impl Writer for OnnxWriter {
         check(dtype)
     }
 
-    fn reads_back(&self, meta: &Meta, _: &OpenOptions) -> ReadsBack {
+    fn reads_back(&self, meta: &Meta, _: &TableOptions) -> ReadsBack {
         match meta.dtype.kind() {
             Kind::Str(_) | Kind::Bytes(_) => ReadsBack::AsWideAsLongest,
             _ => ReadsBack::Same,

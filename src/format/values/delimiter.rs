@@ -12,6 +12,15 @@ pub enum Delimiter {
     Blanks,
 }
 
+/// How a reader finds the cells of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// The number of lines to skip at the beginning.
+    pub skip_rows: usize,
+    /// The delimiter of cells, if it is not that of the format.
+    pub delimiter: Option<Delimiter>,
+}
+
 impl Delimiter {
     /// The delimiters of most tables, which are tried to explain cells that are no numbers.
     pub(super) const USUAL: [Self; 5] =

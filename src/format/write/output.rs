@@ -13,8 +13,8 @@ use crate::engine::sink::FileSink;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
 use crate::format::interface::{NamedCopy, ReadsBack};
 use crate::format::name_order::list;
-use crate::format::open::OpenOptions;
 use crate::format::table::{Format, containers};
+use crate::format::values::delimiter::TableOptions;
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::window::{Window, Windows};
@@ -144,7 +144,7 @@ impl OutputTensor {
 
 impl OutputTensor {
     /// Returns the tensor that a reader with these options finds in a file in `format`.
-    pub fn reads_back(&self, format: Format, how: &OpenOptions) -> ReadsBack {
+    pub fn reads_back(&self, format: Format, how: &TableOptions) -> ReadsBack {
         format.writer().reads_back(&self.meta(format), how)
     }
 }
