@@ -220,7 +220,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__broadcast)
-            opts="-o -q -h --shape --axes --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --shape --axes --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,6 +265,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -422,7 +429,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__check)
-            opts="-q -h --only --exclude --class --atol --rtol --ulp --min-tests --actual --save --export --layout --list --json --quiet --help"
+            opts="-q -h --only --exclude --class --operator --atol --rtol --ulp --min-tests --max-unsupported --expect --actual --save --export --layout --list --verdict --json --junit --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -444,6 +451,13 @@ _tensorop() {
                     ;;
                 --class)
                     COMPREPLY=($(compgen -W "must choice reject" -- "${cur}"))
+                    return 0
+                    ;;
+                --operator)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --atol)
@@ -474,6 +488,28 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --max-unsupported)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --expect)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --actual)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -499,6 +535,25 @@ _tensorop() {
                     COMPREPLY=($(compgen -W "npy onnx" -- "${cur}"))
                     return 0
                     ;;
+                --verdict)
+                    COMPREPLY=($(compgen -W "passed failed unsupported broken" -- "${cur}"))
+                    return 0
+                    ;;
+                --junit)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -521,7 +576,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__concat)
-            opts="-i -o -q -h --axis --stack --in-place --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-i -o -q -h --axis --stack --in-place --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -543,6 +598,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -700,7 +762,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__convert)
-            opts="-o -q -h --cast --lossy --order --add --max-shard-size --only --exclude --rename --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --cast --lossy --saturate --strict --order --add --max-shard-size --remove-old-shards --prefix-names --only --exclude --rename --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --dtype --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -742,15 +804,18 @@ _tensorop() {
                     fi
                     return 0
                     ;;
-                --dtype)
-                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
-                    return 0
-                    ;;
                 --from)
                     COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -900,6 +965,10 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --dtype)
+                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -908,7 +977,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__diff)
-            opts="-q -v -h --atol --rtol --ulp --nan-differs --ignore-dtype --metadata --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --sort --limit --map --heatmap --accept --quiet --summary --verbose --json --explain --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --rename --help"
+            opts="-q -v -h --atol --rtol --ulp --nan-differs --ignore-dtype --metadata --allow --min-cosine --min-snr --min-psnr --max-rmse --max-mean-abs --worst --max-mismatch --sort --limit --map --heatmap --accept --golden --dry-run --quiet --summary --verbose --json --junit --explain --keywords --shapes --axes --first --order --only-different --only --exclude --from --skip-rows --delimiter --missing --timeout --no-sign-request --threads --dtype --rename --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1017,6 +1086,58 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --junit)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --shapes)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --axes)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --order)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --only)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1031,15 +1152,18 @@ _tensorop() {
                     fi
                     return 0
                     ;;
-                --dtype)
-                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
-                    return 0
-                    ;;
                 --from)
                     COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1067,6 +1191,10 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --dtype)
+                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
+                    return 0
+                    ;;
                 --rename)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1082,7 +1210,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather)
-            opts="-o -q -h --axis --batch-dims --out-of-range --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --axis --batch-dims --out-of-range --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1115,6 +1243,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1272,7 +1407,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__elements)
-            opts="-o -q -h --axis --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --axis --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1294,6 +1429,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1451,7 +1593,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__gather__subcmd__nd)
-            opts="-o -q -h --batch-dims --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --batch-dims --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1473,6 +1615,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -1994,7 +2143,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__info)
-            opts="-h --stats --explain --by-axis --histogram --hash --tree --json --members --sort --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
+            opts="-h --stats --explain --by-axis --histogram --hash --tree --json --members --sort --only --exclude --from --skip-rows --delimiter --missing --timeout --no-sign-request --threads --dtype --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2025,15 +2174,18 @@ _tensorop() {
                     fi
                     return 0
                     ;;
-                --dtype)
-                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
-                    return 0
-                    ;;
                 --from)
                     COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -2061,6 +2213,10 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --dtype)
+                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2083,7 +2239,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__pad)
-            opts="-o -q -h --before --after --axes --mode --fill --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --before --after --axes --mode --fill --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2154,6 +2310,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -2311,7 +2474,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__reshape)
-            opts="-i -o -q -h --shape --allow-zero --squeeze --unsqueeze --flatten --in-place --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-i -o -q -h --shape --allow-zero --squeeze --unsqueeze --flatten --in-place --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2378,6 +2541,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -2535,7 +2705,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__roll)
-            opts="-o -q -h --shift --axes --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --shift --axes --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2580,6 +2750,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -2737,7 +2914,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__elements)
-            opts="-o -i -q -h --fill --axis --reduction --no-initial --opset --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
+            opts="-o -i -q -h --fill --axis --reduction --no-initial --opset --on-duplicate --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2781,6 +2958,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -2938,7 +3122,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__nd)
-            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
+            opts="-o -i -q -h --fill --reduction --opset --on-duplicate --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2975,6 +3159,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -3132,7 +3323,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__scatter__subcmd__update)
-            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
+            opts="-o -i -q -h --fill --axis --on-duplicate --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3165,6 +3356,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -3322,7 +3520,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__show)
-            opts="-o -h --at --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --all --threshold --edgeitems --linewidth --precision --image --rgb --output --range --threads --help"
+            opts="-o -h --at --only --exclude --from --skip-rows --delimiter --missing --timeout --no-sign-request --all --threshold --edgeitems --linewidth --precision --image --rgb --output --range --threads --dtype --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3349,15 +3547,18 @@ _tensorop() {
                     fi
                     return 0
                     ;;
-                --dtype)
-                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
-                    return 0
-                    ;;
                 --from)
                     COMPREPLY=($(compgen -W "npy npz safetensors index pb zarr json csv tsv" -- "${cur}"))
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -3450,6 +3651,10 @@ _tensorop() {
                     fi
                     return 0
                     ;;
+                --dtype)
+                    COMPREPLY=($(compgen -W "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16 float8_e5m2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int4 uint4 int2 uint2 float96 float128 complex192 complex256 int4x2 uint4x2 int2x4 uint2x4 float4_e2m1fnx2" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3458,7 +3663,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice)
-            opts="-o -q -h --start --stop --step --axes --at --only --exclude --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --start --stop --step --axes --at --only --exclude --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3554,6 +3759,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -3711,7 +3923,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__slice__subcmd__scatter)
-            opts="-o -i -q -h --fill --where --start --stop --step --axes --at --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
+            opts="-o -i -q -h --fill --where --start --stop --step --axes --at --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --in-place --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3807,6 +4019,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -3964,7 +4183,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__split)
-            opts="-o -q -h --parts --lengths --axis --names --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --parts --lengths --axis --names --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4015,6 +4234,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -4172,7 +4398,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__textconv)
-            opts="-h --dtype --from --skip-rows --missing --timeout --no-sign-request --threads --help"
+            opts="-h --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --threads --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4187,6 +4413,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -4222,7 +4455,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__tile)
-            opts="-o -q -h --repeats --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --repeats --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4252,6 +4485,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -4409,7 +4649,7 @@ _tensorop() {
             return 0
             ;;
         tensorop__subcmd__transpose)
-            opts="-o -q -h --axes --dtype --from --skip-rows --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
+            opts="-o -q -h --axes --dtype --from --skip-rows --delimiter --missing --timeout --no-sign-request --output --to --byte-order --no-clobber --metadata --no-metadata --packed --compress --chunks --shards --codec --dims --group --store-empty --dry-run --explain --json --threshold --edgeitems --linewidth --precision --part --finish --restart --threads --memory --quiet --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4439,6 +4679,13 @@ _tensorop() {
                     return 0
                     ;;
                 --skip-rows)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --delimiter)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

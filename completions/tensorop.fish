@@ -107,6 +107,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -115,7 +116,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -204,6 +205,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand slice-scatter" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -212,7 +214,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -299,6 +301,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-update" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -307,7 +310,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -400,6 +403,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-nd" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -408,7 +412,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -502,6 +506,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand scatter-elements" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -510,7 +515,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -598,6 +603,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -606,7 +612,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -689,6 +695,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-nd" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -697,7 +704,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -780,6 +787,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand gather-elements" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -788,7 +796,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -871,6 +879,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand concat" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -879,7 +888,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -964,6 +973,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand transpose" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -972,7 +982,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -1058,6 +1068,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand reshape" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -1066,7 +1077,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -1159,6 +1170,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand pad" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -1167,7 +1179,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -1250,6 +1262,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand tile" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -1258,7 +1271,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -1342,6 +1355,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand roll" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -1350,7 +1364,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -1434,6 +1448,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand broadcast" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -1442,7 +1457,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -1528,6 +1543,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand split" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand split" -s o -l output -d 'The output file [default: text on standard output]' -r -F
@@ -1536,7 +1552,7 @@ npz\t'NumPy\'s .npz, not compressed, with fixed times'
 safetensors\t'Hugging Face\'s .safetensors'
 pb\t'An ONNX TensorProto with raw data'
 zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
+json\t'One JSON object that reads back to the same bits, but for NaN'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'
 text\t'What NumPy prints'
@@ -1572,6 +1588,26 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand split" -s h -l help -d
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l at -d 'Show a part of each: slices and single places in NumPy\'s notation, such as \'3, ..., ::2\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l only -d 'From whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, with a pixel for each item' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers for the darkest and the lightest colour [default: the range of the finite items]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -1611,25 +1647,6 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
-npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'Hugging Face\'s .safetensors'
-index\t'The index of safetensors in several files, as Hugging Face writes it'
-pb\t'An ONNX TensorProto'
-zarr\t'A Zarr store of version 3 or 2: a folder'
-json\t'JSON, also that of KServe\'s version 2 protocol'
-csv\t'Cells between commas, a row a line'
-tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l linewidth -d 'The number of characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -s o -l output -d 'Write the picture to a PNG file, with a pixel for each item' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l range -d 'The numbers for the darkest and the lightest colour [default: the range of the finite items]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l all -d 'Print every item'
 complete -c tensorop -n "__fish_tensorop_using_subcommand show" -l image -d 'Draw the last two axes of a tensor: numbers as colours, or an image stored as bytes'
@@ -1640,6 +1657,20 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l sort -d 'The 
 size\t'The size, the largest first'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l only -d 'From whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -1679,19 +1710,6 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
-npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'Hugging Face\'s .safetensors'
-index\t'The index of safetensors in several files, as Hugging Face writes it'
-pb\t'An ONNX TensorProto'
-zarr\t'A Zarr store of version 3 or 2: a folder'
-json\t'JSON, also that of KServe\'s version 2 protocol'
-csv\t'Cells between commas, a row a line'
-tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l stats -d 'Print the smallest and largest item, mean, standard deviation, and the numbers of NaN, infinite and zero items'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l explain -d 'With --stats: print the plan for reading the items and its cost, and read none'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l histogram -d 'Draw the distribution of the finite items between the smallest and the largest, in at most ten bins'
@@ -1701,7 +1719,7 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l json -d 'Prin
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l members -d 'Print only the names of the members, one on each line'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand info" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes; with GLOB=A only for tensors with matching names' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l atol -d 'The largest absolute error that passes; or GLOB=A' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rtol -d 'The largest error relative to EXPECTED that passes; with --atol their sum; or GLOB=R' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ulp -d 'The most steps between representable values that pass (0: +0 equals -0); or GLOB=N' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l allow -d 'The number of items of a tensor that may fail, or their share in per cent such as 0.1%' -r -f
@@ -1719,8 +1737,26 @@ share\t'The largest share of mismatches'
 name\t'The name, whatever the verdict: layers.2 before layers.10'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l limit -d 'The most lines of the report on several tensors [default: 40 on a terminal, otherwise all]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l heatmap -d 'Draw |ACTUAL - EXPECTED| to a PNG file like show --image: over the last two axes, the largest along the others' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l junit -d 'Also write the report to FILE as JUnit XML, which CI services show' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l shapes -d 'A JSON file with the dtype and shape of each file without a header, by its path in the folders' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l axes -d 'Compare ACTUAL with its axes in this order, as transpose --axes gives it; with GLOB=I only matching tensors' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l order -d 'A text file with the order of tensors for --first: a name on each line' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only -d 'From whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -1760,29 +1796,21 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
-npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'Hugging Face\'s .safetensors'
-index\t'The index of safetensors in several files, as Hugging Face writes it'
-pb\t'An ONNX TensorProto'
-zarr\t'A Zarr store of version 3 or 2: a folder'
-json\t'JSON, also that of KServe\'s version 2 protocol'
-csv\t'Cells between commas, a row a line'
-tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l rename -d 'Give EXPECTED\'s tensors the names that they have in ACTUAL, such as \'model.*=*\'' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l nan-differs -d 'Treat NaNs of different bits as different'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l ignore-dtype -d 'Compare values, whatever the dtypes'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l metadata -d 'Count different metadata as a difference: attributes, fill values, dimension names, metadata of files'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l map -d 'Draw the density of mismatches as text, over the last two axes (for one tensor, below the report)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l accept -d 'If ACTUAL does not pass, write EXPECTED again with the tensors of ACTUAL'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l golden -d 'Compare with a golden file, in a test: TENSOROP_UPDATE_GOLDEN=1 in the environment then does the same as --accept'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l dry-run -d 'With --accept: report the files that would be written, and write nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s q -l summary -l quiet -d 'Print one line: the verdict, the largest error, rmse, cosine and the limits that failed (with --json still the object)'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s v -l verbose -d 'Name the files of folders that were skipped; the report only counts them'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l json -d 'Print one JSON object'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l explain -d 'Print the plan for reading the tensors and its cost, and compare nothing'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l keywords -d 'Write options in the report as keyword arguments of Python, as in rtol=1e-5'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l first -d 'Stop at the first tensor in EXPECTED\'s order that does not pass, and report it alone'
+complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l only-different -d 'Leave out tensors that are the same or within the tolerance, also with --json; the counts include them'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l only -d 'Take only tests whose id matches' -r -f
@@ -1790,15 +1818,23 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l exclude -d '
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l class -d 'Take only tests of these classes: must, choice, reject' -r -f -a "must\t'The specification defines the output'
 choice\t'The specification is silent, and the output was decided here'
 reject\t'The operator must refuse its inputs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l atol -d 'The largest absolute error that passes' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l rtol -d 'The largest error relative to the expected item that passes; with --atol their sum' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l ulp -d 'The most steps between representable values that pass' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l operator -d 'Take only tests of this operator, such as ScatterND' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l atol -d 'The largest absolute error that passes; with GLOB=A only for tests with matching ids' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l rtol -d 'The largest error relative to the expected item that passes; with --atol their sum; or GLOB=R' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l ulp -d 'The most steps between representable values that pass; or GLOB=N' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l min-tests -d 'The fewest tests that must pass' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l max-unsupported -d 'The most tests that may be unsupported [default: any number]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l expect -d 'The tests that are known to fail: a file of ids, one on each line' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l actual -d 'Run nothing: check the outputs of another runtime in DIR/ID/output.npy' -r -f -a "(__fish_complete_directories)"
-complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l save -d 'Write the outputs to DIR/ID/output.npy' -r -f -a "(__fish_complete_directories)"
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l save -d 'Write the outputs to DIR/ID/output.npy, or the message of a refusal to DIR/ID/refused' -r -f -a "(__fish_complete_directories)"
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l export -d 'Write the built-in tests to DIR, for runtimes in any language' -r -f -a "(__fish_complete_directories)"
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l layout -d 'The layout of the tests of --export' -r -f -a "npy\t'case.json and .npy files'
 onnx\t'model.onnx and test_data_set_0, only for ONNX\'s operators'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l verdict -d 'List the tests with these verdicts: passed, failed, unsupported, broken [default: failed, broken; with --json all]' -r -f -a "passed\t'The result is the expected one'
+failed\t'The result is another one, or is missing'
+unsupported\t'The program does not have the operator, or something else that the test needs'
+broken\t'The test cannot be read'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l junit -d 'Also write the report to FILE as JUnit XML, which CI services show' -r -F
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l list -d 'Print the ids of the tests, one on each line, and run nothing'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -l json -d 'Print one JSON object with all tests'
 complete -c tensorop -n "__fish_tensorop_using_subcommand check" -s q -l quiet -d 'Print only the counts'
@@ -1852,6 +1888,7 @@ json\t'JSON, also that of KServe\'s version 2 protocol'
 csv\t'Cells between commas, a row a line'
 tsv\t'Cells between tabs'"
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand textconv" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
@@ -1897,6 +1934,45 @@ complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l max-shard-
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l only -d 'From whole containers take only tensors whose names match' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l exclude -d 'From whole containers leave out tensors whose names match, also if --only takes them' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l rename -d 'Give tensors of whole containers other names, such as \'model.*=*\'' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
+npz\t'NumPy\'s .npz, a ZIP archive of .npy'
+safetensors\t'Hugging Face\'s .safetensors'
+index\t'The index of safetensors in several files, as Hugging Face writes it'
+pb\t'An ONNX TensorProto'
+zarr\t'A Zarr store of version 3 or 2: a folder'
+json\t'JSON, also that of KServe\'s version 2 protocol'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l delimiter -d 'The character between cells in CSV and TSV inputs, such as \';\'; \' \' is any number of blanks, and \'\\t\' a tab' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'The output file [default: text on standard output]' -r -F
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
+npz\t'NumPy\'s .npz, not compressed, with fixed times'
+safetensors\t'Hugging Face\'s .safetensors'
+pb\t'An ONNX TensorProto with raw data'
+zarr\t'A Zarr store of version 3: a folder of chunks'
+json\t'One JSON object that reads back to the same bits, but for NaN'
+csv\t'Cells between commas, a row a line'
+tsv\t'Cells between tabs'
+text\t'What NumPy prints'
+raw\t'The items alone, in C order'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
+big\t'The highest byte first'"
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'The number of characters in a line' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dtype -d 'The dtype of operands without their own: JSON, CSV, void items' -r -f -a "bool\t''
 int8\t''
 int16\t''
@@ -1936,46 +2012,12 @@ uint4x2\t''
 int2x4\t''
 uint2x4\t''
 float4_e2m1fnx2\t''"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l from -d 'The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]' -r -f -a "npy\t'NumPy\'s .npy'
-npz\t'NumPy\'s .npz, a ZIP archive of .npy'
-safetensors\t'Hugging Face\'s .safetensors'
-index\t'The index of safetensors in several files, as Hugging Face writes it'
-pb\t'An ONNX TensorProto'
-zarr\t'A Zarr store of version 3 or 2: a folder'
-json\t'JSON, also that of KServe\'s version 2 protocol'
-csv\t'Cells between commas, a row a line'
-tsv\t'Cells between tabs'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l skip-rows -d 'The number of lines to skip at the beginning of CSV and TSV, such as headings' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l missing -d 'Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l timeout -d 'Seconds that a server may take for its next byte [default: 30, or TENSOROP_TIMEOUT]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -s o -l output -d 'The output file [default: text on standard output]' -r -F
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l to -d 'The format of the output [default: by the name of FILE, or text]' -r -f -a "npy\t'NumPy\'s .npy, byte for byte as numpy.save'
-npz\t'NumPy\'s .npz, not compressed, with fixed times'
-safetensors\t'Hugging Face\'s .safetensors'
-pb\t'An ONNX TensorProto with raw data'
-zarr\t'A Zarr store of version 3: a folder of chunks'
-json\t'One JSON object that reads back to the same bits'
-csv\t'Cells between commas, a row a line'
-tsv\t'Cells between tabs'
-text\t'What NumPy prints'
-raw\t'The items alone, in C order'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l byte-order -d 'The byte order of a .npy, .npz or .bin [default: that of DATA]' -r -f -a "little\t'The lowest byte first'
-big\t'The highest byte first'"
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l metadata -d 'Add metadata to a .safetensors file, which also keeps the metadata of its .safetensors inputs' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l chunks -d 'The length of a .zarr chunk along each axis, such as 64,-1 (-1: all), or time=48,lat=-1 [default: as DATA if it is Zarr, otherwise whole rows of about 16 MiB]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l shards -d 'The length of a shard (a file of several chunks) along each axis, like --chunks [default: as DATA, or no shards]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l codec -d 'The codec of chunks: none, gzip[:L], zstd[:L], blosc[:lz4|snappy|zlib|zstd[:L]], L a level [default: as DATA, or zstd]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l dims -d 'The names of the axes, such as time,lat,lon [default: those of DATA]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threshold -d 'Print ... for the middle of arrays of more than N items [default: 1000 on a terminal, otherwise never]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l edgeitems -d 'The number of items at each end of an elided axis' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l linewidth -d 'The number of characters in a line' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l precision -d 'At most N digits after the point [default: as many as the value needs]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l part -d 'Make only part K of N (K from 1) of a .zarr or .npy, on any machine that has its folder' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l finish -d 'With the same command: move the output into place if all N parts are done, or print the missing parts (status 1)' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l threads -d 'The most threads [default: $TENSOROP_THREADS, or one for each processor, at most 8]' -r -f
-complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l memory -d 'The most memory that all threads hold together if items move across chunks or storage orders [default: 256MiB]' -r -f
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l lossy -d 'With --cast: truncate fractions, take the nearest integer of the dtype (0 for NaN), drop imaginary parts'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l saturate -d 'With --cast to floats: a finite item that is too large becomes the largest finite number of its sign'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l strict -d 'With --cast to floats: a finite item that would become infinite or NaN is an error, and nothing is written'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l add -d 'With NAME=IN and a whole container: allow a NAME that the container does not have'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l remove-old-shards -d 'With -o NAME.safetensors.index.json over an index: remove the shards that only the old index names'
+complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l prefix-names -d 'From a folder of several containers: write the names FILE:NAME that its tensors have'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-sign-request -d 'Request objects of s3:// without credentials, even if some are set'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-clobber -d 'Refuse to replace a file'
 complete -c tensorop -n "__fish_tensorop_using_subcommand convert" -l no-metadata -d 'Drop the metadata of .safetensors inputs'
