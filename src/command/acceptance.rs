@@ -33,7 +33,7 @@ pub(super) struct AcceptOptions {
     /// With --accept: report the files that would be written, and write nothing
     ///
     /// All checks are made. The status is that of --accept: 0 if ACTUAL can be accepted.
-    #[arg(long, requires = "accept")]
+    #[arg(id = "accept_dry_run", long = "dry-run", requires = "accept")]
     pub dry_run: bool,
 }
 

@@ -28,6 +28,7 @@ use crate::format::{FileOptions, Format, index_name};
 use crate::item::meta::Meta;
 use crate::ops::fill::Fill;
 use crate::storage::parts::Parts;
+use crate::storage::record::Record;
 use crate::storage::signals;
 use crate::storage::source::merged;
 use crate::storage::target::{OpenOutput, Target};
@@ -206,6 +207,11 @@ impl<'a> Destination<'a> {
         for work in &works {
             work.check(format).map_err(|error| error.within(label))?;
         }
+        // an operand that parts would change is refused for that reason
+        let record = match options.parts.count() {
+            Some(of) => Some(run.io.arguments.record(of, &target, run.requests)?),
+            None => None,
+        };
         let stays = |name: &str| brought.copies.iter().any(|copy| copy.name == name) || left_out(name);
         write::check_replaced(&target, &works, &run.io.containers.all(), &brought.copies, &stays)
             .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
@@ -214,9 +220,9 @@ impl<'a> Destination<'a> {
         file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
         file.is_group |= works.iter().any(|work| work.fill.data().is_of_group());
         let plan = Plan::prepare(works, format, label, &file).map_err(of_argument)?;
-        if options.parts.is_given() {
+        if let Some(record) = record {
             let meter = Meter::new(run, None);
-            return write_parts(&plan, &target, options, run, report, &|more| meter.add(more));
+            return write_parts(&plan, &target, record, options, run, report, &|more| meter.add(more));
         }
         if options.is_dry_run() {
             report.outputs(&plan, format, label);
@@ -246,7 +252,10 @@ impl<'a> Destination<'a> {
         };
         plan.write(&mut sink, &text, &progress)?;
         sink.finish()?;
-        read_back.tell(run, label, options.path())?;
+        // standard output is read by a command that says how
+        if let Some(path) = options.path() {
+            read_back.tell(run, label, path)?;
+        }
         Ok(Outcome::Done)
     }
 }
@@ -342,17 +351,18 @@ fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
 fn write_parts(
     plan: &Plan,
     target: &Target,
+    record: Record,
     output: &OutputOptions,
     run: Run<'_>,
     mut report: Report,
     progress: Progress<'_>,
 ) -> Result<Outcome> {
     let (options, dry_run) = (&output.parts, output.is_dry_run());
-    let of = options.part.map(|share| share.of).or(options.finish.map(usize::from)).expect("--part or --finish");
+    let of = options.count().expect("--part or --finish");
     // an output that cannot be made in parts is refused before anything is begun
     let shares = plan.shares()?;
     let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
-    let mut parts = Parts::new(target, run.io.arguments.record(of, target, run.requests)?)?;
+    let mut parts = Parts::new(target, record)?;
     let forget = |parts: &Parts<'_>| parts.place.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
     // a late part has nothing to do, but who asks whether all is there is not told so of what has lost a chunk since

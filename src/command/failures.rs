@@ -11,6 +11,9 @@ use crate::format::name_order::list;
 use crate::format::open::Input;
 use crate::storage::stream::OutputStream;
 
+/// The most files that have a line each. Of more, which is a model without its shards, the first has one.
+const MAX_FILES: usize = 20;
+
 /// The tensors of an operand that cannot be read, each with the reason.
 #[derive(Default)]
 pub(super) struct Failures(Vec<(Member, Error)>);
@@ -43,7 +46,13 @@ impl Failures {
             }
             files[at].push((member, error));
         }
-        let lines = files.into_iter().map(|failed| line(input, failed));
+        let more = files.len().saturating_sub(MAX_FILES);
+        let shown = if more > 0 { 1 } else { files.len() };
+        let count = files.len() - shown;
+        let lines = files.into_iter().take(shown).map(|failed| match line(input, failed) {
+            error if count == 0 => error,
+            error => anyhow!("{error} (and {count} more files)"),
+        });
         lines.fold(Outcome::Done, |_, error| complain(stderr, &error))
     }
 }

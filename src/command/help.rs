@@ -70,7 +70,7 @@ fn grouped(grammar: Command, groups: &[Group]) -> Command {
 /// Returns a command whose short help has those options only that are needed most, and the names of the others.
 fn shortened(command: Command) -> Command {
     let is_other = |arg: &Arg| !arg.is_positional() && !NEEDED_MOST.contains(&arg.get_id().as_str());
-    let others = command.get_arguments().filter(|arg| is_other(arg)).filter_map(Arg::get_long);
+    let others = command.get_arguments().filter(|arg| is_other(arg) && !arg.is_hide_set()).filter_map(Arg::get_long);
     let others: Vec<_> = others.map(|long| format!("--{long}")).collect();
     if others.is_empty() {
         return command;
@@ -166,7 +166,8 @@ mod tests {
                 text.split([' ', ',', '=']).map(str::to_owned).collect::<Vec<_>>()
             };
             let (short, long) = (words("-h"), words("--help"));
-            for option in command.get_arguments().filter_map(Arg::get_long) {
+            let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+            for option in shown.filter_map(Arg::get_long) {
                 let option = format!("--{option}");
                 for (help, words) in [("-h", &short), ("--help", &long)] {
                     assert!(words.contains(&option), "{} {help} says nothing of {option}", command.get_name());

@@ -35,6 +35,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("include filter select keys", &["only"]),
     ("ignore skip except", &["exclude"]),
     ("header headers skiprows", &["skip-rows"]),
+    ("sep separator delim", &["delimiter"]),
     ("jobs workers num-threads", &["threads"]),
     ("max-memory mem", &["memory"]),
 ];
@@ -59,7 +60,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("to", "numpy", "npy"),
     ("to", "txt", "text"),
     ("to", "bin binary bytes", "raw"),
-    ("to", "onnx tensorproto", "pb"),
+    ("to", "tensorproto", "pb"),
 ];
 
 /// Returns the name of the option that is meant by another word, of those that `has_option` holds for. Underscores stand for

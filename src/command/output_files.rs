@@ -160,7 +160,7 @@ impl NumberedFiles<'_> {
         }
         let drafts = drafts(run, &plans, &options.page.above(options.threshold))?;
         drafts.into_iter().try_for_each(OpenOutput::finish)?;
-        read_back.into_iter().try_for_each(|(label, path, back)| back.tell(run, &label, Some(path.as_ref())))?;
+        read_back.into_iter().try_for_each(|(label, path, back)| back.tell(run, &label, path.as_ref()))?;
         Ok(Outcome::Done)
     }
 }

@@ -1,5 +1,5 @@
-//! The line about an output whose tensors change when they are read back: a CSV text has no axis of length 1, and NumPy's files
-//! have no name for float8.
+//! The line about an output whose tensors change when they are read back: a CSV text has no axis of length 1, and strings of ONNX
+//! have no width.
 
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -32,29 +32,27 @@ impl ReadBack {
         Self { others: works.iter().filter_map(other).collect() }
     }
 
-    /// Prints a line on standard error if there are any. Messages call the output `label`; its path is `path`, if it has one.
+    /// Prints a line on standard error if there are any. Messages call the output `label`; its path is `path`.
     ///
     /// # Errors
     /// Standard error cannot be written.
-    pub(super) fn tell(self, run: Run<'_>, label: &str, path: Option<&Path>) -> Result<()> {
+    pub(super) fn tell(self, run: Run<'_>, label: &str, path: &Path) -> Result<()> {
         let others = self.others.into_iter().filter_map(|(name, meta, back)| {
             let back = match back {
                 ReadsBack::Same => return None,
                 ReadsBack::As(back) => back,
                 // only the items say how wide they are
                 ReadsBack::AsWideAsLongest => {
-                    described(path?).filter(|back| back.dtype.native() != meta.dtype.native())?
+                    described(path).filter(|back| back.dtype.native() != meta.dtype.native())?
                 }
             };
+            // every command that reads void items asks for their dtype, and the bits are the same
+            let is_same_dtype = back.dtype.is_ambiguous() || back.dtype.native() == meta.dtype.native();
+            if is_same_dtype && back.shape == meta.shape {
+                return None;
+            }
             let shape = format!("{:?}", back.shape);
-            let is_same_dtype = back.dtype.native() == meta.dtype.native();
-            let back_as = if is_same_dtype { shape } else { format!("{} {shape}", back.dtype.name()) };
-            let cure = if back.dtype.is_ambiguous() {
-                format!(" (--dtype {} gives the dtype)", meta.dtype.name())
-            } else {
-                String::new()
-            };
-            Some((name, format!("{back_as}{cure}")))
+            Some((name, if is_same_dtype { shape } else { format!("{} {shape}", back.dtype.name()) }))
         });
         let others: Vec<_> = others.collect();
         let Some((name, back)) = others.first().filter(|_| !run.quiet) else { return Ok(()) };

@@ -460,7 +460,7 @@ mod tests {
         let long = "a".repeat(2000);
         assert!(!Glob::new(&("{a,aa}".repeat(500) + "c")).matches(&long));
         assert!(!Glob::new(&("{a*,*a}".repeat(100) + "c")).matches(&long));
-        assert!(!Glob::new(&"{0..999999999}".repeat(50)).matches(&"1".repeat(2000)[..400]));
+        assert!(!Glob::new(&"{0..999999999}".repeat(50)).matches(&"1".repeat(451)));
         assert!(Glob::new("w{0..999999999}").matches("w123456789"));
         // braces deeper than the limit are letters, and cost no stack
         for text in

@@ -152,7 +152,6 @@ mod tests {
             ("--Infinity", None),
             ("+Infinity", None),
             ("1.NaN", None),
-            ("{NaN: 1}", None),
             ("nan", None),
             ("-NaN", None),
             ("éNaN", None),
@@ -160,6 +159,7 @@ mod tests {
             ("\"\\", None),
             ("", None),
         ];
+        assert!(value("{NaN: 1}").is_err(), "a key is a string");
         for (text, expected) in rows {
             let parsed = value(text).ok();
             assert_eq!(parsed, expected.map(|_| text.trim()), "{text}");

@@ -165,7 +165,8 @@ mod tests {
         let of = |items: &[f64]| {
             let count = items.len() as f64;
             let mean = items.iter().map(|item| item / count).sum::<f64>();
-            let largest = items.iter().fold(1.0_f64, |most, item| most.max((item - mean).abs()));
+            let largest = items.iter().fold(0.0_f64, |most, item| most.max((item - mean).abs()));
+            let largest = if largest == 0.0 { 1.0 } else { largest };
             let square = items.iter().map(|item| ((item - mean) / largest).powi(2) / count).sum::<f64>();
             Moments { count, mean: [mean, 0.0], std: largest * square.sqrt() }
         };

@@ -45,9 +45,9 @@ fn items_that_overflow_are_counted() {
         ("w.npy --cast float16 -q", ""),
         ("w.npy --cast float16 -o o.npy --dry-run", ""),
         // a dtype without infinity, and one in which all numbers are finite
-        ("w.npy --cast float8_e4m3fn -o o.npy", "w.npy: 3 of 4 items became NaN, the first at [0]\n"),
-        ("w.npy --cast float8_e5m2 -o o.npy", "w.npy: 3 of 4 items became infinite, the first at [0]\n"),
-        ("w.npy --cast float4_e2m1fn -o o.npy", ""),
+        ("w.npy --cast float8_e4m3fn -o o.safetensors", "w.npy: 3 of 4 items became NaN, the first at [0]\n"),
+        ("w.npy --cast float8_e5m2 -o o.safetensors", "w.npy: 3 of 4 items became infinite, the first at [0]\n"),
+        ("w.npy --cast float4_e2m1fn -o o.safetensors", ""),
         ("[0,-1,3,1e39] --cast float8_e8m0fnu", "[0,-1,3,1e39]: 3 of 4 items became NaN, the first at [0]\n"),
         // integers and complex numbers
         ("i.npy --cast float16 -o o.npy", "i.npy: 2 of 4 items became infinite, the first at [1]\n"),
@@ -165,7 +165,7 @@ fn strict() {
     for args in
         ["square.npy --cast bfloat16", "w.npy --cast float32", "wide.npy --cast float64", "[7,9] --cast float4_e2m1fn"]
     {
-        folder.run(words(&format!("convert {args} --strict -o o.npy"))).printed().expect("nothing overflows");
+        folder.run(words(&format!("convert {args} --strict -o o.safetensors"))).printed().expect("nothing overflows");
     }
 }
 

@@ -129,7 +129,7 @@ fn other_content_is_compared() {
         },
     );
     let json = folder.run(words("diff m.npz more.npz --json")).printed().expect("an object");
-    assert!(json.ends_with("\"metadata\": [], \"content\": [\"notes.txt\"]}\n"), "{json}");
+    assert!(json.ends_with("\"metadata\": [], \"content\": [\"notes.txt\"], \"unlisted\": []}\n"), "{json}");
     let json = text(&folder.run(words("diff m.npz:a more.npz:a --json --metadata")));
     assert!(json.contains("\"reason\": \"metadata\"") && json.ends_with("\"content\": [\"notes.txt\"]}\n"), "{json}");
 }

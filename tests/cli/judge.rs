@@ -517,7 +517,7 @@ fn junit_xml() {
     folder.run(words("check cases.json --junit report.xml --only nothing"));
     assert_eq!(String::from_utf8(folder.get("report.xml")).unwrap(), text);
     for (args, fragment) in [
-        ("--junit none/report.xml", "--junit none/report.xml: "),
+        ("--junit cases.json/report.xml", "--junit cases.json/report.xml: "),
         ("--junit -", "--junit: standard output has the report: name a file"),
         ("--junit report.xml --list", "cannot be used with"),
     ] {
@@ -579,6 +579,6 @@ fn junit_xml_of_diff() {
     ] {
         folder.refuses(words(&format!("diff e.npz a.npz --junit report.xml {args}")), &[fragment]).unwrap();
     }
-    folder.refuses(words("diff e.npz a.npz --junit none/report.xml"), &["--junit none/report.xml: "]).unwrap();
+    folder.refuses(words("diff e.npz a.npz --junit e.npz/report.xml"), &["--junit e.npz/report.xml: "]).unwrap();
     assert_eq!(report(), wanted);
 }

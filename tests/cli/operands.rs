@@ -307,7 +307,7 @@ fn refused() {
         ("slice blank --at :", &["DATA", "blank", "empty"]),
         ("slice - --at :", &["DATA", "standard input", "empty"]),
         ("slice zeros --at :", &["DATA", "zeros", "0x00"]),
-        ("slice text --at :", &["DATA", "text", "JSON"]),
+        ("slice text --at :", &["DATA", "text", "no tensor: begins with"]),
         ("slice word --at :", &["DATA", "word", "null"]),
         ("slice half --at :", &["DATA", "half", "JSON", "line 1"]),
         ("slice not-utf8 --at :", &["DATA", "not-utf8", "UTF-8"]),

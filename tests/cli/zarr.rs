@@ -251,7 +251,6 @@ fn refusals() {
             "output file.zarr: is a file, expected a folder of its format, or nothing there",
         ),
         ("convert d.npy -o folder --to zarr", "output folder: is a folder and no Zarr store, and is not replaced"),
-        ("convert d.npy -o no/o.zarr", "output no/o.zarr: there is no folder no"),
         ("convert d.npy -o there.zarr --no-clobber", "output there.zarr: exists, and --no-clobber keeps it"),
         ("convert d.npy --to zarr", "standard output: zarr is a folder: name it with -o"),
         ("convert d.npy -o o.zarr --order F", "output o.zarr: zarr is always in C order"),

@@ -279,7 +279,7 @@ fn large_files_in_little_memory() {
         "info entries.pb",
         "convert wide.npy --to json",
         "convert wide.npy",
-        "convert wide.npy --to pb -o out.npy",
+        "convert wide.npy --to pb -o out.npy -q",
         "diff wide.npy wider.npy",
         "info many.safetensors",
     ];
@@ -439,7 +439,7 @@ fn arguments_that_ask_for_too_much() {
     let nested = format!("slice {}1{} --at :", "[".repeat(50_000), "]".repeat(50_000));
     let deep = format!("slice {} --at :", "[".repeat(100_000));
     let lists = format!("slice data.npy --at {}", ":,".repeat(40_000));
-    let digits = format!("slice data.npy --at {}:", "9".repeat(100_000));
+    let digits = format!("slice data.npy --start 0 --stop 1 --axes {}", "9".repeat(100_000));
     let fill = format!("slice-scatter data.npy --at : --fill {}", "9".repeat(100_000));
     let rows = [
         nested.as_str(),

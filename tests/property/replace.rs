@@ -35,6 +35,8 @@ fn items_are_replaced_where_a_condition_holds() {
         let items: Vec<f32> = (0..shape.iter().product()).map(|_| *random.of(&NUMBERS)).collect();
         let (name, has_value, holds) = *random.of(&CONDITIONS);
         let value = *random.of(&NUMBERS);
+        // the program refuses a comparison with NaN, which the library finds true for no item
+        let value = if has_value && value.is_nan() { 0.0 } else { value };
         let text = if has_value { format!("{name}{value}") } else { name.to_owned() };
         let (axis, start, step) = (random.below(rank), random.below(4) as i64, *random.of(&[1_i64, 2, -1, -2]));
         let stop = if step < 0 { i64::MIN } else { i64::MAX };

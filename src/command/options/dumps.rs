@@ -32,7 +32,7 @@ pub(crate) struct DumpOptions {
     /// 0,3,1,2 compares ACTUAL's [N, H, W, C] with EXPECTED's [N, C, H, W]. Indices and shapes in the report are those of
     /// EXPECTED. Can be given several times: the last one that matches the name of a tensor decides. If shapes differ by the
     /// order of their axes only, the report gives the axes under which the values agree.
-    #[arg(long, value_name = "I", value_parser = parse_axes, value_hint = ValueHint::Other)]
+    #[arg(id = "actual_axes", long = "axes", value_name = "I", value_parser = parse_axes, value_hint = ValueHint::Other)]
     pub axes: Vec<ByName<Vec<i64>>>,
     /// Stop at the first tensor in EXPECTED's order that does not pass, and report it alone
     ///

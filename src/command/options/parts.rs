@@ -43,7 +43,12 @@ pub(crate) struct PartOptions {
 impl PartOptions {
     /// Returns whether the command makes a part, or puts all parts in place.
     pub(crate) fn is_given(&self) -> bool {
-        self.part.is_some() || self.finish.is_some()
+        self.count().is_some()
+    }
+
+    /// Returns the number of parts that the output is made in.
+    pub(crate) fn count(&self) -> Option<usize> {
+        self.part.map(|share| share.of).or(self.finish.map(usize::from))
     }
 }
 

@@ -12,9 +12,9 @@ use crate::format::glob::Glob;
 #[derive(Args)]
 #[command(next_help_heading = "Pass criteria")]
 pub(crate) struct PassOptions {
-    /// The largest absolute error that passes; with GLOB=A only for tensors with matching names
+    /// The largest absolute error that passes; or GLOB=A
     ///
-    /// Can be given several times: the last one that matches the name of a tensor decides.
+    /// GLOB=A is for tensors with matching names. Can be given several times: the last one that matches the name of a tensor decides.
     #[arg(long, value_name = "A", value_parser = parse_tolerances, value_hint = ValueHint::Other)]
     pub atol: Vec<ByName<f64>>,
     /// The largest error relative to EXPECTED that passes; with --atol their sum; or GLOB=R

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::leaf::{Leaf, Nested, position, positioned};
+use super::strings::short;
 use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 
@@ -57,7 +58,15 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
         "nan" => "\"NaN\"",
         "inf" | "infinity" if word.starts_with('-') => "\"-Infinity\"",
         "inf" | "infinity" => "\"Infinity\"",
-        _ => return format!("not JSON: {error}"),
+        _ => {
+            let first = text.split_whitespace().next().unwrap_or_default();
+            let is_prose = (error.line(), error.column()) == (1, 1) && first.starts_with(char::is_alphabetic);
+            return if is_prose {
+                format!("no tensor: begins with {:?}", short(first))
+            } else {
+                format!("not JSON: {error}")
+            };
+        }
     };
     format!("not JSON: bare {word} at line {} column {}; write {quoted} in quotes", error.line(), error.column())
 }
