@@ -1,6 +1,5 @@
 //! The sub-command `diff`, which compares two tensors, or many by their names.
 
-use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -222,7 +221,7 @@ impl Diff {
     }
 
     /// Returns what `--dtype` asks for.
-    fn asked(&self) -> AskedDTypes<'_> {
+    pub(super) fn asked(&self) -> AskedDTypes<'_> {
         AskedDTypes::new(&self.input.dtype, Reinterpret::Unsigned)
     }
 
@@ -231,7 +230,7 @@ impl Diff {
     }
 
     /// Prints lines about the files that were written: after the report, or, beside a JSON object, on standard error.
-    fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
+    pub(super) fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
         for line in lines {
             match self.json {
                 true => unless_closed(writeln!(io.stderr.clone(), "{line}")).context("standard error")?,
@@ -239,50 +238,6 @@ impl Diff {
             }
         }
         Ok(Outcome::Done)
-    }
-
-    /// Accepts a tensor where nothing was expected so far.
-    fn new_one(&self, run: Run<'_>, acceptance: Acceptance, found: &Member) -> Result<Outcome> {
-        let (expected, asked) = (&self.expected, self.asked());
-        let mut source = found.source(asked.of(found.name()))?;
-        asked.finish()?;
-        let changes = Changes::of_one(&expected.located, None, &mut source, None, run.limits)?;
-        print(run.io, &mut |out| match (self.json, self.summary) {
-            (true, _) => diff::write_json_of_new(out, &source),
-            (false, true) => Ok(()),
-            (false, false) => writeln!(out, "different: {} is not there", expected.label),
-        })?;
-        self.accept_one(run, acceptance, changes, source)
-    }
-
-    /// Writes a tensor of ACTUAL to EXPECTED.
-    fn accept_one(&self, run: Run<'_>, acceptance: Acceptance, changes: Changes, actual: Source) -> Result<Outcome> {
-        let actual = RefCell::new(Some(actual));
-        self.accept(run, acceptance, changes, &|_| Ok(actual.take().expect("one file is opened once")))
-    }
-
-    /// Writes tensors of ACTUAL to EXPECTED, or reports the files that would be written.
-    fn accept(
-        &self,
-        run: Run<'_>,
-        acceptance: Acceptance,
-        changes: Changes,
-        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
-    ) -> Result<Outcome> {
-        let (is_written, again) = (acceptance == Acceptance::Written, self.input.again());
-        self.tell(
-            run.io,
-            &if is_written { changes.write(run, &again, open) } else { changes.report(run, &again, open) }?,
-        )
-    }
-
-    /// Ends a comparison that accepts nothing. A report on a golden file that differs says how to accept ACTUAL.
-    fn end(&self, io: &Io, acceptance: Acceptance, is_equal: bool) -> Result<Outcome> {
-        let has_report = !is_equal && !self.json && !self.summary;
-        if let Some(hint) = acceptance.hint().filter(|_| has_report) {
-            print(io, &mut |out| writeln!(out, "  {hint}"))?;
-        }
-        Ok(Outcome::of_verdict(is_equal))
     }
 
     /// Returns the tolerances and limits for the tensor of that name.

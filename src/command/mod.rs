@@ -13,6 +13,7 @@ mod concat;
 mod convert;
 mod destination;
 mod diff;
+mod diff_accept;
 mod diff_first;
 mod diff_maps;
 mod diff_plans;

@@ -9,6 +9,7 @@
 #[cfg(any(feature = "onnx", feature = "safetensors"))]
 mod beside;
 pub mod beside_index;
+mod chosen_members;
 pub mod chunk_codec;
 pub mod collection;
 pub mod content;

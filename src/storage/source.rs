@@ -17,6 +17,7 @@ use crate::error::{Context, Result, ensure};
 
 mod container;
 mod copies;
+mod free_width;
 mod readings;
 
 pub use self::container::{Container, Metadata, merged};
@@ -25,7 +26,7 @@ pub use self::readings::ByteReading;
 use super::attachments::Attachments;
 use super::chunked::{Chunked, MOST_ROW};
 use super::read_at::{PackedFile, READ_AHEAD, ReadAt, Stamp};
-use crate::item::dtype::{DType, Kind};
+use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::gather::{GapRun, Gaps, GatherRule, gather};
@@ -104,17 +105,6 @@ impl Source {
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
         Self::new(meta, Storage::Memory(Arc::new(Buffer::from(bytes))), label)
-    }
-
-    /// Takes a tensor in memory whose format does not store the width of strings, so that an operator may make them wider.
-    pub fn with_free_width(tensor: Tensor, label: String) -> Self {
-        let has_free_width = matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_));
-        Self { has_free_width, ..Self::memory(tensor, label) }
-    }
-
-    /// Returns whether an operator may make the strings wider.
-    pub fn has_free_width(&self) -> bool {
-        self.has_free_width
     }
 
     /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
