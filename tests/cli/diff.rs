@@ -433,7 +433,7 @@ fn refused() {
         (". d.npy", &["EXPECTED .", "folder"]),
         ("d.npy short.npy", &["ACTUAL short.npy", "22 bytes of data, expected 40"]),
         ("d.npy empty", &["ACTUAL empty", "empty"]),
-        ("d.npy text", &["ACTUAL text", "not JSON"]),
+        ("d.npy text", &["ACTUAL text", "no tensor: begins with"]),
         ("d.npy -", &["ACTUAL (standard input)", "empty"]),
         ("d.npy two.npz", &["ACTUAL two.npz", "holds 2 tensors", "\"d\", \"x\""]),
         ("d.npy two.npz:D", &["ACTUAL two.npz:D", "no tensor \"D\"", "did you mean \"d\"?"]),
