@@ -34,10 +34,19 @@ pub trait Attachments: Debug + Send + Sync {
     /// # Errors
     /// The attachment cannot be opened.
     fn open(&self, n: usize) -> Result<Box<dyn Read + '_>>;
+
+    /// Opens the bytes of that attachment as they are stored, with all that decides how they are decoded. `None` if they are
+    /// stored as they are.
+    ///
+    /// # Errors
+    /// The attachment cannot be found.
+    fn open_stored(&self, _: usize) -> Result<Option<Box<dyn Read + '_>>> {
+        Ok(None)
+    }
 }
 
-/// Returns the names of attachments that differ between two containers, or that only one of them has. An attachment that
-/// cannot be read differs, since nobody knows that it is the same.
+/// Returns the names of attachments that differ between two containers, or that only one of them has. Attachments that
+/// cannot be decoded are the same if their stored bytes are. One that cannot be read at all differs.
 ///
 /// # Errors
 /// The attachments cannot be listed.
@@ -45,20 +54,29 @@ pub fn differing(expected: &dyn Attachments, actual: &dyn Attachments) -> Result
     let numbers = |names: &[String]| names.iter().cloned().zip(0..).collect::<BTreeMap<String, usize>>();
     let [ours, theirs] = [numbers(expected.names()?), numbers(actual.names()?)];
     let is_same = |name: &str| match (ours.get(name), theirs.get(name)) {
-        (Some(one), Some(other)) => have_same_bytes([(expected, *one), (actual, *other)]).unwrap_or(false),
+        (Some(one), Some(other)) => {
+            let decoded = have_same_bytes(expected.open(*one), actual.open(*other));
+            decoded.or_else(|_| have_same_stored([(expected, *one), (actual, *other)])).unwrap_or(false)
+        }
         (Some(_), None) | (None, Some(_)) | (None, None) => false,
     };
     Ok(ours.keys().chain(theirs.keys()).filter(|name| !is_same(name)).cloned().collect())
 }
 
-/// Returns whether two attachments have the same bytes.
-fn have_same_bytes([(expected, one), (actual, other)]: [(&dyn Attachments, usize); 2]) -> Result<bool> {
-    let mut readers = [expected.open(one)?, actual.open(other)?];
+fn have_same_stored([(expected, one), (actual, other)]: [(&dyn Attachments, usize); 2]) -> Result<bool> {
+    match (expected.open_stored(one)?, actual.open_stored(other)?) {
+        (Some(ours), Some(theirs)) => have_same_bytes(Ok(ours), Ok(theirs)),
+        (Some(_), None) | (None, Some(_)) | (None, None) => Ok(false),
+    }
+}
+
+/// Returns whether two readers give the same bytes.
+fn have_same_bytes(expected: Result<impl Read>, actual: Result<impl Read>) -> Result<bool> {
+    let (mut expected, mut actual) = (expected?, actual?);
     loop {
         let [mut ours, mut theirs] = [Vec::new(), Vec::new()];
-        let [one, other] = &mut readers;
-        one.take(COMPARED_BYTES).read_to_end(&mut ours)?;
-        other.take(COMPARED_BYTES).read_to_end(&mut theirs)?;
+        expected.by_ref().take(COMPARED_BYTES).read_to_end(&mut ours)?;
+        actual.by_ref().take(COMPARED_BYTES).read_to_end(&mut theirs)?;
         if ours != theirs || ours.is_empty() {
             return Ok(ours == theirs);
         }

@@ -45,6 +45,10 @@ fn archives() -> Folder {
         "locked.npz",
         zip(&[&more("x", b"")[..], &[Zipped { method: 12, ..stored("secret", b"abcdefgh") }]].concat()),
     );
+    // the beginning can be read, the checksum is wrong
+    let damaged = |content: &[u8]| Zipped { crc: 1, ..stored("notes.txt", content) };
+    folder.put("damaged.npz", zip(&[members("{}"), vec![damaged(b"some text")]].concat()));
+    folder.put("worse.npz", zip(&[members("{}"), vec![damaged(b"some tent")]].concat()));
     folder.put("plain.npz", zip(&[stored("a.npy", &array(&[1, 2])), stored("raw.npy", &array(&[3, 4]))]));
     folder.put("changed.npz", zip(&[stored("a.npy", &array(&[7, 7]))]));
     folder.put("new.npy", array(&[9, 9]));
@@ -114,8 +118,11 @@ fn other_content_is_compared() {
         ),
         ("m.npz:a other.npz:a --metadata -q", 1, "different: content meta.json\n".to_owned()),
         ("m.npz:a new.npy --metadata --atol 9 -q", 0, "equal within the tolerance: ".to_owned()),
-        // nobody knows what is in there
-        ("locked.npz locked.npz --metadata", 1, format!("different: {same}\n  content differs: secret\n")),
+        ("damaged.npz damaged.npz --metadata", 0, format!("equal: {same}\n")),
+        ("damaged.npz worse.npz --metadata", 1, format!("different: {same}\n  content differs: notes.txt\n")),
+        ("damaged.npz m.npz --metadata", 1, format!("different: {same}\n  content differs: notes.txt\n")),
+        // nobody knows whether a tensor is in there
+        ("locked.npz locked.npz --metadata", 2, format!("unreadable: {same}, 1 unreadable\n")),
     ];
     each(
         rows,
@@ -365,6 +372,14 @@ fn what_cannot_be_read_stops_nothing_else() {
     folder.put("m.safetensors", crate::common::safetensors_with_header(header, &[1, 2, 3]));
     let short = &array(&[1, 2])[..129];
     folder.put("m.npz", zip(&[stored("a.npy", &array(&[1])), stored("b.npy", b"text"), stored("c.npy", short)]));
+    // without the ending a member that cannot be read may be a tensor; of two with one name neither is read
+    let locked = |content: &[u8]| Zipped { method: 12, ..stored("b", content) };
+    folder.put("z.npz", zip(&[stored("a.npy", &array(&[1])), locked(b"abcdefgh")]));
+    folder.put("other.npz", zip(&[stored("a.npy", &array(&[1])), locked(b"abcdefgi")]));
+    let corrupt = Zipped { method: 8, ..stored("b", &[0xff; 12]) };
+    folder.put("d.npz", zip(&[stored("a.npy", &array(&[1])), corrupt]));
+    let twice = [stored("a.npy", &array(&[1])), stored("b.npy", &array(&[1])), stored("b.npy", &array(&[2]))];
+    folder.put("twice.npz", zip(&twice));
     folder.put("m.npy", [&array(&[1])[..], short].concat());
     let tensor = |name: &str, more: &str| format!("{{\"name\": \"{name}\", \"shape\": [1], \"data\": [1]{more}}}");
     let tensors = [tensor("a", ", \"datatype\": \"UINT8\""), tensor("b", ""), tensor("c", ", \"datatype\": \"U8\"")];
@@ -376,6 +391,9 @@ fn what_cannot_be_read_stops_nothing_else() {
             "a",
             &["b: no .npy file: does not begin with \\x93NUMPY", "c: 1 bytes of data, expected 2 (uint8 [2])"],
         ),
+        ("z.npz", "a", &["b: compressed by method 12 (BZIP2), expected stored or deflated"]),
+        ("d.npz", "a", &["b: its deflated data is corrupt after 0 bytes"]),
+        ("twice.npz", "a", &["b: the ZIP archive has several members of the name \"b.npy\""]),
         ("m.npy", "0", &["1: 1 bytes of data, expected 2 (uint8 [2])"]),
         ("m.json", "a", &["b: has no \"datatype\"", "c: unknown datatype \"U8\", expected one of KServe v2"]),
     ];
@@ -414,4 +432,6 @@ fn what_cannot_be_read_stops_nothing_else() {
             if one == "[1]\n" { Ok(()) } else { Err(one) }
         },
     );
+    let changed = folder.run(words("diff z.npz other.npz"));
+    assert!(changed.status == Some(2) && text(&changed).starts_with("unreadable: 1 same"), "{changed:?}");
 }

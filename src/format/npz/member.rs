@@ -23,6 +23,8 @@ pub(super) struct ArchiveMember {
     pub(super) crc: u32,
     pub(super) method: CompressionMethod,
     pub(super) encrypted: bool,
+    /// Whether other members have the same name, so that none of them is read.
+    pub(super) is_repeated: bool,
     /// Finds its record, and knows its sizes.
     pub(super) found: ZipArchiveEntryWayfinder,
 }

@@ -4,16 +4,17 @@
 //! two they believe. A file in which they differ is one thing to this program and another to the next, whether it is
 //! damaged or was made so; so it is refused, whatever else is in order.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
+use std::mem;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind as FileError, Result, bail, ensure, malformed};
-use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipLocator};
+use rawzip::{CompressionMethod, ErrorKind, ZipArchive, ZipLocator};
 
 use super::front::FileFront;
 use super::member::{ArchiveMember, MemberContent, same_crc};
-use super::records::{END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::foreign::{PYTORCH, ZIPPED_STORE};
 use crate::format::npy::{self, Header};
 use crate::parallel::{Threads, made_once};
@@ -29,7 +30,7 @@ const ITEMS_BUFFER: usize = 1 << 16;
 /// An archive whose directory has been read: its members and where they lie.
 #[derive(Clone, Debug)]
 pub struct Archive {
-    /// The members that are tensors.
+    /// The members that are tensors, or may be tensors but cannot be read.
     pub(super) members: Vec<ArchiveMember>,
     /// The members that are neither tensors nor folders.
     pub(super) others: Vec<ArchiveMember>,
@@ -51,8 +52,8 @@ impl Archive {
     /// Reads the directory of an archive.
     ///
     /// # Errors
-    /// The file is not one whole archive; the directory contradicts itself or the file; a name is not UTF-8, or there
-    /// twice; there are more than [`MAX_MEMBERS`] members; reading fails.
+    /// The file is not one whole archive; the directory contradicts itself or the file; a name is not UTF-8; there are more
+    /// than [`MAX_MEMBERS`] members; reading fails.
     pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
         let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
@@ -64,7 +65,7 @@ impl Archive {
         let (told, end) = (zip.entries_hint(), zip.directory_offset());
         ensure!(told <= MAX_MEMBERS as u64, "the ZIP archive claims {told} members, at most {MAX_MEMBERS} are read");
         buffer.resize(rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE, 0);
-        let (mut members, mut others) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
         let (mut found, mut first) = (0, end);
         let mut records = zip.entries(&mut buffer);
         while let Some(record) = records.next_entry().map_err(explain)? {
@@ -97,45 +98,40 @@ impl Archive {
                 crc: record.crc32(),
                 method: record.compression_method(),
                 encrypted: flags.is_encrypted() || flags.has_strong_encryption() || flags.is_masked(),
+                is_repeated: false,
             };
-            if full.ends_with(ENDING) { members.push((found, member)) } else { others.push((found, member)) }
+            // the entry of a folder has no content
+            if !full.ends_with('/') || size > 0 {
+                entries.push(member);
+            }
         }
         ensure!(found == told, "the directory of the ZIP archive has {found} members, expected {told}");
         // otherwise an archive inside one that was cut off would be read in its place
         ensure!(first == 0, "the first member of the ZIP archive is at byte {first}, expected 0");
         zip.get_mut().end_at(end);
-        if members.is_empty()
-            && let Some(what) = known_archive(others.iter().map(|(_, other)| &*other.full_name))
+        if !entries.iter().any(|entry| entry.full_name.ends_with(ENDING))
+            && let Some(what) = known_archive(entries.iter().map(|entry| &*entry.full_name))
         {
             bail!("{what}");
         }
-        let archive = Archive { members: Vec::new(), others: Vec::new(), begun: Vec::new(), zip };
-        let (mut content, has_others) = (Vec::new(), !others.is_empty());
-        for (number, other) in others {
-            if archive.is_tensor(&other)? {
-                members.push((number, other));
+        let mut archive = Archive { members: Vec::new(), others: Vec::new(), begun: Vec::new(), zip };
+        for entry in unrepeated(entries) {
+            if entry.full_name.ends_with(ENDING) || archive.may_be_tensor(&entry)? {
+                archive.members.push(entry);
             } else {
-                content.push(other);
+                archive.others.push(entry);
             }
         }
-        if members.is_empty() && has_others {
+        if archive.members.is_empty() && found > 0 {
             bail!("a ZIP archive without .npy members, which holds no tensors");
         }
-        members.sort_by_key(|(number, _)| *number);
-        let members = members.into_iter().map(|(_, member)| member).collect();
-        Archive { begun: Vec::new(), members, others: content, ..archive }.with_names()
+        Ok(archive.with_names())
     }
 
     /// Names the tensors as NumPy does: by their files without the ending, unless another file has that name.
-    ///
-    /// # Errors
-    /// Two files have one name.
-    fn with_names(mut self) -> Result<Self> {
-        let mut names = HashSet::with_capacity(self.members.len() + self.others.len());
-        let files = || self.members.iter().chain(&self.others).map(|member| &*member.full_name);
-        if let Some(name) = files().find(|name| !names.insert(*name)) {
-            bail!("the ZIP archive has two members of the name {name:?}");
-        }
+    fn with_names(mut self) -> Self {
+        let files = self.members.iter().chain(&self.others);
+        let names: HashSet<_> = files.map(|member| &*member.full_name).collect();
         // A file without the ending has its own name. If `a` is such a file, `a.npy` keeps its whole name, and so does
         // `a.npy.npy` beside these two.
         let is_taken = |name: &str| {
@@ -154,39 +150,32 @@ impl Archive {
         };
         let bytes: Vec<_> = self.members.iter().map(bytes).collect();
         self.members.iter_mut().zip(bytes).for_each(|(member, bytes)| member.name_bytes = bytes);
-        // the entry of a folder has no content
-        self.others.retain(|other| !other.full_name.ends_with('/') || other.size() > 0);
         self.begun = vec![OnceLock::new(); self.members.len()];
-        Ok(self)
+        self
     }
 
-    /// Returns whether a member without the ending begins as a `.npy` does. What is encrypted, compressed by another method or
-    /// damaged does not.
+    /// Returns whether a member without the ending begins as a `.npy` does, or cannot be read, so that it may be a tensor.
+    /// Reading it as a tensor then gives the reason.
     ///
     /// # Errors
-    /// The record before the member has another name than the directory: a name that was damaged must not hide a tensor. Of
-    /// reading.
-    fn is_tensor(&self, member: &ArchiveMember) -> Result<bool> {
-        let (name, front) = (&member.full_name, self.zip.get_ref());
+    /// Of reading the file.
+    fn may_be_tensor(&self, member: &ArchiveMember) -> Result<bool> {
+        let front = self.zip.get_ref();
         front.look_ahead(member.at)?;
-        let same = names_alike(&self.zip, name, member.at)?;
-        ensure!(same, "the record before member {name:?} and the directory differ in its name");
-        if member.size() < npy::MAGIC.len() as u64 {
-            return Ok(false);
-        }
         let at = match self.content_at(member).map_err(|error| (error.kind(), error)) {
             // a length that leads beyond the file is damage
             Err((FileError::Io(kind), error)) if kind != io::ErrorKind::UnexpectedEof => return Err(error),
-            at => at.ok(),
+            Err(_) => return Ok(true),
+            Ok(at) => at,
         };
+        if member.size() < npy::MAGIC.len() as u64 {
+            return Ok(false);
+        }
+        let mut begin = [0; npy::MAGIC.len()];
         let front: Arc<dyn ReadAt> = Arc::new(front.clone());
-        let begins = |at| {
-            let mut begin = [0; npy::MAGIC.len()];
-            let section = Section::new(front, at, member.stored());
-            let read = MemberContent::new(section, member, HEADER_BUFFER).read_exact(&mut begin);
-            read.is_ok() && begin == npy::MAGIC
-        };
-        Ok(at.is_some_and(begins))
+        let section = Section::new(front, at, member.stored());
+        let read = MemberContent::new(section, member, HEADER_BUFFER).read_exact(&mut begin);
+        Ok(read.is_err() || begin == npy::MAGIC)
     }
 
     /// Opens the bytes of a member that is not a tensor, whose size and checksum are checked at the end.
@@ -200,6 +189,21 @@ impl Archive {
         let member = &self.others[n];
         let section = Section::new(Arc::clone(self.file()), self.content_at(member)?, member.stored());
         Ok(MemberContent::new(section.by(threads), member, ITEMS_BUFFER))
+    }
+
+    /// Opens the bytes of a member that is not a tensor as they are in the file, after its method, size and checksum.
+    ///
+    /// # Errors
+    /// Those of [`open_other`](Self::open_other).
+    ///
+    /// # Panics
+    /// There is no such member.
+    pub(super) fn open_stored(&self, n: usize, threads: Threads) -> Result<impl Read> {
+        let member = &self.others[n];
+        let section = Section::new(Arc::clone(self.file()), self.content_at(member)?, member.stored());
+        let (method, size, crc) = (member.method.as_u16(), member.size(), member.crc);
+        let front = [&method.to_le_bytes()[..], &size.to_le_bytes(), &crc.to_le_bytes()].concat();
+        Ok(io::Cursor::new(front).chain(section.by(threads)))
     }
 
     /// Returns the names of the tensors, in the order of the directory.
@@ -284,6 +288,7 @@ impl Archive {
     /// Checks the record before a member against the directory, and returns the byte of the file at which the content
     /// of the member begins.
     fn content_at(&self, member: &ArchiveMember) -> Result<u64> {
+        ensure!(!member.is_repeated, "the ZIP archive has several members of the name {:?}", member.full_name);
         ensure!(
             matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE),
             "compressed by method {}, expected stored or deflated",
@@ -344,15 +349,22 @@ fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'s
     }
 }
 
-/// Returns whether a record with this name lies at byte `at`, as the directory says of a member without the ending. It
-/// does not use rawzip, which reads the name together with the extra fields behind it. The extra fields of a member that nobody
-/// reads may be damaged, but not its name, or a `.npy` could be missed.
-fn names_alike(zip: &ZipArchive<FileFront>, name: &str, at: u64) -> io::Result<bool> {
-    let mut record = vec![0; LOCAL_BYTES + name.len()];
-    zip.get_ref().read_exact_at(&mut record, at)?;
-    let length = u16::try_from(name.len()).map(u16::to_le_bytes);
-    let same_length = length.is_ok_and(|length| record[LOCAL_BYTES - 4..][..2] == length);
-    Ok(record.starts_with(&LOCAL.to_le_bytes()) && same_length && record.ends_with(name.as_bytes()))
+/// Returns the members in their order. Of several with one name only the first is left, marked as repeated: programs differ
+/// in which of them they read.
+fn unrepeated(mut entries: Vec<ArchiveMember>) -> Vec<ArchiveMember> {
+    let mut names = HashSet::with_capacity(entries.len());
+    let twice = entries.iter().filter(|entry| !names.insert(&*entry.full_name));
+    let mut twice: HashMap<_, _> = twice.map(|entry| (entry.full_name.clone(), false)).collect();
+    if !twice.is_empty() {
+        entries.retain_mut(|entry| match twice.get_mut(&entry.full_name) {
+            Some(is_seen) => {
+                entry.is_repeated = true;
+                !mem::replace(is_seen, true)
+            }
+            None => true,
+        });
+    }
+    entries
 }
 
 /// Deflated items, which are opened with the first read and closed after the last: of many open members only the one

@@ -53,6 +53,10 @@ impl Attachments for OtherMembers {
     fn open(&self, n: usize) -> Result<Box<dyn Read + '_>> {
         Ok(Box::new(self.archive.open_other(n, self.threads)?))
     }
+
+    fn open_stored(&self, n: usize) -> Result<Option<Box<dyn Read + '_>>> {
+        Ok(Some(Box::new(self.archive.open_stored(n, self.threads)?)))
+    }
 }
 
 /// An archive whose members are read by position, or inflated.
