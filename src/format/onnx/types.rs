@@ -69,7 +69,7 @@ impl DataType {
     }
 
     /// Returns the numbers of a typed field that can be items: values, or the bits of floats and of packed items. Packed
-    /// items of 2 or 4 bits share a byte, which writers take for a signed or an unsigned one.
+    /// items of 2 or 4 bits share a byte, which is the low 8 bits of any number.
     pub(super) fn range(&self) -> RangeInclusive<i128> {
         // the items of these kinds are no numbers of a field that has varints
         let none = RangeInclusive::new(1, 0);
@@ -79,7 +79,7 @@ impl DataType {
             float T => if T::SIZE == 2 { 0..=u16::MAX.into() } else { none },
             complex T => none,
             Kind::Narrow(narrow) => match narrow.bits() {
-                2 | 4 => i8::MIN.into()..=u8::MAX.into(),
+                2 | 4 => i32::MIN.into()..=i32::MAX.into(),
                 bits => 0..=(1 << bits) - 1,
             },
             not_numbers!() => none,
