@@ -2,16 +2,18 @@
 //! with names. The body is a container of these; its other values, such as `model_name`, are attachments.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-use serde::de::{Error as _, IgnoredAny, MapAccess};
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::read::open;
 use crate::error::{Result, Subject, bail, ensure, malformed};
 use crate::format::interface::Reader;
 use crate::format::json_object::{FromObject, JsonObject};
+use crate::format::values::lists::describe_syntax;
 use crate::format::values::{self, short, string};
 use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
@@ -41,7 +43,8 @@ impl BodyReader {
     /// that it comes from.
     ///
     /// # Errors
-    /// The body has tensors in both lists, or two of one name; the items of tensors follow the text as bytes.
+    /// The body is not JSON; it has no tensors, tensors in both lists, or two of one name; the items of tensors follow the
+    /// text as bytes.
     pub(super) fn read(text: &[u8], file: Identity, threads: Threads) -> Result<Option<Self>> {
         let has = |key: &str| {
             let key = format!("\"{key}\"");
@@ -57,20 +60,33 @@ impl BodyReader {
         }
         let refused = "a KServe body whose items follow the JSON as bytes (binary_data_size), which are not read: ask the server \
                        for JSON";
-        let Ok(JsonObject(Keys(keys))) = serde_json::from_slice(text) else {
-            // bytes behind the object are not JSON
-            let first = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>().next();
-            return match first {
-                Some(Ok(first)) if first.get().len() < text.len() && first.get().contains(BINARY) => bail!("{refused}"),
-                Some(_) | None => Ok(None),
-            };
+        let keys = match serde_json::from_slice(text) {
+            Ok(JsonObject(Keys(keys))) => keys,
+            Err(error) => {
+                // bytes behind the object are not JSON
+                let first = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>().next();
+                match first {
+                    Some(Ok(first)) if first.get().len() < text.len() && first.get().contains(BINARY) => {
+                        bail!("{refused}")
+                    }
+                    Some(_) | None if is_meant(text) => {
+                        bail!("a KServe body: {}", describe_syntax(&String::from_utf8_lossy(text), &error))
+                    }
+                    Some(_) | None => return Ok(None),
+                }
+            }
         };
         let lists = TENSORS
             .map(|key| keys.get(key).and_then(|list| serde_json::from_str::<Vec<Box<RawValue>>>(list.get()).ok()));
         let has_data = |list: &Option<Vec<Box<RawValue>>>| list.iter().flatten().any(|tensor| has_items(tensor));
         let key = match lists.each_ref().map(has_data) {
-            [false, false] => return Ok(None),
             _ if keys.contains_key("data") => return Ok(None),
+            [false, false] => match lists.each_ref().map(|list| list.as_ref().map(Vec::is_empty)) {
+                [Some(true), None | Some(true)] | [None, Some(true)] => {
+                    bail!("a KServe body without tensors: its list of inputs or outputs is empty")
+                }
+                [Some(_) | None, Some(_) | None] => return Ok(None),
+            },
             [true, true] => bail!("a KServe body with tensors in inputs and outputs, expected a request or a response"),
             [true, false] => 0,
             [false, true] => 1,
@@ -110,6 +126,35 @@ impl BodyReader {
         let unwritten = Some("a KServe body is read, and not written");
         let container = Container { attachments: Some(attachments), unwritten, ..Container::new(file, names) };
         Ok(Some(Self { tensors, container: container.into(), threads }))
+    }
+}
+
+/// Returns whether a text is meant as a body: it has the key of a list of tensors, and no `data`, before the place at which it
+/// cannot be read.
+fn is_meant(text: &[u8]) -> bool {
+    let mut keys = Vec::new();
+    // the error is known, and the keys are those before it
+    let _ = serde_json::Deserializer::from_slice(text).deserialize_map(KeysBeforeError(&mut keys));
+    let has = |key: &str| keys.iter().any(|other| other == key);
+    TENSORS.into_iter().any(has) && !has("data")
+}
+
+/// Collects the keys of an object, also of one that ends in an error.
+struct KeysBeforeError<'a>(&'a mut Vec<String>);
+
+impl<'de> Visitor<'de> for KeysBeforeError<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key()? {
+            self.0.push(key);
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
     }
 }
 
