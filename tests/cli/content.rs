@@ -71,6 +71,23 @@ fn arrays_are_found_by_content() {
     assert_eq!(folder.run(words("info all.safetensors --members")).printed().as_deref(), Ok("a\nraw\nraw.npy\n"));
 }
 
+/// NumPy looks for a file of the exact name before it adds the ending.
+#[test]
+fn rewritten_members_keep_the_names_that_numpy_finds() {
+    let folder = Folder::new();
+    folder
+        .put("m.npz", zip(&[stored("a", &array(&[1])), stored("a.npy", &array(&[2])), stored("b.npy", &array(&[3]))]));
+    succeed(&folder, &[("convert m.npz -o m.npz", ""), ("info m.npz --members", "a\na.npy\nb\n")]);
+    let bytes = folder.get("m.npz");
+    let has = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+    assert!(has(b"a.npy") && !has(b"a.npy.npy") && has(b"b.npy"));
+    succeed(&folder, &[("slice m.npz:a --at : --to text", "[1]\n"), ("slice m.npz:a.npy --at : --to text", "[2]\n")]);
+    // a damaged archive has members, and no bytes without a header
+    folder.put("cut.npz", &bytes[..100]);
+    let run = folder.run(words("show cut.npz:b"));
+    assert!(run.status == Some(2) && run.stderr.contains("ZIP") && !run.stderr.contains("without a header"), "{run:?}");
+}
+
 #[test]
 fn other_content_is_named() {
     let folder = archives();
@@ -299,6 +316,9 @@ fn bodies_of_kserve() {
     folder.put("both.json", format!("{{\"inputs\": [{0}], \"outputs\": [{0}]}}", response[0]));
     folder.put("twice.json", body("inputs", &[response[0].clone(), response[0].clone()], ""));
     folder.put("described.json", r#"{"inputs": [{"name": "x", "shape": [1], "datatype": "FP32"}]}"#);
+    folder.put("nan.json", body("outputs", &[tensor("y", r#""shape": [1], "datatype": "FP32", "data": [NaN]"#)], ""));
+    folder.put("cut.json", &body("outputs", &response, "")[..90]);
+    folder.put("none.json", r#"{"model_name": "m", "outputs": []}"#);
     let binary = body("inputs", &bad[5..], "");
     folder.put("binary.json", [binary.as_bytes(), &[0, 0x80, 0xff, 0x3f]].concat());
     let rows = [
@@ -344,6 +364,9 @@ fn bodies_of_kserve() {
         ("info both.json", &["tensors in inputs and outputs, expected a request or a response"]),
         ("info twice.json", &["two of the inputs are called \"y\""]),
         ("info binary.json", &["follow the JSON as bytes (binary_data_size), which are not read"]),
+        ("info nan.json", &["nan.json: a KServe body: not JSON: bare NaN at line 1 column", "write \"NaN\" in quotes"]),
+        ("info cut.json", &["cut.json: a KServe body: not JSON: EOF"]),
+        ("info none.json", &["none.json: a KServe body without tensors: its list of inputs or outputs is empty"]),
         ("info described.json", &["unknown key \"inputs\""]),
     ];
     each(

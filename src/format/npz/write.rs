@@ -48,6 +48,18 @@ pub struct ArchiveWriter {
     pub(super) directory: u64,
 }
 
+/// Returns the names of tensors that are those of their files, without another ending: `a` and `a.npy`, if both are there.
+/// NumPy looks for a file of the exact name first, and would take a file `a.npy` that holds `a` for `a.npy`.
+fn whole_names<'a>(names: &HashSet<&'a str>) -> HashSet<&'a str> {
+    let shorter = |name: &'a str| name.strip_suffix(ENDING).filter(|shorter| names.contains(shorter));
+    // a shortest name with the ending could not be told from one without it
+    let has_whole_root = |name: &&'a str| {
+        std::iter::successors(Some(*name), |name| shorter(name)).last().is_some_and(|root| !root.ends_with(ENDING))
+    };
+    let with_shorter = names.iter().filter(|name| shorter(name).is_some()).filter(|name| has_whole_root(name));
+    with_shorter.flat_map(|name| [Some(*name), shorter(name)]).flatten().collect()
+}
+
 /// A member to be written.
 #[derive(Clone, Debug)]
 pub(super) struct NewMember {
@@ -180,15 +192,19 @@ impl ArchiveWriter {
             );
             ensure!(names.insert(name.as_str()), "two members of the name {name:?}");
         }
+        let whole = whole_names(&names);
+        let whole: Vec<_> = members.iter().map(|(name, ..)| whole.contains(&**name)).collect();
         let (mut at, mut directory) = (0_u64, 0);
         let mut laid = Vec::with_capacity(members.len());
-        for (mut name, header, items) in members {
+        for ((mut name, header, items), is_whole) in members.into_iter().zip(whole) {
             let too_large = || malformed!("member {name:?} of {items} bytes ends after more than a file can have");
             // everything around the items of all members is less than 1 TiB
             let limit = i64::MAX as u64 - (1 << 40);
             let size = items.checked_add(header.len() as u64).filter(|&size| size < limit).ok_or_else(too_large)?;
             let end = at.checked_add(size).filter(|&end| end < limit).ok_or_else(too_large)?;
-            name.push_str(ENDING);
+            if !is_whole {
+                name.push_str(ENDING);
+            }
             let member = NewMember { name, header, items, at, deflated: None };
             at = end + member.local_bytes();
             directory += member.central(0).len() as u64;
