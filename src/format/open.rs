@@ -210,9 +210,13 @@ impl OpenOptions {
             return self.viewed(content, &view.with_context(context)?);
         }
         let content = content(bytes).with_context(context)?;
+        let named = Named { asked: self.format, by_name };
+        let is_container = Format::recognise(&content.begin, None, named).is_ok_and(Format::is_container);
         match (self.content(content, by_name), view) {
-            // the file could have no members, and what follows the colon is no dtype
-            (Err(error), Err(unknown)) if self.format.is_none() && error.kind() == ErrorKind::Malformed => {
+            // of a container what follows the colon is a member, else it could be meant as a dtype
+            (Err(error), Err(unknown))
+                if !is_container && self.format.is_none() && error.kind() == ErrorKind::Malformed =>
+            {
                 Err(malformed!("{error}; as bytes without a header: {}", unknown.message()))
             }
             (opened, _) => Ok(Input { member: Some(after), ..opened? }),
