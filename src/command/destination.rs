@@ -195,7 +195,7 @@ impl<'a> Destination<'a> {
             OutputPlace::Index(index) => return index.write(run, options, works, brought, left_out, report),
             OutputPlace::Files(files) => return files.write(run, options, works, brought, report),
             OutputPlace::Check => {
-                works.iter().try_for_each(|work| work.fill.finish())?;
+                works.into_iter().try_for_each(write::check_edit)?;
                 return Ok(Outcome::Done);
             }
             OutputPlace::InPlace => {

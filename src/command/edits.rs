@@ -1,7 +1,8 @@
 //! Changes in place of all tensors that a pattern matches, and of a tensor that is named by its folder.
 //!
 //! All files are locked first, in the order of their paths, so that two commands that change the same files cannot wait for
-//! each other. Then the operator makes every check for every tensor, and only then it changes the first.
+//! each other. Then the operator makes every check for every tensor, which includes reading all that the change reads, and only
+//! then it changes the first.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::format::content::MemberFile;
 use crate::format::glob::Glob;
 use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
+use crate::format::name_order::by_numbers;
 use crate::format::open::OpenOptions;
 
 /// Runs an operator that changes DATA: once, or in place for each tensor that a pattern matches, if `--fill` gives all of
@@ -147,6 +149,8 @@ impl OperandReader<'_> {
                 members.push(Member { input: Arc::clone(&input), n, label });
             }
         }
+        // the files are in the order of their locks
+        members.sort_by(|a, b| by_numbers(&a.label, &b.label));
         Ok(Some(members))
     }
 }

@@ -242,6 +242,16 @@ impl Job {
         self.fill.finish()
     }
 
+    /// Makes the windows that [`edit`](Self::edit) would write, and drops them.
+    ///
+    /// # Errors
+    /// Of reading.
+    pub fn check_edit(&self, patch: &dyn Patch) -> Result<()> {
+        let (windows, touched) = self.to_edit(patch)?;
+        self.each(&windows, &touched, &|_, _| Ok(()), &|_| {})?;
+        self.fill.finish()
+    }
+
     /// Returns windows and the numbers of those in which something changes.
     fn to_edit(&self, patch: &dyn Patch) -> Result<(Windows, Vec<usize>)> {
         let planner = self.planner();

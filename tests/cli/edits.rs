@@ -147,3 +147,34 @@ fn all_checks_come_first() {
     assert_eq!((run.status, reports), (Some(0), 2), "{}", text(&run));
     assert_eq!(trees(&folder), before);
 }
+
+#[test]
+fn what_an_edit_reads_is_read_before_the_first_change() {
+    let folder = Folder::new();
+    let items = |items: [i32; 4]| tensor::<i32>(&[4], &items).npy();
+    let names = ["l.1", "l.2", "l.10"];
+    folder.put("m.npz", npz(&names.map(|name| (name, items([1, 2, 3, 4])))));
+    let run = folder.run(words("convert m.npz -o m.zarr --chunks 2"));
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let run = folder.run(words("slice-scatter m.zarr:* --fill 9 --at :1 -i --dry-run"));
+    let printed = text(&run);
+    let at = names.map(|name| printed.find(&format!("{name} changed in place")).expect("a line of each tensor"));
+    assert!(at.is_sorted(), "{printed}");
+    // the last of them
+    folder.put("m.zarr/l.10/c/0", "damaged");
+    let before = folder.tree("m.zarr");
+    each(
+        [
+            "slice-scatter m.zarr:* --fill 9 --at :1 -i",
+            "slice-scatter m.zarr:* --fill 9 --where >2 -i",
+            "scatter-update m.zarr:* [1] --fill 9 --axis 0 -i",
+        ],
+        |args| (*args).to_owned(),
+        |args| {
+            folder.refuses(words(args), &["DATA m.zarr:l.10", "chunk"])?;
+            if folder.tree("m.zarr") == before { Ok(()) } else { Err("something was changed".to_owned()) }
+        },
+    );
+    let run = folder.run(words("slice-scatter m.zarr:* --fill 9 --at 2:3 -i"));
+    assert_eq!((run.status, text(&run).as_str()), (Some(0), "3 tensors changed\n"));
+}

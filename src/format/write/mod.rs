@@ -15,7 +15,7 @@ mod shares;
 mod tests;
 
 pub use self::output::{
-    OutputTensor, Recast, Share, check_attachments, check_replaced, check_replaced_index, checked, edit, named,
+    OutputTensor, Recast, Share, check_attachments, check_replaced, check_edit, check_replaced_index, checked, edit, named,
     named_in_order,
 };
 pub use self::plan::{Move, Plan, items_at};

@@ -392,6 +392,24 @@ pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), pr
     job.edit(patch, &sink, expect, progress)
 }
 
+/// Reads everything that [`edit`] reads of a work, and changes nothing, so that several tensors can be checked before the first
+/// of them is changed.
+///
+/// # Errors
+/// Those of reading, as [`edit`] has them.
+pub fn check_edit(work: OutputTensor) -> Result<()> {
+    let label = work.label();
+    let job = Job::new(work.fill, work.limits)?;
+    let patch = job.fill().as_patch().expect("an operator that changes data in place is a patch");
+    let Some(chunks) = patch.base().source.as_chunks() else { return job.check_edit(patch) };
+    let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
+    let touched = patch.touched(&windows, 0..windows.count())?;
+    // a chunk is not read if all of its items change
+    let put = |window: &Window, _: &[u8]| chunks.value_of(window).map(drop).with_context(|| label.clone());
+    job.each(&windows, &touched, &put, &|_| {})?;
+    job.fill().finish()
+}
+
 /// How the chunks of a store are changed.
 struct ChunkEdit {
     /// The share of the chunks that are changed; `None` for all.
