@@ -15,6 +15,7 @@ use super::options::OutputOptions;
 use super::read_back::ReadBack;
 use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
+use crate::format::name_order::list;
 use crate::format::shards::OldIndex;
 use crate::format::write::{self, OutputTensor, Plan};
 use crate::format::{FileOptions, Format, files, index_name, shards};
@@ -78,7 +79,9 @@ impl ShardIndex<'_> {
         for work in &works {
             work.check(format).map_err(|error| error.within(label))?;
         }
-        let old = OldIndex::read(path).unwrap_or_default();
+        let replaced = OldIndex::read(path);
+        let has_index = replaced.is_some();
+        let old = replaced.unwrap_or_default();
         let in_files = if removes_old { old.tensors_of_files(path) } else { Vec::new() };
         let listed = [&*old.tensors, &*in_files].concat();
         let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
@@ -91,6 +94,16 @@ impl ShardIndex<'_> {
         let mut left = old.left(path, &divided);
         let removed = if removes_old { old.removable(path, &mut left) } else { Vec::new() };
         let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || left_out(name);
+        for shard in &divided.shards {
+            let (name, place) = (&*shard.name, shards::path_of(path, shard));
+            ensure!(
+                !has_index || old.has_file(name) || fs::symlink_metadata(&place).is_err(),
+                "{label}: {name} is there and not a shard of the index: it would be lost: name another output or remove it"
+            );
+        }
+        let new = divided.shards.iter().map(|shard| &*shard.name);
+        let gone: Vec<_> = new.chain(removed.iter().map(String::as_str)).collect();
+        check_unlisted(label, path, &old, &gone, &is_kept)?;
         for shard in divided.shards {
             let place = shards::path_of(path, &shard);
             let shard_label = format!("output {}", place.display());
@@ -163,6 +176,30 @@ impl NumberedFiles<'_> {
         read_back.into_iter().try_for_each(|(label, path, back)| back.tell(run, &label, path.as_ref()))?;
         Ok(Outcome::Done)
     }
+}
+
+/// Refuses to replace or remove the files `gone` beside the index at `path`, if one of them holds a tensor that `old` does not
+/// name. `is_kept` says of a name that the output has it, or that the user left it out.
+///
+/// # Errors
+/// The first such file.
+fn check_unlisted(
+    label: &str,
+    path: &Path,
+    old: &OldIndex,
+    gone: &[&str],
+    is_kept: &dyn Fn(&str) -> bool,
+) -> Result<()> {
+    for name in gone {
+        let lost = old.unlisted_in(path, name);
+        let lost: Vec<_> = lost.iter().map(String::as_str).filter(|tensor| !is_kept(tensor)).collect();
+        ensure!(
+            lost.is_empty(),
+            "{label}: {name} holds tensors that would be lost ({}), and no index at this place names them: name another output",
+            list(&lost)
+        );
+    }
+    Ok(())
 }
 
 /// Returns the numbers of `count` outputs from 0 on, each as wide as the last.

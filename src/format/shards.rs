@@ -113,6 +113,19 @@ impl OldIndex {
         self.files.iter().filter(|name| folder.join(name).is_file() && !is_new(name)).cloned().collect()
     }
 
+    /// Returns whether the index names a file beside it.
+    pub fn has_file(&self, name: &str) -> bool {
+        self.files.iter().any(|own| own == name)
+    }
+
+    /// Returns the names of the tensors in a file beside the index at `path` that the index does not name; none if it is not
+    /// a shard.
+    pub fn unlisted_in(&self, path: &Path, file: &str) -> Vec<String> {
+        let listed: HashSet<&String> = self.tensors.iter().collect();
+        let names = index::names_in(&path.with_file_name(file)).unwrap_or_default();
+        names.into_iter().filter(|name| !listed.contains(name)).collect()
+    }
+
     /// Divides names of files beside the index at `path` into those of shards that no other index in the folder names, which
     /// are returned, and those that stay, which are left in `files`.
     pub fn removable(&self, path: &Path, files: &mut Vec<String>) -> Vec<String> {
