@@ -7,6 +7,7 @@ use super::folder::FolderFile;
 #[cfg(feature = "safetensors")]
 use super::numbered::{self, NumberedName};
 use super::open::{Input, OpenOptions};
+use crate::error::Result;
 
 /// A folder that has an index, whose model it is.
 pub(super) struct IndexedFolder {
@@ -65,14 +66,17 @@ pub(super) fn is_numbered_as(_: &str, _: &str) -> bool {
 }
 
 /// Opens the files beside `path` that make up one model; `None` if there are no `parts`.
+///
+/// # Errors
+/// Two of the files have a tensor of one name.
 #[cfg(feature = "safetensors")]
-pub(super) fn open_parts(options: &OpenOptions, path: &Path, parts: &[String]) -> Option<Input> {
-    (!parts.is_empty()).then(|| numbered::open(options, path, parts))
+pub(super) fn open_parts(options: &OpenOptions, path: &Path, parts: &[String]) -> Result<Option<Input>> {
+    (!parts.is_empty()).then(|| numbered::open(options, path, parts)).transpose()
 }
 
 #[cfg(not(feature = "safetensors"))]
-pub(super) fn open_parts(_: &OpenOptions, _: &Path, _: &[String]) -> Option<Input> {
-    None
+pub(super) fn open_parts(_: &OpenOptions, _: &Path, _: &[String]) -> Result<Option<Input>> {
+    Ok(None)
 }
 
 /// Makes one file of all files that are numbered as the parts of one model.

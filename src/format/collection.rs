@@ -381,7 +381,7 @@ impl Listed {
     /// Those of [`OpenOptions::open`].
     pub(super) fn reopen(&self, options: &OpenOptions) -> Result<Input> {
         let options = OpenOptions { label: self.label.clone(), ..options.clone() };
-        match (open_parts(&options, &self.path, &self.parts), &self.view) {
+        match (open_parts(&options, &self.path, &self.parts)?, &self.view) {
             (Some(input), _) => Ok(input),
             (None, Some(view)) => options.open_dump(&self.path, view),
             (None, None) => options.open(&Located::of(&self.path)),

@@ -81,9 +81,12 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(reader))
 }
 
-/// Reads the shards of a model that has no index: files in `folder`, whose names are `locations`. If several have a tensor of
-/// one name, the first one counts. A shard that cannot be read is listed as one tensor, by its own name.
-pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Box<dyn Reader> {
+/// Reads the shards of a model that has no index: files in `folder`, whose names are `locations`. A shard that cannot be read is
+/// listed as one tensor, by its own name.
+///
+/// # Errors
+/// Two shards have a tensor of one name.
+pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<Box<dyn Reader>> {
     let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
     let mut reader = IndexReader {
         identity: None,
@@ -95,17 +98,25 @@ pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: Request
         places: Vec::new(),
         total: None,
     };
-    let (mut seen, mut names, mut places) = (HashSet::new(), Vec::new(), Vec::new());
+    let (mut seen, mut names, mut places) = (HashMap::new(), Vec::new(), Vec::new());
     for (place, shard) in reader.shards.iter().enumerate() {
         let opened = made_once(&shard.opened, || reader.open(shard));
         let own = slice::from_ref(&shard.location);
         let found = opened.map_or(own, |opened| opened.reader.names().unwrap_or_default());
-        let new: Vec<_> = found.iter().filter(|name| seen.insert((*name).clone())).cloned().collect();
-        places.extend(iter::repeat_n(place, new.len()));
-        names.extend(new);
+        for name in found {
+            if let Some(other) = seen.insert(name.clone(), place) {
+                let [one, two] = [other, place].map(|place| &reader.shards[place].location);
+                return Err(malformed!(
+                    "{one} and {two} both hold {}, and no index says which counts",
+                    python::repr_str(name)
+                ));
+            }
+        }
+        places.extend(iter::repeat_n(place, found.len()));
+        names.extend(found.iter().cloned());
     }
     (reader.names, reader.places) = (names, places);
-    Box::new(reader)
+    Ok(Box::new(reader))
 }
 
 /// Returns the names of the tensors of an index, and those of the files in its own folder that it names, each once; `None` of a

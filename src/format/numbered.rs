@@ -7,6 +7,7 @@ use super::folder::FolderFile;
 use super::index;
 use super::open::{Input, OpenOptions};
 use super::table::Format;
+use crate::error::{Context, Result};
 
 /// The fewest digits of a number in the name of a file.
 const DIGITS: usize = 5;
@@ -93,9 +94,13 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
 }
 
 /// Opens the files of a model, which lie in the folder of `path`, as one container.
-pub(super) fn open(options: &OpenOptions, path: &Path, parts: &[String]) -> Input {
+///
+/// # Errors
+/// Two of the files have a tensor of one name.
+pub(super) fn open(options: &OpenOptions, path: &Path, parts: &[String]) -> Result<Input> {
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    options.input(Format::FOLDER, index::of_shards(folder, parts, options.requests))
+    let shards = index::of_shards(folder, parts, options.requests).with_context(|| options.label.clone())?;
+    Ok(options.input(Format::FOLDER, shards))
 }
 
 #[cfg(test)]
