@@ -361,7 +361,7 @@ impl Diff {
         let old = expected.member().or(actual.member()).unwrap_or_default();
         let name = self.members.renamed(old);
         self.members.check_renames_of_expected(&[old], &[actual.member().unwrap_or_default()])?;
-        self.members.taken.check_names(&[&name])?;
+        self.members.taken.check_names::<_, &str>(&[&name], &[])?;
         self.check_globs(&[&name])?;
         if !self.members.taken.takes(&name) {
             bail!("--exclude: leaves no tensor to compare");

@@ -144,11 +144,12 @@ impl NamedPairs {
         named.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         let models: Vec<_> = sides.iter().filter_map(Collection::model).collect();
         if !members.taken.is_empty() {
-            let mut matchable: Vec<_> = named.iter().map(|(name, _)| Cow::from(name)).collect();
-            matchable.extend(models.iter().flat_map(|model| named.iter().map(|(name, _)| model.within(name).into())));
-            matchable.extend(sides.iter().flat_map(Collection::left_out).map(Cow::from));
-            matchable.extend(sides.iter().flat_map(|side| side.index_faults().names()).map(Cow::from));
-            members.taken.check_names(&matchable)?;
+            let names: Vec<_> = named.iter().map(|(name, _)| name).collect();
+            let mut beside: Vec<Cow<'_, str>> = Vec::new();
+            beside.extend(models.iter().flat_map(|model| named.iter().map(|(name, _)| model.within(name).into())));
+            beside.extend(sides.iter().flat_map(Collection::left_out).map(Cow::from));
+            beside.extend(sides.iter().flat_map(|side| side.index_faults().names()).map(Cow::from));
+            members.taken.check_names(&names, &beside)?;
         }
         if named.is_empty() {
             // to compare nothing says nothing, and least of all that the sides are equal
@@ -210,7 +211,7 @@ impl NamedPairs {
 
     /// Returns whether both tensors of a pair are files that are not read, of the same bytes.
     fn are_same_files(&self, places: [TensorPlace; 2]) -> bool {
-        let path = |side: usize| self.sides[side].path_if_not_read(places[side]);
+        let path = |side: usize| self.sides[side].path_if_foreign(places[side]);
         path(0).zip(path(1)).is_some_and(|(one, other)| has_same_bytes(one, other).unwrap_or(false))
     }
 

@@ -90,8 +90,7 @@ impl Slice {
         let (mut works, mut metadata, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
         let (mut copies, mut stops) = (Vec::new(), Stops::default());
         let names = input.names().unwrap_or_default();
-        let beside = input.names_beside();
-        self.taken.check_names(&names.iter().copied().chain(beside.iter().map(String::as_str)).collect::<Vec<_>>())?;
+        self.taken.check_names(&names, &input.names_beside())?;
         let taken = |n: usize| input.is_taken(n, self.taken.filter());
         asked.look_at_all(input, &(0..names.len()).filter(|&n| taken(n)).collect::<Vec<_>>());
         for (n, name) in names.iter().enumerate().filter(|(n, _)| taken(*n)) {

@@ -83,6 +83,14 @@ impl Collection {
         (file.is_not_read || is_pointer()).then_some(&*file.path)
     }
 
+    /// Returns the path of a file that is not read, as its name says, or as its content does where it has the name of a format
+    /// that is read. The content is looked at, so that this is for tensors that could not be opened.
+    pub fn path_if_foreign(&self, place: TensorPlace) -> Option<&Path> {
+        let file = &self.files[place.file];
+        let is_foreign = || file.input.is_none() && foreign::is_holder(&file.path);
+        self.path_if_not_read(place).or_else(|| is_foreign().then_some(&*file.path))
+    }
+
     /// Checks that some file is read, if any holds tensors: files of formats that are not read and pointers of Git LFS are not.
     ///
     /// # Errors

@@ -21,6 +21,10 @@ pub(super) const ZIPPED_STORE: &str = "a Zarr store in a ZIP archive: unpack it 
 
 /// What a classic netCDF file is.
 const NETCDF: &str = "a netCDF file, which is not read";
+/// What a Parquet file is.
+const PARQUET: &str = "a Parquet file, which is not read";
+/// What a pickle is.
+const PICKLE: &str = "a Python pickle, which is not read";
 /// What a TIFF image is.
 const TIFF: &str = "a TIFF image, which is not read";
 
@@ -37,7 +41,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"MM\0*", TIFF),
     (b"II+\0", TIFF),
     (b"MM\0+", TIFF),
-    (b"PAR1", "a Parquet file, which is not read"),
+    (b"PAR1", PARQUET),
     // the number that the old format of torch.save begins with, as a pickle
     (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", PYTORCH),
 ];
@@ -49,6 +53,12 @@ const OF_TORCH: &str = "a PyTorch file, which is not read";
 const ENDINGS: &[(&str, &str)] = &[
     (".pt", OF_TORCH),
     (".pth", OF_TORCH),
+    (".pt2", OF_TORCH),
+    (".pkl", PICKLE),
+    (".pickle", PICKLE),
+    (".parquet", PARQUET),
+    (".tif", TIFF),
+    (".tiff", TIFF),
     (".ckpt", "a checkpoint of PyTorch or TensorFlow, which is not read"),
     (".gguf", "a GGUF model, which is not read"),
     (".ggml", "a GGML model, which is not read"),
@@ -73,6 +83,11 @@ pub(super) fn holder(name: &str, path: &Path) -> Option<&'static str> {
     };
     let named = ENDINGS.iter().find(|(ending, _)| ends(ending)).map(|(_, what)| *what);
     named.or_else(|| if ends(".bin") { holder_among_bytes(path).ok().flatten() } else { None })
+}
+
+/// Returns whether the content of a file is that of a format that holds tensors and is not read, whatever its name says.
+pub(super) fn is_holder(path: &Path) -> bool {
+    holder_among_bytes(path).is_ok_and(|what| what.is_some())
 }
 
 /// Returns what a file is, if its bytes are those of PyTorch or of another format that is not read. What `torch.save` makes of

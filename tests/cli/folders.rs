@@ -155,9 +155,14 @@ fn models_are_compared_by_their_own_names() {
 }
 
 /// Files that hold tensors and are not read, and what they are called.
-const NOT_READ: [(&str, &[u8], &str); 12] = [
+const NOT_READ: [(&str, &[u8], &str); 17] = [
     ("a.pt", b"x", "a PyTorch file"),
     ("sub/a.PTH", b"x", "a PyTorch file"),
+    ("a.pt2", b"x", "a PyTorch file"),
+    ("a.pkl", b"x", "a Python pickle"),
+    ("a.parquet", b"x", "a Parquet file"),
+    ("a.tif", b"x", "a TIFF image"),
+    ("sub/a.TIFF", b"x", "a TIFF image"),
     ("a.ckpt", b"x", "a checkpoint of PyTorch or TensorFlow"),
     ("a.gguf", b"", "a GGUF model"),
     ("tf_model.h5", b"x", "an HDF5 file"),
@@ -252,6 +257,28 @@ fn what_is_not_read_is_not_equal() {
     ] {
         let run = folder.run(words(&format!("diff {args}")));
         assert!(run.status == Some(status) && text(&run).starts_with(first), "{args}: {}", text(&run));
+    }
+}
+
+#[test]
+fn foreign_content_behind_known_endings() {
+    let folder = Folder::new();
+    let gguf: &[u8] = b"GGUF\x03\0\0\0";
+    for name in ["q.npy", "q.safetensors", "q.npz"] {
+        for side in ["one", "other", "third"] {
+            fs::create_dir_all(folder.path(side)).expect("a folder");
+            folder.put(format!("{side}/{name}"), [gguf, if side == "third" { b"3" } else { b"1" }].concat());
+        }
+        let diff = |args: &str, status: i32, first: &str| {
+            let run = folder.run(words(&format!("diff {args}")));
+            assert!(run.status == Some(status) && text(&run).starts_with(first), "{name}: {args}: {}", text(&run));
+        };
+        diff("one other", 0, "equal: 1 same, ");
+        diff("one third", 2, "unreadable: 0 same, ");
+        // what is cut off is not foreign
+        folder.put(format!("one/{name}"), b"\x93NUM").put(format!("other/{name}"), b"\x93NUM");
+        diff("one other", 2, "unreadable: 0 same, ");
+        ["one", "other", "third"].map(|side| fs::remove_dir_all(folder.path(side)).expect("removed"));
     }
 }
 

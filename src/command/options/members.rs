@@ -62,13 +62,18 @@ impl TakenOptions {
         self.filter().takes(name)
     }
 
-    /// Checks that each pattern of `--only` and `--exclude` matches one of `names`.
+    /// Checks that each pattern of `--only` and `--exclude` matches one of `names`, or of the names `beside` them, which are
+    /// other names of the same tensors and those of tensors that are left out. The message lists `names` alone.
     ///
     /// # Errors
     /// The first that matches none.
-    pub(crate) fn check_names<S: AsRef<str>>(&self, names: &[S]) -> Result<()> {
+    pub(crate) fn check_names<S: AsRef<str>, B: AsRef<str>>(&self, names: &[S], beside: &[B]) -> Result<()> {
         for (option, globs) in [("--only", &self.only), ("--exclude", &self.exclude)] {
-            if let Some(glob) = globs.iter().find(|glob| !names.iter().any(|name| glob.matches(name.as_ref()))) {
+            let is_matched = |glob: &Glob| {
+                names.iter().any(|name| glob.matches(name.as_ref()))
+                    || beside.iter().any(|name| glob.matches(name.as_ref()))
+            };
+            if let Some(glob) = globs.iter().find(|glob| !is_matched(glob)) {
                 let (text, names) = (glob.text(), names.iter().map(AsRef::as_ref).collect::<Vec<_>>());
                 bail!("{option} {text}: matches no tensor of a whole container{}", meant(text, &names));
             }
@@ -82,6 +87,8 @@ pub(crate) struct Taking<'a> {
     options: &'a TakenOptions,
     /// The names of all tensors that could be chosen so far.
     names: Vec<String>,
+    /// What patterns may match beside them.
+    beside: Vec<String>,
     /// How many were taken, also of those that are not chosen by their names.
     taken: usize,
     /// Whether a file was left out, whose names nobody knows.
@@ -91,7 +98,7 @@ pub(crate) struct Taking<'a> {
 impl<'a> Taking<'a> {
     /// Returns a choice before the first file.
     pub(crate) fn new(options: &'a TakenOptions) -> Self {
-        Self { options, names: Vec::new(), taken: 0, has_unknown: false }
+        Self { options, names: Vec::new(), beside: Vec::new(), taken: 0, has_unknown: false }
     }
 
     /// Opens a file by `open`, which is told what of a folder is wanted, and returns those of its tensors that are taken. A
@@ -110,7 +117,7 @@ impl<'a> Taking<'a> {
         let holds_any = !selected.is_empty();
         if !options.is_empty() && (input.member().is_none() || input.glob().is_some()) {
             self.names.extend(selected.iter().filter_map(|&n| input.name(n)).map(str::to_owned));
-            self.names.extend(input.names_beside());
+            self.beside.extend(input.names_beside());
             selected.retain(|&n| input.name(n).is_none() || input.is_taken(n, options.filter()));
         }
         self.taken += selected.len();
@@ -126,7 +133,7 @@ impl<'a> Taking<'a> {
             // a file that could not be opened is an error already
             return Ok(());
         }
-        self.options.check_names(&self.names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        self.options.check_names(&self.names, &self.beside)?;
         let labels = || files.iter().map(|file| &*file.label).collect::<Vec<_>>().join(", ");
         ensure!(self.taken > 0, "{}: --only and --exclude leave no tensor", labels());
         Ok(())

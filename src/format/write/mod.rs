@@ -15,8 +15,8 @@ mod shares;
 mod tests;
 
 pub use self::output::{
-    OutputTensor, Recast, Share, check_attachments, check_replaced, check_edit, check_replaced_index, checked, edit, named,
-    named_in_order,
+    OutputTensor, Recast, Share, check_attachments, check_edit, check_replaced, check_replaced_index, checked, edit,
+    named, named_in_order,
 };
 pub use self::plan::{Move, Plan, items_at};
 pub use self::shares::{ShareReport, Shares};
