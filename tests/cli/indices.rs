@@ -115,6 +115,16 @@ fn tensors_that_no_index_names() {
 
 /// A tensor that two shards have lies in one of them as far as the index knows.
 #[test]
+fn each_tensor_is_listed_once() {
+    let folder = Folder::new();
+    put_model(&folder, "m", 3, "");
+    for args in ["info m", "info m/m.safetensors.index.json", "convert m --to npz", "diff m m"] {
+        let message = "--only zz: matches no tensor of a whole container: there are \"a\", \"b\"\n";
+        folder.refuses(words(&format!("{args} --only zz")), &[message]).expect("refused");
+    }
+}
+
+#[test]
 fn copies_in_other_shards() {
     let folder = Folder::new();
     put_model(&folder, "m", 3, "");
@@ -245,9 +255,14 @@ fn numbered_files_are_one_model() {
     folder.put("new.npz", npz(&[("b", tensor::<i32>(&[1], &[5]).npy())]));
     runs(&folder, &[("diff m new.npz --only b --accept", 0, &["wrote m/m-00002-of-00002.safetensors: 1 tensor\n"])]);
     runs(&folder, &[("show m:b", 0, &["[5]"])]);
-    // a tensor in two files is that of the first
+    // nothing says which of two files has the right one
     put(SECOND, &[("a", 7), ("b", 2)]);
-    runs(&folder, &[("show m:a", 0, &["[1]"]), ("info m", 0, &[&format!("not in the index: a ({SECOND})\n")])]);
+    let both: &[&str] = &[&format!("{FIRST} and {SECOND} both hold 'a', and no index says which counts")];
+    for args in ["show m", "info m", "convert m -o twice.npz", "diff m both.npz"] {
+        runs(&folder, &[(args, 2, both)]);
+    }
+    runs(&folder, &[("show m:a", 2, &["has no tensor \"a\""])]);
+    assert!(!folder.path("twice.npz").exists());
     put(SECOND, &[("b", 2)]);
     // beside another container they are several models
     folder.put("m/other.npz", folder.get("new.npz"));
@@ -332,6 +347,39 @@ fn the_size_of_shards_stays() {
     assert!(!folder.path("m/m-00002-of-00002.safetensors").is_file());
     assert_eq!(shards("m --max-shard-size 1KB"), 0);
     assert_eq!(shards("m"), 0);
+}
+
+#[test]
+fn what_no_index_names_is_not_replaced() {
+    let folder = Folder::new();
+    put_model(&folder, "m", 3, "");
+    folder.put("new.npz", npz(&[("a", tensor::<u8>(&[1], &[1]).npy())]));
+    folder.put("m/other.safetensors", shard(&[("x", 1)])).put("m/model.safetensors", shard(&[("y", 1)]));
+    folder.put("m/same.safetensors", shard(&[("a", 9)]));
+    folder.put("m/other.safetensors.index.json", index("", &[("a", FIRST)]));
+    let before = folder.tree("m");
+    each(
+        [
+            // a file that is not a shard of the index which is replaced
+            (
+                "new.npz -o m/other.safetensors.index.json",
+                "other.safetensors is there and not a shard of the index: it",
+            ),
+            ("m/m.safetensors.index.json -q -o m/other.safetensors.index.json", "other.safetensors is there and not"),
+            ("new.npz -o m/other.safetensors.index.json --dry-run", "other.safetensors is there and not a shard"),
+            // there is no index
+            ("new.npz -o m/model.safetensors.index.json", "model.safetensors holds tensors that would be lost (\"y\")"),
+            // a tensor in a shard that goes
+            ("new.npz -o m/m.safetensors.index.json --remove-old-shards", "holds tensors that would be lost (\"c\")"),
+        ],
+        |(args, _)| (*args).to_owned(),
+        |(args, fragment)| {
+            folder.refuses(words(&format!("convert {args}")), &[fragment])?;
+            if folder.tree("m") == before { Ok(()) } else { Err("something was changed".to_owned()) }
+        },
+    );
+    let run = folder.run(words("convert new.npz -o m/same.safetensors.index.json"));
+    assert_eq!(run.status, Some(0), "{run:?}");
 }
 
 #[test]
