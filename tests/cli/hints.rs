@@ -23,7 +23,9 @@ fn folder() -> Folder {
     folder.put("a.npy.gz", b"\x1f\x8b\x08\0").put("g.gguf", b"GGUF\x03\0\0\0").put("old.pt", b"\x80\x02\x8a\x0al");
     folder.put("m.onnx", b"\x08\x08\x12\x07pytorch\x3a\x02\x12\x01").put("rows.dat", b"a,b\n1,2\n");
     folder.put("cells", b"1,2\n3,4\n").put("empty.csv", b"");
-    ["prose.npy", "prose.bin"].iter().for_each(|name| drop(folder.put(name, b"hello world\n")));
+    for name in ["prose.npy", "prose.bin"] {
+        folder.put(name, b"hello world\n");
+    }
     folder.put("v3.zarr.zip", zip("a/zarr.json")).put("v2.zarr.zip", zip(".zgroup"));
     folder.put("c.nc", b"CDF\x02\0\0\0\0").put("t.tif", b"II*\0\x08\0\0\0").put("t.parquet", b"PAR1\x15\x04");
     for name in ["page.npy", "page.csv"] {
