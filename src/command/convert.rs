@@ -111,8 +111,8 @@ items that became infinite, or NaN in a dtype without infinity; see --saturate a
 exact; otherwise an error names the first value that is not.
 
 With several tensors, DTYPE converts only those of its class: integers, floats or complex numbers (bool is none of them). \
-GLOB=DTYPE converts all that match, and the last match decides. Can be given several times. A value that is for none of the tensors \
-is an error; a tensor that has the dtype already stays as it is.";
+GLOB=DTYPE converts all that match, and the last match decides. Can be given several times. A value that is for none of the tensors, \
+or only for tensors on which other values decide, is an error; a tensor that has the dtype already stays as it is.";
 
 const EXAMPLES: &str = "\
 Examples:

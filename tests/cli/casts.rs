@@ -198,3 +198,24 @@ fn chunks_and_parts() {
     assert!(other.status == Some(2) && other.stderr.contains("--saturate"), "{other:?}");
     folder.run(words("convert rows.npy --cast float32 --chunks 50,3 -o p.zarr --finish 2")).printed().expect("whole");
 }
+
+/// A value of `--cast` that later or more exact ones leave no tensor is an error, and nothing is written.
+#[test]
+fn values_that_cast_nothing() {
+    let folder = folder();
+    let rows: &[(&str, &str)] = &[
+        ("m.npz --cast int8 --cast ids=float64 -o o.npz", "--cast int8: casts no tensor: other values of --cast"),
+        ("m.npz --cast ids=float64 --cast int8 -o o.npz", "--cast int8: casts no tensor"),
+        ("m.npz --cast w=float16 --cast *=float64 -o o.npz", "--cast w=float16: casts no tensor"),
+        ("m.npz --cast float16 --cast float64 -o o.npz", "--cast float16: casts no tensor"),
+        ("w.npy --cast float16 --cast float64 -o o.npy", "--cast float16: casts no tensor"),
+    ];
+    each(
+        rows,
+        |(args, _)| format!("`{args}`"),
+        |(args, part)| folder.refuses(words(&format!("convert {args}")), &[part]).map(drop),
+    );
+    for args in ["m.npz --cast *=float64 --cast w=float32 -o o.npz", "m.npz --cast float64 --cast w=float32 -o p.npz"] {
+        folder.run(words(&format!("convert {args}"))).printed().expect(args);
+    }
+}

@@ -68,7 +68,7 @@ fn class(dtype: &DType) -> Option<DTypeClass> {
 ///
 /// # Errors
 /// A pattern that matches no name; for several tensors, a value without a pattern whose dtype belongs to no class, or to a
-/// class that no tensor has.
+/// class that no tensor has; a value that casts no tensor, because other values decide on all that it is for.
 pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) -> Result<()> {
     for cast in casts {
         match &cast.glob {
@@ -78,6 +78,12 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) 
             }
             None if !alone => check_class(cast, tensors)?,
             Some(_) | None => {}
+        }
+        let is_decisive = |(name, dtype): &(&str, &DType)| {
+            decisive(casts, name, dtype, alone).is_some_and(|found| std::ptr::eq(found, cast))
+        };
+        if !tensors.is_empty() && !tensors.iter().any(is_decisive) {
+            bail!("--cast {cast}: casts no tensor: other values of --cast decide on all that it is for");
         }
     }
     Ok(())
@@ -112,15 +118,19 @@ fn listed(dtypes: &[String]) -> String {
     }
 }
 
-/// Returns the dtype that a tensor is cast to, if it is cast. The last pattern that matches its name decides, whatever its
-/// class; if none does, the last dtype without a pattern, which among several tensors is for those of its class. `alone`
-/// says that there is one tensor.
+/// Returns the dtype that a tensor is cast to, if it is cast. `alone` says that there is one tensor.
 pub(crate) fn target<'a>(casts: &'a [CastArg], name: &str, dtype: &DType, alone: bool) -> Option<&'a DType> {
+    decisive(casts, name, dtype, alone).map(|cast| &cast.value)
+}
+
+/// Returns the value of `--cast` that decides on a tensor. The last pattern that matches its name decides, whatever its
+/// class; if none does, the last dtype without a pattern, which among several tensors is for those of its class.
+fn decisive<'a>(casts: &'a [CastArg], name: &str, dtype: &DType, alone: bool) -> Option<&'a CastArg> {
     let matching = casts.iter().rev().find(|cast| cast.glob.as_ref().is_some_and(|glob| glob.matches(name)));
     let of_class = |cast: &&CastArg| {
         cast.glob.is_none() && (alone || class(&cast.value).is_some() && class(&cast.value) == class(dtype))
     };
-    matching.or_else(|| casts.iter().rev().find(of_class)).map(|cast| &cast.value)
+    matching.or_else(|| casts.iter().rev().find(of_class))
 }
 
 #[cfg(test)]
