@@ -70,7 +70,10 @@ impl Input {
             (Some(_), None) => vec![self.chosen()?],
         };
         if let Some(glob) = glob.filter(|_| found.is_empty()) {
-            let message = format!("has no tensor that {:?} matches, but {}", glob.text(), list(&names));
+            let message = match &names[..] {
+                [] => "holds no tensors".to_owned(),
+                names => format!("has no tensor that {:?} matches, but {}", glob.text(), list(names)),
+            };
             return Err(Error::of(ErrorKind::Member, message).within(self.label()));
         }
         Ok(found)

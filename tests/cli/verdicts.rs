@@ -162,6 +162,8 @@ fn what_is_not_looked_into() {
         folder.put(format!("{name}/sub/config.json"), b"{}").put(format!("{name}/.hidden"), b"x");
     }
     folder.put("e/notes.md", b"x").put("a/m.npz", b"PK\x03\x04, and no more");
+    fs::create_dir(folder.path("none")).unwrap();
+    folder.put("none/README.md", b"x");
     let rows: &[(&str, i32, &str)] = &[
         ("e e", 0, "equal: 2 same, 0 within, 0 different, 0 missing, 0 extra\n  4 files left alone (-v names them)\n"),
         ("a/sub e/sub -q", 0, "equal: 1 same, 0 within, 0 different, 0 missing, 0 extra\n"),
@@ -193,6 +195,10 @@ fn what_is_not_looked_into() {
         "{run}"
     );
     folder.refuses(words("diff e a -q -v"), &["-v"]).unwrap();
+    // a pattern in a folder without tensors
+    folder
+        .refuses(words("diff none:float32[2] none:float32[2]"), &["EXPECTED none", "none:float32[2]: holds no tensors"])
+        .unwrap();
     // a shard of which nothing is wanted may be missing
     let index = |y: &str| format!(r#"{{"weight_map": {{"x": "1.safetensors", "y": "{y}"}}}}"#);
     let shard = safetensors(&[member("x", "float32", &[1], vec![0; 4]), member("y", "float32", &[1], vec![0; 4])]);
