@@ -8,16 +8,16 @@ use anyhow::{Context as _, Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
 
 use super::check_known::KnownFailures;
-use super::check_report::{CheckReport, Judged, KnownTest};
+use super::check_report::{CheckReport, Judged};
 use super::io::{Io, Outcome, complain};
 use super::messages::counted;
 use super::options::{
     ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_tolerances, parse_words,
     word, write_junit,
 };
-use crate::conformance::case::{Class, Tolerances};
+use crate::conformance::case::{Class, KnownTest, Tolerances};
 use crate::conformance::export::{CaseLayout, export};
-use crate::conformance::find::{Loaded, Task, Tests, check_id};
+use crate::conformance::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
 use crate::conformance::judge::{Outputs, TestVerdict, VerdictKind, judge};
 use crate::conformance::results::unclaimed;
 use crate::diff::Options;
@@ -191,7 +191,7 @@ impl Check {
             (None, folder) => Outputs::Made(folder.as_deref()),
         };
         let known = self.expect.as_deref().map(KnownFailures::read).transpose()?;
-        let (target, junit) = self.junit.begin()?.unzip();
+        let (target, junit) = self.junit.begin(&[])?.unzip();
         let mut report = CheckReport::new(io, self.quiet, self.json, &self.verdict, known.as_ref(), junit);
         let mut seen = HashSet::new();
         let found = self.each(io, &mut seen, &mut |id, loaded| {
@@ -200,12 +200,10 @@ impl Check {
             }
             let (about, verdict) = match loaded {
                 Ok(loaded) => {
-                    let about =
-                        KnownTest { operator: loaded.operator.clone(), version: loaded.version, class: loaded.class };
                     let options = self.options(id, loaded.tolerances);
-                    (Some(about), judge(id, loaded, outputs, &options)?)
+                    (Some(loaded.about.clone()), judge(id, loaded, outputs, &options)?)
                 }
-                Err(error) => (None, TestVerdict::Broken(error.to_string())),
+                Err(BrokenTest { about, error }) => (about, TestVerdict::Broken(error.to_string())),
             };
             report.add(&Judged { id, about, verdict })
         })?;
@@ -267,8 +265,69 @@ impl Check {
     /// the others are still read. A test with an id that has occurred before is broken.
     ///
     /// # Errors
-    /// A pattern that matches no test, or an operator that none has; those of `take`.
+    /// A pattern that matches no test, or an operator that none has, before the first call; those of `take`.
     fn each(&self, io: &Io, seen: &mut HashSet<String>, take: &mut TakeLoaded<'_>) -> Result<Outcome> {
+        let found: Vec<_> = match self.paths.is_empty() {
+            true => vec![Tests::own()],
+            false => self.paths.iter().map(|path| Tests::of(path)).collect(),
+        };
+        let (mut tests, mut outcome) = (Vec::new(), Outcome::Done);
+        for found in found {
+            match found {
+                Ok(found) => tests.push(found),
+                Err(error) => outcome = complain(&io.stderr, &error.into()),
+            }
+        }
+        // what a path that cannot be read would have had is not known
+        if outcome == Outcome::Done {
+            self.check_matches(&tests)?;
+        }
+        for tests in tests {
+            tests.each(&mut |id, read| {
+                let is_second = !seen.insert(id.to_owned());
+                if !self.takes_id(id) {
+                    return Ok(());
+                }
+                // --list needs to read tests only to select them by class or operator
+                if self.list && self.class.is_empty() && self.operator.is_empty() {
+                    return take(id, check_id(id).and_then(|()| Err(malformed!("not read"))).map_err(BrokenTest::from));
+                }
+                let refused = match is_second {
+                    true => Err(malformed!("another test has the same id")),
+                    false => check_id(id),
+                };
+                let loaded = match (read(), refused) {
+                    (loaded, Ok(())) => loaded,
+                    (loaded, Err(error)) => Err(BrokenTest { about: about(&loaded).cloned(), error }),
+                };
+                match about(&loaded) {
+                    Some(known) if !self.takes(known) => Ok(()),
+                    Some(_) | None => take(id, loaded),
+                }
+            })?;
+        }
+        Ok(outcome)
+    }
+
+    /// Returns whether `--only` and `--exclude` take the test with an id.
+    fn takes_id(&self, id: &str) -> bool {
+        let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(id));
+        (self.only.is_empty() || matches(&self.only)) && !matches(&self.exclude)
+    }
+
+    /// Returns whether `--class` and `--operator` take a test.
+    fn takes(&self, test: &KnownTest) -> bool {
+        let is_operator = |name: &String| is_same_operator(name, &test.operator);
+        (self.class.is_empty() || self.class.contains(&test.class))
+            && (self.operator.is_empty() || self.operator.iter().any(is_operator))
+    }
+
+    /// Checks that each pattern matches the id of a test, and that some test has each operator. Tests are read only to find
+    /// their operators.
+    ///
+    /// # Errors
+    /// The first pattern, or else the first operator, that none has.
+    fn check_matches(&self, tests: &[Tests]) -> Result<()> {
         let mut unmatched: Vec<_> = (self.only.iter().map(|glob| ("--only", glob)))
             .chain(self.exclude.iter().map(|glob| ("--exclude", glob)))
             .chain(ByName::globs("--atol", &self.atol))
@@ -276,55 +335,28 @@ impl Check {
             .chain(ByName::globs("--ulp", &self.ulp))
             .collect();
         let mut unknown: Vec<_> = self.operator.iter().collect();
-        let mut outcome = Outcome::Done;
-        let tests = match self.paths.is_empty() {
-            true => vec![Tests::own()],
-            false => self.paths.iter().map(|path| Tests::of(path)).collect(),
-        };
+        if unmatched.is_empty() && unknown.is_empty() {
+            return Ok(());
+        }
         for tests in tests {
-            let tests = match tests {
-                Ok(tests) => tests,
-                Err(error) => {
-                    outcome = complain(&io.stderr, &error.into());
-                    continue;
-                }
-            };
             tests.each(&mut |id, read| {
-                let is_second = !seen.insert(id.to_owned());
                 unmatched.retain(|(_, glob)| !glob.matches(id));
-                let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(id));
-                if !self.only.is_empty() && !matches(&self.only) || matches(&self.exclude) {
-                    return Ok(());
+                if !unknown.is_empty() && self.takes_id(id) {
+                    let loaded = read();
+                    let of_test =
+                        |name: &str| about(&loaded).is_some_and(|known| is_same_operator(name, &known.operator));
+                    unknown.retain(|name| !of_test(name));
                 }
-                // --list needs to read tests only to select them by class or operator
-                if self.list && self.class.is_empty() && self.operator.is_empty() {
-                    return take(id, check_id(id).and_then(|()| Err(malformed!("not read"))));
-                }
-                if is_second {
-                    return take(id, Err(malformed!("another test has the same id")));
-                }
-                let loaded = check_id(id).and_then(|()| read());
-                if let Ok(loaded) = &loaded {
-                    unknown.retain(|name| !is_same_operator(name, &loaded.operator));
-                    let is_asked = |name: &String| is_same_operator(name, &loaded.operator);
-                    if !self.class.is_empty() && !self.class.contains(&loaded.class)
-                        || !self.operator.is_empty() && !self.operator.iter().any(is_asked)
-                    {
-                        return Ok(());
-                    }
-                }
-                take(id, loaded)
+                Ok(())
             })?;
         }
-        if outcome == Outcome::Done {
-            if let Some((option, glob)) = unmatched.first() {
-                bail!("{option} {}: matches the id of no test", glob.text());
-            }
-            if let Some(name) = unknown.first() {
-                bail!("--operator {name}: no test has this operator");
-            }
+        if let Some((option, glob)) = unmatched.first() {
+            bail!("{option} {}: matches the id of no test", glob.text());
         }
-        Ok(outcome)
+        if let Some(name) = unknown.first() {
+            bail!("--operator {name}: no test has this operator");
+        }
+        Ok(())
     }
 
     /// Writes the program's own vectors to a folder, which must have nothing in it: ids of another version would stay.
@@ -341,7 +373,9 @@ impl Check {
         }
         let (mut written, mut left) = (0_usize, 0_usize);
         self.each(io, &mut HashSet::new(), &mut |id, loaded| {
-            let Task::Run(case) = loaded?.task else { unreachable!("the program's own vectors are no models") };
+            let Task::Run(case) = loaded.map_err(|broken| broken.error)?.task else {
+                unreachable!("the program's own vectors are no models")
+            };
             match export(&case, &folder.join(id), self.layout)? {
                 true => written += 1,
                 false => left += 1,
@@ -361,7 +395,15 @@ impl Check {
 }
 
 /// Takes a test by its id, as it was read.
-type TakeLoaded<'a> = dyn FnMut(&str, crate::error::Result<Loaded>) -> crate::error::Result<()> + 'a;
+type TakeLoaded<'a> = dyn FnMut(&str, LoadedTest) -> crate::error::Result<()> + 'a;
+
+/// Returns the operator, version and class of a test, if they could be read.
+fn about(test: &LoadedTest) -> Option<&KnownTest> {
+    match test {
+        Ok(loaded) => Some(&loaded.about),
+        Err(broken) => broken.about.as_ref(),
+    }
+}
 
 /// Returns whether two names are those of one operator, written in different ways: `scatter-nd` and `ScatterND`.
 fn is_same_operator(a: &str, b: &str) -> bool {

@@ -9,7 +9,7 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 use super::check_known::KnownFailures;
 use super::io::Io;
 use super::messages::unless_closed;
-use crate::conformance::case::Class;
+use crate::conformance::case::KnownTest;
 use crate::conformance::judge::{Failure, TestVerdict, VerdictKind};
 use crate::diff::Difference;
 use crate::error::{Context, Result};
@@ -20,16 +20,9 @@ use crate::report::{Colour, Column, Heading, Style, Table, printable};
 /// A test that was judged.
 pub(super) struct Judged<'a> {
     pub id: &'a str,
-    /// The operator, version and class, if the test could be read.
+    /// The operator, version and class, if they could be read.
     pub about: Option<KnownTest>,
     pub verdict: TestVerdict,
-}
-
-/// The operator, version and class of a test that could be read.
-pub(super) struct KnownTest {
-    pub operator: String,
-    pub version: u64,
-    pub class: Class,
 }
 
 /// The tests of an operator that passed or failed.

@@ -290,7 +290,7 @@ impl Diff {
         if drawn.as_ref().is_some_and(|target| matches!(target, Target::Stdout(_))) {
             bail!("--heatmap: standard output has the report: name a file");
         }
-        let (junit, mut report) = self.junit.begin()?.unzip();
+        let (junit, mut report) = self.junit.begin(&[&self.expected, &self.actual])?.unzip();
         let meter = Meter::new(run, Some(expected.bytes().saturating_add(actual.bytes())));
         let progress = |bytes| meter.add(bytes);
         let difference = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress)?;
@@ -401,7 +401,7 @@ impl Diff {
             return self.first(run, pairs, &asked);
         }
         let meter = Meter::new(run, Some(pairs.bytes()));
-        let (junit, report) = self.junit.begin()?.unzip();
+        let (junit, report) = self.junit.begin(&[&self.expected, &self.actual])?.unzip();
         let mut models = Models::new(self.form(io), self.style(io)).with_junit(report);
         models = models.only_different(self.dumps.only_different);
         let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());

@@ -15,6 +15,17 @@ use crate::item::tensor::Tensor;
 /// The most outputs of an operator that has to refuse its inputs; of others each has to be there.
 const MOST_OUTPUTS: usize = 1 << 16;
 
+/// The operator, version and class of a test.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownTest {
+    /// The operator, as its specification calls it.
+    pub operator: String,
+    /// The version of the operator; of one that is not known here the opset.
+    pub version: u64,
+    /// What the verdict means.
+    pub class: Class,
+}
+
 /// Who specifies an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -208,6 +219,11 @@ impl<'a> CaseText<'a> {
     /// The text is no case, with line and column.
     pub(crate) fn read(text: &'a str) -> Result<Self> {
         serde_json::from_str(text).map_err(|error| malformed!("no case: {error}"))
+    }
+
+    /// Returns the operator, version and class of the case.
+    pub(super) fn about(&self) -> KnownTest {
+        KnownTest { operator: self.operator.clone(), version: self.version, class: self.class }
     }
 
     /// Reads the tensors of the case; names of files are those in `folder`.

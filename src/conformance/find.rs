@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::case::{Case, CaseInput, CaseOutput, CaseText, Class, Expected, Specification, Tolerances};
+use super::case::{Case, CaseInput, CaseOutput, CaseText, Class, Expected, KnownTest, Specification, Tolerances};
 use super::operators::version_of;
 use super::{specified, vectors};
 use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
@@ -30,15 +30,26 @@ const MOST_NESTED: usize = 64;
 /// The file beside a model that says what ONNX's tests have no place for.
 pub(super) const ABOUT: &str = "about.json";
 
+/// A test that cannot be read, or whose operator, version or attributes are not specified.
+#[derive(Clone, Debug)]
+pub(crate) struct BrokenTest {
+    /// Its operator, version and class, if the reading came so far.
+    pub about: Option<KnownTest>,
+    /// Why it cannot be judged.
+    pub error: Error,
+}
+
+impl From<Error> for BrokenTest {
+    fn from(error: Error) -> Self {
+        Self { about: None, error }
+    }
+}
+
 /// A test that has been read.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The operator, as its specification calls it.
-    pub operator: String,
-    /// The version of the operator; of one that is not known here the opset.
-    pub version: u64,
-    /// What the verdict means.
-    pub class: Class,
+    /// Its operator, version and class.
+    pub about: KnownTest,
     /// The errors that pass.
     pub tolerances: Tolerances,
     /// What is to be done.
@@ -70,8 +81,11 @@ impl Stored {
     }
 }
 
+/// What reading a test gives.
+pub(crate) type LoadedTest = Result<Loaded, BrokenTest>;
+
 /// Is told of a test: its id, and how it is read.
-pub(crate) type TakeTest<'a> = dyn FnMut(&str, &dyn Fn() -> Result<Loaded>) -> Result<()> + 'a;
+pub(crate) type TakeTest<'a> = dyn FnMut(&str, &dyn Fn() -> LoadedTest) -> Result<()> + 'a;
 
 /// Tests that have been found, and not been read.
 #[derive(Debug)]
@@ -143,7 +157,7 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
     if path.join("case.json").is_file() {
         return take(&id, &|| {
             let text = text(&path.join("case.json")).context("case.json")?;
-            loaded(CaseText::read(&text).and_then(|case| case.load(path)).context("case.json")?)
+            loaded(CaseText::read(&text).context("case.json")?, path, "case.json")
         });
     }
     let entries_of = |path: &Path| -> Result<Vec<fs::DirEntry>> {
@@ -154,7 +168,7 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
     };
     let entries_in_order = match entries_of(path) {
         Ok(entries) => entries,
-        Err(error) => return take(&id, &|| Err(error.clone())),
+        Err(error) => return take(&id, &|| Err(error.clone().into())),
     };
     for entry in entries_in_order {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
@@ -173,7 +187,7 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
                 }
                 // other texts lie beside tests, too
                 Ok(_) => {}
-                Err(error) => take(&id, &|| Err(error.clone()))?,
+                Err(error) => take(&id, &|| Err(error.clone().into()))?,
             }
         }
     }
@@ -207,23 +221,31 @@ struct CaseName {
 fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Result<()> {
     let list: Vec<&RawValue> = match serde_json::from_str(text) {
         Ok(list) => list,
-        Err(error) => return take(file, &|| Err(malformed!("no list of cases: {error}"))),
+        Err(error) => return take(file, &|| Err(malformed!("no list of cases: {error}").into())),
     };
     for (n, entry) in list.into_iter().enumerate() {
         let name = serde_json::from_str::<CaseName>(entry.get()).ok().and_then(|case| case.id);
         let name = name.unwrap_or_else(|| n.to_string());
         let id = if file.is_empty() { name } else { format!("{file}#{name}") };
-        take(&id, &|| loaded(CaseText::read(entry.get())?.load(folder)?))?;
+        take(&id, &|| loaded(CaseText::read(entry.get())?, folder, ""))?;
     }
     Ok(())
 }
 
-/// Returns a case as a test.
-fn loaded(case: Case) -> Result<Loaded> {
-    let (operator, class, tolerances) = (case.operator.clone(), case.class, case.tolerances);
-    specified::check(case.specification, &operator, case.version, case.attributes.keys())?;
-    let version = version_of(case.specification, &operator, case.version).unwrap_or(case.version);
-    Ok(Loaded { operator, version, class, tolerances, task: Task::Run(case) })
+/// Returns a case as a test. Names of files in it are those in `folder`; messages about its tensors begin with `file`, if
+/// that is not empty.
+fn loaded(text: CaseText<'_>, folder: &Path, file: &str) -> LoadedTest {
+    let about = text.about();
+    let known = Some(about.clone());
+    let load = || {
+        let case = text.load(folder);
+        let case = if file.is_empty() { case } else { case.context(file) }?;
+        specified::check(case.specification, &case.operator, case.version, case.attributes.keys())?;
+        Ok(case)
+    };
+    let case = load().map_err(|error| BrokenTest { about: known, error })?;
+    let version = version_of(case.specification, &case.operator, case.version).unwrap_or(case.version);
+    Ok(Loaded { about: KnownTest { version, ..about }, tolerances: case.tolerances, task: Task::Run(case) })
 }
 
 /// Hands the data sets of an ONNX backend test to `take`.
@@ -235,7 +257,8 @@ fn data_sets(path: &Path, id: &str, take: &mut TakeTest<'_>) -> Result<()> {
         sets.extend(number.map(|number| (number, entry.path())));
     }
     if sets.is_empty() {
-        return take(id, &|| Err(Error::of(ErrorKind::Malformed, "there is no test_data_set_0 beside model.onnx")));
+        let error = Error::of(ErrorKind::Malformed, "there is no test_data_set_0 beside model.onnx");
+        return take(id, &|| Err(error.clone().into()));
     }
     for (number, set) in sets {
         take(&format!("{id}/{number}"), &|| data_set(path, &set))?;
@@ -256,7 +279,7 @@ struct About {
 }
 
 /// Reads a data set of the test in a folder.
-fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
+fn data_set(folder: &Path, set: &Path) -> LoadedTest {
     let model = bytes(&folder.join("model.onnx")).context("model.onnx")?;
     let model = Model::read(&model).context("model.onnx")?;
     let about = match text(&folder.join(ABOUT)) {
@@ -264,6 +287,16 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
         Err(_) => About::default(),
     };
     let class = about.class.unwrap_or(if about.error.is_some() { Class::Reject } else { Class::Must });
+    let version = version_of(Specification::Onnx, &model.operator, model.opset).unwrap_or(model.opset);
+    let known = KnownTest { operator: model.operator.clone(), version, class };
+    match task_of(model, about, class, folder, set) {
+        Ok((tolerances, task)) => Ok(Loaded { about: known, tolerances, task }),
+        Err(error) => Err(BrokenTest { about: Some(known), error }),
+    }
+}
+
+/// Returns what can be done with a data set of the model in a folder, and the errors that pass.
+fn task_of(model: Model<'_>, about: About, class: Class, folder: &Path, set: &Path) -> Result<(Tolerances, Task)> {
     let tolerances = Tolerances::new(about.atol, about.rtol, about.ulp).context(ABOUT)?;
     let Model { operator, opset, attributes, inputs, gives_tensors, outputs, node_outputs, nodes } = model;
     specified::check(Specification::Onnx, &operator, opset, attributes.keys()).context("model.onnx")?;
@@ -272,7 +305,6 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
         GraphOutput::Given(value) => Some(value),
     });
     let known = version_of(Specification::Onnx, &operator, opset);
-    let version = known.unwrap_or(opset);
     let unsupported = match () {
         () if nodes > 1 => Some("a model of several nodes".to_owned()),
         () if known.is_none() => Some(format!("ONNX {operator}-{opset}")),
@@ -285,7 +317,7 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
     if let Some(unsupported) = unsupported {
         let outputs = (0..).map(|n| set.join(format!("output_{n}.pb"))).take_while(|path| path.exists());
         let stored = if gives_tensors { outputs.map(Stored).collect() } else { Vec::new() };
-        return Ok(Loaded { operator, version, class, tolerances, task: Task::Only { unsupported, stored } });
+        return Ok((tolerances, Task::Only { unsupported, stored }));
     }
     let inputs = inputs.into_iter().map(|input| self::input(input, folder, set, &operator)).collect::<Result<_>>()?;
     let output = |(n, output)| match output {
@@ -307,7 +339,7 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
     let case = Case {
         id: String::new(),
         specification: Specification::Onnx,
-        operator: operator.clone(),
+        operator,
         version: opset,
         attributes,
         inputs,
@@ -318,7 +350,7 @@ fn data_set(folder: &Path, set: &Path) -> Result<Loaded> {
         class,
         why: about.why,
     };
-    Ok(Loaded { operator, version, class, tolerances, task: Task::Run(case) })
+    Ok((tolerances, Task::Run(case)))
 }
 
 /// Reads an output of the graph that its node does not make.

@@ -41,7 +41,8 @@ fn is_result(name: &str) -> bool {
     name == REFUSED || name == CRASHED || is_output(name) == Some(true)
 }
 
-/// Returns the names of the results in a folder, sorted. A folder that does not exist has none.
+/// Returns the names of the results in a folder, sorted. A folder that does not exist has none, and a folder within it is not
+/// a result, whatever its name.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -52,7 +53,9 @@ pub(super) fn results_in(folder: &Path) -> Result<Vec<String>> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        names.extend(entry?.file_name().into_string().ok().filter(|name| is_result(name)));
+        let entry = entry?;
+        let name = entry.file_name().into_string().ok().filter(|name| is_result(name));
+        names.extend(name.filter(|_| !entry.path().is_dir()));
     }
     names.sort_unstable();
     Ok(names)

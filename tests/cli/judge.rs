@@ -184,6 +184,15 @@ fn markers_of_other_runtimes() {
             if is_right { Ok(()) } else { Err(format!("{:?}: {text}{}", run.status, run.stderr)) }
         },
     );
+    // a folder is not a marker
+    let folder = folder_with_results();
+    folder.put("out/cases#plain/output.npy", &right);
+    for name in ["out/cases#refused/refused", "out/cases#plain/crashed"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    let run = folder.run(words("check cases.json --actual out"));
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.contains("failed  cases#refused: no result\n") && text.contains("1 passed, 1 failed"), "{text}");
     // a long message is cut
     let folder = folder_with_results();
     folder.put("out/cases#plain/refused", "a ".repeat(100_000));
@@ -327,9 +336,12 @@ fn which_tests_are_run_and_listed() {
             (
                 "cases.json --operator Gather",
                 1,
-                &["  Gather         1        1          0        0", "not Slice", "not relu"],
+                &["  Gather         1        1          0        0", "not Slice", "not relu", "not #lu"],
             ),
-            ("cases.json --exclude *lu --operator gather", 1, &["1 passed, 1 failed, 0 unsupported, 0 broken"]),
+            ("cases.json --operator gather", 1, &["1 passed, 1 failed, 0 unsupported, 0 broken"]),
+            ("cases.json --operator gather --only *gather", 0, &["1 passed, 0 failed, 0 unsupported, 0 broken"]),
+            ("cases.json --operator lu", 1, &["0 passed, 0 failed, 0 unsupported, 1 broken"]),
+            ("cases.json --class choice", 1, &["0 passed, 0 failed, 0 unsupported, 0 broken"]),
             (
                 "cases.json --exclude *lu --operator slice --operator Gather",
                 1,
@@ -377,15 +389,21 @@ fn which_tests_are_run_and_listed() {
     ] {
         folder.refuses(words(&format!("check {args}")), &[fragment]).unwrap();
     }
-    // a pattern or an operator that no test has is found at the end, so an error may follow a part of the report
+    let run = folder.run(words("check cases.json --json --only *#lu"));
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).expect("one object");
+    let test = &json["tests"][0];
+    assert_eq!((test["verdict"].as_str(), test["operator"].as_str()), (Some("broken"), Some("Lu")), "{json}");
+    assert!(test["version"].is_u64() && test["class"] == "must", "{json}");
+    // a pattern or an operator that no test has is found before any test runs or an output is written
     for (args, message) in [
         ("--rtol none*=1", "error: --rtol none*: matches the id of no test\n"),
         ("--atol none*=1", "error: --atol none*: matches the id of no test\n"),
         ("--ulp none*=1", "error: --ulp none*: matches the id of no test\n"),
         ("--operator Frobnicate", "error: --operator Frobnicate: no test has this operator\n"),
     ] {
-        let run = folder.run(words(&format!("check cases.json {args}")));
-        assert_eq!((run.status, run.stderr.as_str()), (Some(2), message), "{args}");
+        let run = folder.run(words(&format!("check cases.json --save saved --junit report.xml {args}")));
+        assert_eq!((run.status, run.stderr.as_str(), &run.stdout[..]), (Some(2), message, &b""[..]), "{args}");
+        assert!(!folder.path("saved").exists() && !folder.path("report.xml").exists(), "{args}");
     }
 }
 
@@ -494,7 +512,7 @@ fn junit_xml() {
     <testcase classname="check.Slice" name="cases#right" time="0"/>
     <testcase classname="check.Slice" name="cases#wrong" time="0"><failure type="differs" message="1 of 2 items differ, first at [1]: expected 3, got 2">1 of 2 items differ, first at [1]: expected 3, got 2</failure></testcase>
     <testcase classname="check.Relu" name="cases#relu" time="0"><skipped message="unsupported: ONNX Relu-13"/></testcase>
-    <testcase classname="check" name="cases#lu" time="0"><error type="error" message="neither ONNX nor OpenVINO has an operator Lu">neither ONNX nor OpenVINO has an operator Lu</error></testcase>
+    <testcase classname="check.Lu" name="cases#lu" time="0"><error type="error" message="neither ONNX nor OpenVINO has an operator Lu">neither ONNX nor OpenVINO has an operator Lu</error></testcase>
     <testcase classname="check.Gather" name="cases#gather" time="0"/>
     <testcase classname="check.Gather" name="cases#rank" time="0"><skipped message="known to fail (known.txt): shape [1], expected [1, 1]"/></testcase>
   </testsuite>
@@ -519,6 +537,8 @@ fn junit_xml() {
     for (args, fragment) in [
         ("--junit cases.json/report.xml", "--junit cases.json/report.xml: "),
         ("--junit -", "--junit: standard output has the report: name a file"),
+        ("--junit cases.json", "--junit cases.json: is there and is not an XML report"),
+        ("--junit known.txt", "--junit known.txt: is there and is not an XML report"),
         ("--junit report.xml --list", "cannot be used with"),
     ] {
         folder.refuses(words(&format!("check cases.json {args}")), &[fragment]).unwrap();
@@ -571,6 +591,22 @@ fn junit_xml_of_diff() {
             if is_right { Ok(()) } else { Err(format!("{run:?}: {}", report())) }
         },
     );
+    // no tensor is lost, and no folder that is compared gets another file; a report replaces a report or an empty file
+    for name in ["left", "right"] {
+        fs::create_dir(folder.path(name)).unwrap();
+        folder.put(format!("{name}/w.npy"), &one);
+    }
+    folder.put("made", b"");
+    for (args, fragment) in [
+        ("left right --junit right/report.xml", "is in ACTUAL right, which is compared"),
+        ("left right --junit left/w.npy", "is there and is not an XML report"),
+        ("one.npy one.npy --junit one.npy", "--junit one.npy: is there and is not an XML report"),
+        ("one.npy one.npy --junit two.npy", "--junit two.npy: is there and is not an XML report"),
+    ] {
+        folder.refuses(words(&format!("diff {args}")), &[fragment]).unwrap();
+    }
+    folder.run(words("diff left right --junit made")).printed().unwrap();
+    assert!(folder.get("made").starts_with(b"<?xml"));
     let wanted = report();
     for (args, fragment) in [
         ("--accept", "cannot be used with"),
