@@ -248,14 +248,14 @@ fn parse_with(
             let what = format!("error: a sub-command is missing: one of {}", NAMES.join(", "));
             Ended::Usage(usage::message(&what, Some("Usage: tensorop <COMMAND>")))
         }
-        ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error), args)),
-        _ => Ended::Usage(unsheltered(error)),
+        ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error, args), args)),
+        _ => Ended::Usage(unsheltered(error, args)),
     })
 }
 
 /// Returns the message of a usage error, with the arguments as they were typed.
-fn unsheltered(error: clap::Error) -> String {
-    usage::short(error).replace(options::SHELTER, "")
+fn unsheltered(error: clap::Error, args: &[OsString]) -> String {
+    usage::short(error, args).replace(options::SHELTER, "")
 }
 
 /// Prints help or the version.

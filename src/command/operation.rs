@@ -176,14 +176,18 @@ impl<'a> OpenOperation<'a> {
             hold_to_rule(&mut self.operands.data[0])?;
         }
         let dtype = self.data().dtype();
-        let refuse = |error: Error| anyhow!("--where: {}", error.message());
+        let has_nan = Matcher::new(dtype, &Condition::Nan).is_ok();
+        let refuse = |error: Error| match condition.value().filter(|value| has_nan && is_word_for_nan(value)) {
+            Some(_) => anyhow!("--where {condition}: {}: {}", error.message(), instead_of_nan(condition)),
+            None => anyhow!("--where: {}", error.message()),
+        };
         let on_items = condition.try_map(|value| item(value, dtype)).map_err(refuse)?;
         let matcher = Matcher::new(dtype, &on_items).map_err(refuse)?;
         let is_nan = |item: &Vec<u8>| {
             Matcher::new(dtype, &Condition::Nan).is_ok_and(|nan| nan.replace(&mut item.clone(), item) > 0)
         };
         if on_items.value().is_some_and(is_nan) {
-            bail!("--where {condition}: no number compares with a NaN: use --where nan");
+            bail!("--where {condition}: no number compares with a NaN: {}", instead_of_nan(condition));
         }
         Ok(matcher)
     }
@@ -294,6 +298,26 @@ fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
     match item.len() == dtype.itemsize() {
         true => Ok(item),
         false => Err(Error::new(Subject::Fill, format!("{value:?} is longer than {}", dtype.name()))),
+    }
+}
+
+/// Returns whether a text is a word for a NaN or for a missing number that no dtype of numbers reads.
+pub(super) fn is_word_for_nan(text: &str) -> bool {
+    ["none", "null", "nil", "na", "n/a", "-nan", "+nan"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+}
+
+/// Returns what to use for a comparison with a NaN.
+fn instead_of_nan(condition: &Condition<String>) -> &'static str {
+    match condition {
+        Condition::NotEqual(_) => "use --where finite, inf or nan",
+        Condition::Nan
+        | Condition::Inf
+        | Condition::Finite
+        | Condition::Equal(_)
+        | Condition::Less(_)
+        | Condition::AtMost(_)
+        | Condition::Greater(_)
+        | Condition::AtLeast(_) => "use --where nan",
     }
 }
 

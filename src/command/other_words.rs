@@ -1,16 +1,17 @@
 //! The words of NumPy, PyTorch and ONNX for options and values that have other names here, and what to type for them.
 
 /// Words for an option, and the names of the options that may be meant, the likeliest first. A sub-command has few of them.
+/// Two options that are meant together have [`AND`] between their names.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("dim axis axes dims", &["axis", "axes", "by-axis"]),
     ("perm permutation", &["axes"]),
     ("reps repeat repeats times", &["repeats"]),
     ("sections num-sections indices-or-sections num-outputs num-splits chunks", &["parts"]),
     ("split split-sizes split-lengths sizes", &["lengths"]),
-    ("width pad-width padding pads", &["before"]),
+    ("width pad-width padding pads", &["before and after"]),
     ("pads-begin", &["before"]),
     ("pads-end", &["after"]),
-    ("value constant-value constant-values constant", &["fill"]),
+    ("value constant-value constant-values constant pad-value", &["fill"]),
     ("fill-value", &["fill", "missing"]),
     ("shifts", &["shift"]),
     ("starts begin", &["start"]),
@@ -29,8 +30,9 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("format output-format", &["to"]),
     ("input-format", &["from"]),
     ("endian endianness byteorder", &["byte-order"]),
-    ("tol tolerance eps epsilon abs-tol absolute-tolerance", &["atol"]),
-    ("rel-tol relative-tolerance", &["rtol"]),
+    ("tol tolerance eps epsilon abs abs-tol absolute-tolerance", &["atol"]),
+    ("rel rel-tol relative-tolerance", &["rtol"]),
+    ("new-axis newaxis", &["stack"]),
     ("max-ulp maxulp", &["ulp"]),
     ("include filter select keys", &["only"]),
     ("ignore skip except", &["exclude"]),
@@ -39,6 +41,16 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("jobs workers num-threads", &["threads"]),
     ("max-memory mem", &["memory"]),
 ];
+
+/// Words for an operand that are typed as options.
+const OPERANDS: &[(&str, &str)] = &[("index indices", "INDICES"), ("src source updates", "UPDATES")];
+
+/// Words for what needs no option, the option whose sub-commands need none, and what to know.
+const NEEDLESS: &[(&str, &str, &str)] =
+    &[("equal-nan equalnan", "nan-differs", "NaN equals NaN already: --nan-differs is the opposite")];
+
+/// Stands between the names of two options that are meant together.
+const AND: &str = " and ";
 
 /// The name of an option, words for its values, and the value that is meant.
 const VALUES: &[(&str, &str, &str)] = &[
@@ -63,19 +75,36 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("to", "tensorproto", "pb"),
 ];
 
-/// Returns the name of the option that is meant by another word, of those that `has_option` holds for. Underscores stand for
-/// hyphens.
-pub(super) fn option_for(typed: &str, has_option: impl Fn(&str) -> bool) -> Option<&'static str> {
+/// Returns what to do in the place of an option that has another name in other tools, without its hyphens: which option to
+/// use of those that `has_option` holds for, or which operand is meant of those that `has_operand` holds for. Underscores
+/// stand for hyphens.
+pub(super) fn tip_for_option(
+    typed: &str,
+    has_option: impl Fn(&str) -> bool,
+    has_operand: impl Fn(&str) -> bool,
+) -> Option<String> {
     let word = normalised(typed);
-    let rows = OPTIONS.iter().filter(|(words, _)| words.split(' ').any(|known| known == word));
-    rows.flat_map(|(_, options)| *options).copied().find(|option| has_option(option))
+    let is_meant = |words: &str| words.split(' ').any(|known| known == word);
+    let options = OPTIONS.iter().filter(|(words, _)| is_meant(words)).flat_map(|(_, options)| *options);
+    let mut options = options.filter(|names| names.split(AND).all(&has_option));
+    let operand = || OPERANDS.iter().find(|(words, operand)| is_meant(words) && has_operand(operand));
+    let needless = || NEEDLESS.iter().find(|(words, option, _)| is_meant(words) && has_option(option));
+    (options.next().map(|names| use_options(names, "")))
+        .or_else(|| operand().map(|(_, operand)| format!("{operand} is an operand")))
+        .or_else(|| needless().map(|(.., tip)| (*tip).to_owned()))
 }
 
-/// Returns the value of an option that is meant by another word.
-pub(super) fn value_for(option: &str, typed: &str) -> Option<&'static str> {
+/// Returns the advice to use the options of some names, each with a value, which may be empty.
+fn use_options(names: &str, value: &str) -> String {
+    let typed = |name| format!("--{name} {value}").trim_end().to_owned();
+    format!("use {}", names.split(AND).map(typed).collect::<Vec<_>>().join(AND))
+}
+
+/// Returns the value of an option that is meant by another word, of those that `has_value` holds for.
+pub(super) fn value_for(option: &str, typed: &str, has_value: impl Fn(&str) -> bool) -> Option<&'static str> {
     let word = normalised(typed);
     let rows = VALUES.iter().filter(|(of, words, _)| *of == option && words.split(' ').any(|known| known == word));
-    rows.map(|(_, _, value)| *value).next()
+    rows.map(|(_, _, value)| *value).find(|value| has_value(value))
 }
 
 fn normalised(word: &str) -> String {
@@ -84,31 +113,37 @@ fn normalised(word: &str) -> String {
 
 /// The options that take the list that users of other tools type behind the tensor.
 const LISTS: &[(&str, &str)] = &[
-    ("transpose", "--axes"),
-    ("reshape", "--shape"),
-    ("broadcast", "--shape"),
-    ("tile", "--repeats"),
-    ("roll", "--shift"),
-    ("split", "--parts"),
-    ("slice", "--at"),
-    ("show", "--at"),
+    ("transpose", "axes"),
+    ("reshape", "shape"),
+    ("broadcast", "shape"),
+    ("tile", "repeats"),
+    ("roll", "shift"),
+    ("split", "parts"),
+    ("slice", "at"),
+    ("show", "at"),
+    ("pad", "before and after"),
 ];
 
-/// Returns how a list is typed that was left over as an operand of a sub-command.
-pub(super) fn option_of_list(sub_command: &str, typed: &str) -> Option<String> {
-    let (_, option) = LISTS.iter().find(|(name, _)| *name == sub_command)?;
+/// Returns how a list is typed that was left over as an operand of a sub-command, or was taken for an option because it
+/// begins with a hyphen.
+pub(super) fn tip_for_list(sub_command: &str, typed: &str) -> Option<String> {
+    let Some((_, option)) = LISTS.iter().find(|(name, _)| *name == sub_command) else {
+        let is_list = typed.starts_with('-') && typed.split(',').all(|item| item.trim().parse::<f64>().is_ok());
+        return is_list.then(|| format!("a list is given as '[{typed}]'"));
+    };
     let list = typed.trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
     let is_number = |item: &str| item.trim().parse::<i64>().is_ok();
     let is_slice = |item: &str| item.split(':').all(|part| part.trim().is_empty() || is_number(part));
-    let takes_slices = *option == "--at";
+    let takes_slices = *option == "at";
     let fits = list.split(',').all(|item| if takes_slices { is_slice(item) } else { is_number(item) });
-    (fits && !list.is_empty()).then(|| format!("{option} {list}"))
+    (fits && !list.is_empty()).then(|| use_options(option, list))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::command::grammar;
+    use crate::command::usage::is_operand;
 
     /// Each word leads to an option or a value that some sub-command has, and that has another name.
     #[test]
@@ -117,9 +152,15 @@ mod tests {
         let options: Vec<_> = grammar.get_subcommands().flat_map(|command| command.get_arguments()).collect();
         let find = |name: &'static str| options.iter().filter(move |option| option.get_long() == Some(name));
         for (words, names) in OPTIONS {
-            for name in *names {
+            for name in names.iter().flat_map(|names| names.split(AND)) {
                 assert!(find(name).next().is_some(), "{words}: no --{name}");
             }
+        }
+        for (words, name, _) in NEEDLESS {
+            assert!(find(name).next().is_some(), "{words}: no --{name}");
+        }
+        for (words, name) in OPERANDS {
+            assert!(options.iter().any(|option| is_operand(option, name)), "{words}: no {name}");
         }
         for (name, words, value) in VALUES {
             let has = |word: &str| {
@@ -130,7 +171,9 @@ mod tests {
         }
         for (name, option) in LISTS {
             let command = grammar.find_subcommand(name).expect(name);
-            assert!(command.get_arguments().any(|argument| argument.get_long() == option.strip_prefix("--")), "{name}");
+            for option in option.split(AND) {
+                assert!(command.get_arguments().any(|argument| argument.get_long() == Some(option)), "{name}");
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
 use super::messages::counted;
-use super::operation::OpenOperation;
+use super::operation::{OpenOperation, is_word_for_nan};
 use super::options::{ChangeOptions, DATA, Operand, SliceOptions, UpdatesOptions, data_help};
 use super::sources::slices_of;
 use crate::error::Error;
@@ -157,7 +157,14 @@ impl SliceScatter {
 /// # Errors
 /// A text that is none.
 fn parse_condition(text: &str) -> Result<Condition<String>, String> {
-    text.parse().map_err(|error: Error| error.message().to_owned())
+    text.parse().map_err(|error: Error| {
+        let word = text.trim();
+        let function = ["isnan", "isna", "isnull"].iter().any(|name| word.eq_ignore_ascii_case(name));
+        match function || is_word_for_nan(word) {
+            true => format!("{}: use --where nan", error.message()),
+            false => error.message().to_owned(),
+        }
+    })
 }
 
 /// What a dry run calls the operator.

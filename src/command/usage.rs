@@ -17,8 +17,8 @@ const LONGEST: usize = 400;
 /// The last line of every usage error.
 const HELP: &str = "For more information, try '--help'.";
 
-/// Returns the lines of a usage error: three at most.
-pub(super) fn short(mut error: clap::Error) -> String {
+/// Returns the lines of a usage error: three at most. `args` are those of the command line.
+pub(super) fn short(mut error: clap::Error, args: &[OsString]) -> String {
     // What was typed loses its line ends, which would look like those of the paragraphs, and its escape sequences, an
     // unfinished one of which would take characters of the message with it.
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue] {
@@ -47,7 +47,7 @@ pub(super) fn short(mut error: clap::Error) -> String {
         // names that only look alike would lead away from it
         tips = vec![instead];
     }
-    let here = here(&error, usage);
+    let here = here(&error, usage, args);
     if let Some(here) = &here {
         // names that only look alike would lead away from it
         tips = vec![here];
@@ -107,26 +107,51 @@ fn use_instead(typed: &str) -> Option<&'static str> {
 }
 
 /// Returns what to type for an option, a value or a list that has another name, or another place, in other tools.
-fn here(error: &clap::Error, usage: Option<&str>) -> Option<String> {
+fn here(error: &clap::Error, usage: Option<&str>, args: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let name = usage?.strip_prefix("Usage: tensorop ")?.split(' ').next()?;
             let Some(option) = argument.strip_prefix("--") else {
-                return other_words::option_of_list(name, argument).map(|typed| format!("use {typed}"));
+                return other_words::tip_for_list(name, &whole_list(argument, args));
             };
             let grammar = grammar();
             let options: Vec<_> = grammar.find_subcommand(name)?.get_arguments().collect();
-            let has = |name: &str| options.iter().any(|option| option.get_long() == Some(name));
+            let has_option = |name: &str| options.iter().any(|option| option.get_long() == Some(name));
+            let has_operand = |name: &str| options.iter().any(|option| is_operand(option, name));
             let option = option.split('=').next().unwrap_or_default();
-            other_words::option_for(option, has).map(|option| format!("use --{option}"))
+            other_words::tip_for_option(option, has_option, has_operand)
         }
         ErrorKind::InvalidValue => {
             let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else { return None };
             let option = argument.strip_prefix("--")?.split([' ', '=']).next()?;
-            other_words::value_for(option, value).map(|value| format!("use --{option} {value}"))
+            let has_value = |value: &str| match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(valid)) => valid.iter().any(|valid| valid == value),
+                _ => false,
+            };
+            other_words::value_for(option, value, has_value).map(|value| format!("use --{option} {value}"))
         }
         _ => None,
+    }
+}
+
+/// Returns whether an argument of the grammar is the operand that the usage calls `name`.
+pub(super) fn is_operand(argument: &clap::Arg, name: &str) -> bool {
+    let names = argument.get_value_names().unwrap_or_default();
+    argument.is_positional() && names.iter().any(|known| known.as_str() == name)
+}
+
+/// Returns the list of numbers that begins at an argument that was left over: the word that was typed, of which clap names
+/// only the first two characters if it begins with a hyphen, and with commas between them the numbers that follow it.
+fn whole_list(argument: &str, args: &[OsString]) -> String {
+    let is_list = |word: &str| word.split(',').all(|item| item.trim().parse::<f64>().is_ok());
+    let is_cut = |word: &str| argument.starts_with('-') && word.starts_with(argument) && is_list(word);
+    let words: Vec<_> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    match words.iter().skip(1).position(|word| *word == argument || is_cut(word)) {
+        Some(at) if is_list(words[at + 1]) => {
+            words[at + 1..].iter().take_while(|word| is_list(word)).copied().collect::<Vec<_>>().join(",")
+        }
+        Some(_) | None => argument.to_owned(),
     }
 }
 

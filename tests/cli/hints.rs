@@ -202,19 +202,42 @@ fn words_of_other_tools() {
         ("tile a.npy --reps 2,1", &["'--reps'", "; use --repeats\n"]),
         ("split a.npy --sections 3 -o x-*.npy", &["'--sections'", "; use --parts\n"]),
         ("split a.npy --split_sizes 1,1 -o x-*.npy", &["'--split_sizes'", "; use --lengths\n"]),
-        ("pad a.npy --width 1,1", &["'--width'", "; use --before\n"]),
+        ("pad a.npy --width 1,1", &["'--width'", "; use --before and --after\n"]),
+        ("pad a.npy --pads 1,1", &["'--pads'", "; use --before and --after\n"]),
+        ("pad a.npy --pad-width 1,1", &["; use --before and --after\n"]),
+        ("pad a.npy 1,1", &["; use --before 1,1 and --after 1,1\n"]),
+        ("pad a.npy --before 1,1 --after 1,1 --pad-value 3", &["; use --fill\n"]),
+        ("concat a.npy a.npy --new-axis", &["'--new-axis'", "; use --stack\n"]),
+        ("diff a.npy d.npy --abs 1e-3", &["'--abs'", "; use --atol\n"]),
+        ("diff a.npy d.npy --rel 1e-3", &["'--rel'", "; use --rtol\n"]),
+        ("diff a.npy d.npy --equal-nan", &["; NaN equals NaN already: --nan-differs is the opposite\n"]),
+        ("gather a.npy --index 1", &["'--index'", "; INDICES is an operand\n"]),
+        ("scatter-elements a.npy --indices [[0]]", &["'--indices'", "; INDICES is an operand\n"]),
+        ("scatter-elements a.npy [[0]] --src [[0]]", &["'--src'", "; UPDATES is an operand\n"]),
+        ("slice a.npy --index 0", &["'--index'", "; use --at\n"]),
         ("pad a.npy --before 1,1 --after 1,1 --value 3", &["'--value'", "; use --fill\n"]),
         ("convert a.npy --astype float16 -o b.npy", &["'--astype'", "; use --cast\n"]),
         ("diff a.npy d.npy --tol 1e-3", &["'--tol'", "; use --atol\n"]),
         ("transpose a.npy 1,0", &["unexpected argument '1,0'", "; use --axes 1,0\n"]),
         ("transpose a.npy (1,0)", &["; use --axes 1,0\n"]),
+        ("transpose a.npy 1 0", &["unexpected argument '1'", "; use --axes 1,0\n"]),
+        ("transpose a.npy -1 0", &["; use --axes -1,0\n"]),
+        ("transpose a.npy --dims 1,0", &["--dims", "these are numbers; use --axes 1,0\n"]),
+        ("transpose a.npy --dims 1,0 -o o.zarr", &["; use --axes 1,0\n"]),
+        ("roll a.npy --shift 1 --dims 0", &["; use --axes 0\n"]),
         ("reshape a.npy 3,-1", &["; use --shape 3,-1 (the axes of --squeeze follow a '='"]),
         ("split a.npy 3 -o x-*.npy", &["; use --parts 3\n"]),
         ("slice a.npy 0:1,::2", &["; use --at 0:1,::2\n"]),
         ("gather a.npy 0,1", &["INDICES 0,1: ", "; a list is given as '[0,1]'"]),
+        ("gather a.npy -1,0", &["unexpected argument '-1'", "; a list is given as '[-1,0]'\n"]),
         ("scatter-update a.npy [0] 1.5,2,3 --axis 0", &["UPDATES 1.5,2,3: ", "; a list is given as '[1.5,2,3]'"]),
         ("slice-scatter a.npy --fill 0 --where ==nan", &["--where ==nan: ", ": use --where nan"]),
         ("slice-scatter a.npy --fill 0 --where <NaN", &["--where <NaN: ", ": use --where nan"]),
+        ("slice-scatter a.npy --fill 0 --where !=nan", &["--where !=nan: ", ": use --where finite, inf or nan\n"]),
+        ("slice-scatter a.npy --fill 0 --where ==None", &["--where ==None: found None", ": use --where nan\n"]),
+        ("slice-scatter a.npy --fill 0 --where ==null", &["--where ==null: ", ": use --where nan\n"]),
+        ("slice-scatter a.npy --fill 0 --where ==-nan", &["--where ==-nan: ", ": use --where nan\n"]),
+        ("slice-scatter a.npy --fill 0 --where isnan", &["'isnan'", ": use --where nan\n"]),
     ];
     // the tip is the end of the first line
     let check = |(args, fragments): &&(&str, &[&str])| {
@@ -224,6 +247,13 @@ fn words_of_other_tools() {
         if ends { Ok(()) } else { Err(format!("says more: {said}")) }
     };
     each(rows, |(args, _)| format!("`{args}`"), check);
+    // no value is named that the sub-command does not have, and an operand of text may have any word
+    let said =
+        folder.refuses(words("scatter-nd a.npy [[0]] a.npy --reduction average"), &["'average'"]).expect("refused");
+    assert!(!said.contains("mean"), "{said}");
+    let run = folder.run(words("slice-scatter [\"None\",\"a\"] --fill b --where ==None"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), "1 items replaced\n"));
+    assert_eq!(folder.run(words("convert a.npy --dims 0,1 -o names.zarr")).status, Some(0));
 }
 
 /// No option that is not there is answered with "use `-- -t`": nobody means an operand of that name.

@@ -1,8 +1,10 @@
 //! The options that say where and in which format the output is written.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueHint};
 
 use super::parts::PartOptions;
@@ -85,7 +87,7 @@ pub(crate) struct OutputOptions {
     #[arg(long, value_name = "CODEC", value_parser = parse_codec, help_heading = HEADING_ZARR)]
     pub codec: Option<String>,
     /// The names of the axes, such as time,lat,lon [default: those of DATA]
-    #[arg(long, value_name = "NAME,NAME", value_parser = Names::parse, help_heading = HEADING_ZARR)]
+    #[arg(long, value_name = "NAME,NAME", value_parser = DimsParser, help_heading = HEADING_ZARR)]
     pub dims: Option<Names>,
     /// Make a group for a single tensor, which has its name in the group
     #[arg(long, help_heading = HEADING_ZARR)]
@@ -157,6 +159,33 @@ impl Names {
             Some((_, name)) => Err(format!("{name} twice")),
             None => Ok(Self(names)),
         }
+    }
+}
+
+/// Parses the names of `--dims`. PyTorch has a `dims` for the numbers of axes, which `--axes` takes in the sub-commands that
+/// have it.
+#[derive(Clone)]
+struct DimsParser;
+
+impl TypedValueParser for DimsParser {
+    type Value = Names;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Names, clap::Error> {
+        let has_axes = command.get_arguments().any(|argument| argument.get_long() == Some("axes"));
+        let parse = move |text: &str| {
+            let names = Names::parse(text)?;
+            let are_numbers = !names.0.is_empty() && names.0.iter().all(|name| name.parse::<i64>().is_ok());
+            match has_axes && are_numbers {
+                true => Err(format!("expected names of dimensions, and these are numbers; use --axes {text}")),
+                false => Ok(names),
+            }
+        };
+        parse.parse_ref(command, argument, value)
     }
 }
 
