@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use super::listed_names::listed_names;
 use crate::error::{Context, Result, malformed};
 
 /// The tests that are known to fail.
@@ -22,8 +23,7 @@ impl KnownFailures {
         let place = || format!("--expect {file}");
         let text = String::from_utf8(std::fs::read(path).with_context(place)?);
         let text = text.map_err(|error| malformed!("not UTF-8: {error}")).with_context(place)?;
-        let ids = text.trim_start_matches('\u{feff}').lines().map(id_of).filter(|id| !id.is_empty());
-        Ok(Self { ids: ids.map(str::to_owned).collect(), file: file.clone() })
+        Ok(Self { ids: listed_names(&text).map(str::to_owned).collect(), file: file.clone() })
     }
 
     /// Returns the path of the file.
@@ -43,32 +43,5 @@ impl KnownFailures {
     ) -> impl Iterator<Item = (&'a str, String)> + 'a {
         let unknown = self.ids.iter().filter(|id| !tests.contains(*id));
         unknown.map(|id| (id.as_str(), format!("{} lists this id, and no test has it", self.file)))
-    }
-}
-
-/// Returns the id in a line without blanks around it and without a comment, which begins at a `#` after a blank or at the
-/// beginning of the line. Within an id, a `#` comes before the name of an entry.
-fn id_of(line: &str) -> &str {
-    let is_comment = |&(at, _): &(usize, &str)| line[..at].chars().next_back().is_none_or(char::is_whitespace);
-    let end = line.match_indices('#').find(is_comment).map_or(line.len(), |(at, _)| at);
-    line[..end].trim()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_and_comments() {
-        for (line, id) in [
-            ("cases#right", "cases#right"),
-            ("  slice/a/0 \r", "slice/a/0"),
-            ("a b  # a note", "a b"),
-            ("a\t#b", "a"),
-            ("# a", ""),
-            ("   ", ""),
-        ] {
-            assert_eq!(id_of(line), id, "{line:?}");
-        }
     }
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::asked::AskedDTypes;
 use super::diff::{Diff, print};
 use super::io::{Outcome, Run, complain};
+use super::listed_names::listed_names;
 use super::meter::Meter;
 use super::options::MemberOptions;
 use super::options::members::meant;
@@ -94,7 +95,7 @@ impl NamedPairs {
     fn listed_order(&self, path: &Path, members: &MemberOptions) -> Result<Vec<usize>> {
         let label = || format!("--order {}", path.display());
         let text = fs::read_to_string(path).with_context(label)?;
-        let names: Vec<_> = text.lines().filter(|name| !name.is_empty()).collect();
+        let names: Vec<_> = listed_names(&text).collect();
         let [expected, actual] = self.sides.each_ref().map(|side| side.tensors());
         let mut known: HashSet<String> = expected.into_iter().map(|(name, _)| members.renamed(name)).collect();
         known.extend(actual.into_iter().map(|(name, _)| name.to_owned()));

@@ -29,6 +29,7 @@ mod help;
 mod info;
 mod io;
 mod keeping;
+mod listed_names;
 mod man;
 mod member;
 mod messages;

@@ -76,14 +76,16 @@ impl DumpShapes {
     /// `{"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}`.
     ///
     /// # Errors
-    /// Another JSON value; an entry without a valid dtype and shape; two entries for a file.
+    /// Another JSON value; an entry without a valid dtype and shape, or with an unknown key; two entries for a file.
     pub fn parse(text: &[u8]) -> Result<Self> {
         let JsonObject(Entries(list)) = serde_json::from_slice(text)
             .map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))?;
         ensure!(!list.is_empty(), "has no entries");
         let mut entries = HashMap::new();
         for (path, entry) in list {
-            let view = view_of(&entry).map_err(|error| malformed!("{path:?}: {}", error.message()))?;
+            let view = check_keys(&entry)
+                .and_then(|()| view_of(&entry))
+                .map_err(|error| malformed!("{path:?}: {}", error.message()))?;
             let path = path.strip_prefix("./").unwrap_or(&path).to_owned();
             entries.insert(path, DumpEntry { view, is_used: AtomicBool::new(false) });
         }
@@ -113,6 +115,18 @@ impl DumpShapes {
         let Some(ending) = path.extension().and_then(OsStr::to_str) else { return false };
         let has = |entry: &String| Path::new(entry).extension().is_some_and(|other| other == ending);
         ending.eq_ignore_ascii_case(ENDING) || self.entries.keys().any(has)
+    }
+}
+
+/// The keys of an entry.
+const KEYS: [&str; 4] = ["dtype", "shape", "offset", "order"];
+
+/// Checks that an entry of a list has no unknown key. A JSON file beside a file may have other keys.
+fn check_keys(entry: &Value) -> Result<()> {
+    let keys = entry.as_object().into_iter().flat_map(|keys| keys.keys());
+    match keys.into_iter().find(|key| !KEYS.contains(&key.as_str())) {
+        Some(key) => bail!("unknown key {key:?}, expected {}", KEYS.join(", ")),
+        None => Ok(()),
     }
 }
 

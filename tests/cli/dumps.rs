@@ -118,6 +118,10 @@ fn a_list_of_shapes_reads_files_without_headers() {
         ("[]", "--shapes x.json: invalid type: sequence, expected an object with an entry for each file"),
         ("{}", "--shapes x.json: has no entries"),
         (r#"{"layer_0.bin": {"shape": [1]}}"#, "--shapes x.json: \"layer_0.bin\": expected a dtype"),
+        (
+            r#"{"layer_0.bin": {"dtype": "f4", "shape": [1], "ofset": 8}}"#,
+            "--shapes x.json: \"layer_0.bin\": unknown key \"ofset\", expected dtype, shape, offset, order",
+        ),
         (r#"{"a": {"dtype": "f4", "shape": [1], "shape": [1]}, "a": {}}"#, "two entries \"a\""),
     ] {
         folder.put("x.json", list);
@@ -139,7 +143,7 @@ fn entries_have_lengths_offsets_and_orders() {
     let big: Vec<u8> = items.iter().flat_map(|item| item.to_be_bytes()).collect();
     folder.put("a/in/offset.raw", [&[9; 5][..], &big, &[9; 3]].concat());
     let list = json!({
-        "fortran.raw": {"dtype": "int32", "shape": [3, 4], "order": "F", "operator": "MatMul"},
+        "fortran.raw": {"dtype": "int32", "shape": [3, 4], "order": "F"},
         "in/offset.raw": {"dtype": ">i4", "shape": [3, 4], "offset": 5},
         "short.raw": {"dtype": "int32", "shape": [3, 4]},
     });
@@ -367,7 +371,11 @@ fn the_first_tensor_that_differs_ends_the_comparison() {
         // nothing after layer 7 is read
         folder.put(format!("cut/layer_{n}.npy"), if n > 7 { &file[..140] } else { &file });
     }
-    folder.put("order", "layer_3\r\nlayer_10\n\nlayer_7\n").put("typo", "layer_3\nlayr_10\n").put("typos", "x\ny\n");
+    folder
+        .put("order", "layer_3\r\nlayer_10\n\nlayer_7\n")
+        .put("notes", "# first\n  layer_3 # one\nlayer_10\n")
+        .put("typo", "layer_3\nlayr_10\n")
+        .put("typos", "x\ny\n");
     // in the order of storage, which is not that of names
     let one = tensor(&[2], &[1.0_f32, 2.0]).npy();
     let two = tensor(&[2], &[1.0_f32, 3.0]).npy();
@@ -406,6 +414,11 @@ fn the_first_tensor_that_differs_ends_the_comparison() {
         ),
         (
             "diff ref out --first --order order",
+            1,
+            &["different: layer_10: ", "before it 1 same, 0 within; after it 10 not"],
+        ),
+        (
+            "diff ref out --first --order notes",
             1,
             &["different: layer_10: ", "before it 1 same, 0 within; after it 10 not"],
         ),

@@ -22,7 +22,7 @@ pub(crate) struct DumpOptions {
     /// A JSON file with the dtype and shape of each file without a header, by its path in the folders
     ///
     /// It is an object such as {"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}. Each entry may have an "offset",
-    /// the byte at which the items begin, and an "order", C or F. The entries are for files of both folders. An entry without
+    /// the byte at which the items begin, and an "order", C or F; another key is an error. The entries are for files of both folders. An entry without
     /// a file is an error. A file without an entry whose ending is .bin, or that of an entry, is unreadable. Without this
     /// option, a .json beside a file can hold its entry: layer_33.bin.json or layer_33.json, without "data".
     #[arg(long, value_name = "FILE.json", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath)]
@@ -42,7 +42,8 @@ pub(crate) struct DumpOptions {
     pub first: bool,
     /// A text file with the order of tensors for --first: a name on each line
     ///
-    /// Tensors that the file does not name come last, in natural order.
+    /// Tensors that the file does not name come last, in natural order. Blank lines, and # at the beginning of a line or after
+    /// a blank with the rest of its line, are left out.
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath, requires = "first")]
     pub order: Option<PathBuf>,
     /// Leave out tensors that are the same or within the tolerance, also with --json; the counts include them

@@ -31,8 +31,9 @@ pub(crate) struct PassOptions {
     pub nan_differs: bool,
     /// Compare values, whatever the dtypes
     ///
-    /// Integers are compared with integers exactly, other numbers as float64 or complex128, and strings as text. Dtypes
-    /// without a common meaning (strings and numbers, structured dtypes) still differ.
+    /// Integers are compared with integers and with floats exactly, other numbers as float64 or complex128, strings as text,
+    /// and dates of different units as times. Dtypes without a common meaning (strings and numbers, structured dtypes) still
+    /// differ.
     #[arg(long)]
     pub ignore_dtype: bool,
     /// Count different metadata as a difference: attributes, fill values, dimension names, metadata of files
