@@ -278,7 +278,7 @@ impl Check {
                 Err(error) => outcome = complain(&io.stderr, &error.into()),
             }
         }
-        // what a path that cannot be read would have had is not known
+        // a path that cannot be read may have had tests with these ids and operators
         if outcome == Outcome::Done {
             self.check_matches(&tests)?;
         }

@@ -306,7 +306,7 @@ pub(super) fn is_word_for_nan(text: &str) -> bool {
     ["none", "null", "nil", "na", "n/a", "-nan", "+nan"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
-/// Returns what to use for a comparison with a NaN.
+/// Returns the advice on a comparison with a NaN.
 fn instead_of_nan(condition: &Condition<String>) -> &'static str {
     match condition {
         Condition::NotEqual(_) => "use --where finite, inf or nan",

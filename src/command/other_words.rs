@@ -1,7 +1,7 @@
 //! The words of NumPy, PyTorch and ONNX for options and values that have other names here, and what to type for them.
 
 /// Words for an option, and the names of the options that may be meant, the likeliest first. A sub-command has few of them.
-/// Two options that are meant together have [`AND`] between their names.
+/// Some words stand for two options, with [`AND`] between their names.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("dim axis axes dims", &["axis", "axes", "by-axis"]),
     ("perm permutation", &["axes"]),
@@ -45,11 +45,11 @@ const OPTIONS: &[(&str, &[&str])] = &[
 /// Words for an operand that are typed as options.
 const OPERANDS: &[(&str, &str)] = &[("index indices", "INDICES"), ("src source updates", "UPDATES")];
 
-/// Words for what needs no option, the option whose sub-commands need none, and what to know.
+/// Words for an option that would change nothing, an option that its sub-commands have instead, and the tip.
 const NEEDLESS: &[(&str, &str, &str)] =
     &[("equal-nan equalnan", "nan-differs", "NaN equals NaN already: --nan-differs is the opposite")];
 
-/// Stands between the names of two options that are meant together.
+/// The separator of the names of two options for one word.
 const AND: &str = " and ";
 
 /// The name of an option, words for its values, and the value that is meant.

@@ -141,8 +141,8 @@ pub(super) fn is_operand(argument: &clap::Arg, name: &str) -> bool {
     argument.is_positional() && names.iter().any(|known| known.as_str() == name)
 }
 
-/// Returns the list of numbers that begins at an argument that was left over: the word that was typed, of which clap names
-/// only the first two characters if it begins with a hyphen, and with commas between them the numbers that follow it.
+/// Returns the list of numbers that begins at an argument that was left over: the word as it was typed, and the numbers
+/// after it, with commas between them. If the word begins with a hyphen, clap names only its first two characters.
 fn whole_list(argument: &str, args: &[OsString]) -> String {
     let is_list = |word: &str| word.split(',').all(|item| item.trim().parse::<f64>().is_ok());
     let is_cut = |word: &str| argument.starts_with('-') && word.starts_with(argument) && is_list(word);

@@ -81,7 +81,7 @@ impl Stored {
     }
 }
 
-/// What reading a test gives.
+/// A test, or the reason why it cannot be judged.
 pub(crate) type LoadedTest = Result<Loaded, BrokenTest>;
 
 /// Is told of a test: its id, and how it is read.
@@ -295,7 +295,7 @@ fn data_set(folder: &Path, set: &Path) -> LoadedTest {
     }
 }
 
-/// Returns what can be done with a data set of the model in a folder, and the errors that pass.
+/// Returns the task of a data set of the model in a folder, and the tolerances of the test.
 fn task_of(model: Model<'_>, about: About, class: Class, folder: &Path, set: &Path) -> Result<(Tolerances, Task)> {
     let tolerances = Tolerances::new(about.atol, about.rtol, about.ulp).context(ABOUT)?;
     let Model { operator, opset, attributes, inputs, gives_tensors, outputs, node_outputs, nodes } = model;

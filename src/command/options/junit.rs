@@ -53,7 +53,7 @@ impl JunitOptions {
     }
 }
 
-/// What a report begins with.
+/// The first bytes of a report.
 const BEGINNING: &[u8] = b"<?xml";
 
 /// Checks that a file holds nothing but a report. There may be no such file.
