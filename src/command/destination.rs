@@ -167,7 +167,8 @@ impl<'a> Destination<'a> {
     /// Those of [`write`](Self::write).
     pub(super) fn put_work(self, mut work: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
-        work.name = work.fill.data().member().filter(|_| has_names).map(str::to_owned);
+        let data = work.fill.data();
+        work.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
         let metadata =
             merged(work.fill.operands().into_iter().filter_map(|source| source.container()?.metadata.as_ref()));
         self.write(vec![work], FileOptions { metadata, ..FileOptions::default() }, &|_| false, report)
@@ -218,7 +219,8 @@ impl<'a> Destination<'a> {
         let read_back = ReadBack::of(&works, format);
         let mut file = options.file_options(brought, format)?;
         file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
-        file.is_group |= works.iter().any(|work| work.fill.data().is_of_group());
+        file.is_group |= works.iter().any(|work| work.fill.data().name_in_group().is_some());
+        file.is_group |= write::replaces_own_group(&target, &works);
         let plan = Plan::prepare(works, format, label, &file).map_err(of_argument)?;
         if let Some(record) = record {
             let meter = Meter::new(run, None);

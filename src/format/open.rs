@@ -411,14 +411,20 @@ impl Input {
     /// Those of [`source`](Self::source).
     pub fn source_as(&self, n: usize, label: String) -> Result<Source> {
         let source = self.reader.source(n, label.clone()).context(label)?;
-        Ok(if self.is_group(n) { source.of_group() } else { source })
+        // a folder of stores is a group without metadata
+        let name = if source.as_chunks().is_some() { self.name_in_group(n) } else { None };
+        Ok(match name {
+            Some(name) => source.of_group(name),
+            None => source,
+        })
     }
 
-    /// Returns whether member `n` comes with a group that was named as a whole, so that what is made of it is one, too.
-    fn is_group(&self, n: usize) -> bool {
+    /// Returns the name of member `n`, an array of a store, if it comes with a group that was named as a whole, so that what is
+    /// made of it is one, too.
+    fn name_in_group(&self, n: usize) -> Option<&str> {
         // an array that holds others is listed only where these are wanted
         let is_whole = self.member.is_none() && self.reader.itself() != Some(n);
-        self.format.can().chunks && is_whole && self.reader.names().is_some()
+        if is_whole { self.name(n) } else { None }
     }
 
     /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because
@@ -428,7 +434,7 @@ impl Input {
     /// Its values cannot be listed.
     pub fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
         let mut found = self.reader.unread(n).with_context(|| self.label_of(self.name(n)))?;
-        found.iter_mut().for_each(|array| array.is_of_group = self.is_group(n));
+        found.iter_mut().for_each(|array| array.is_of_group = self.name_in_group(n).is_some());
         Ok(found)
     }
 

@@ -50,8 +50,8 @@ pub struct Source {
     label: String,
     /// The file that holds this tensor and others, and the number of the tensor there.
     container: Option<(Arc<Container>, usize)>,
-    /// Whether what was named is a group that it is the tensor of, and not the tensor.
-    is_group: bool,
+    /// The name of this tensor in the group that was named as a whole; `None` if the tensor itself was named.
+    name_in_group: Option<Arc<str>>,
     /// Whether the width of strings is not part of the dtype, as in JSON: it is that of the longest item.
     has_free_width: bool,
     /// A copy of the items as they are stored, once they have been [brought near](Self::bring_near).
@@ -98,7 +98,7 @@ impl Storage {
 
 impl Source {
     fn new(meta: Meta, store: Storage, label: String) -> Self {
-        Self { meta, store, label, container: None, is_group: false, has_free_width: false, near: OnceLock::new() }
+        Self { meta, store, label, container: None, name_in_group: None, has_free_width: false, near: OnceLock::new() }
     }
 
     /// Takes a tensor in memory, whose items are in C order.
@@ -138,8 +138,8 @@ impl Source {
     /// Those of [`settle`](Self::settle).
     pub fn another(&mut self) -> Result<Self> {
         self.settle()?;
-        let (container, is_group) = (self.container.clone(), self.is_group);
-        Ok(Self { container, is_group, ..Self::new(self.meta.clone(), self.store.shared(), self.label.clone()) })
+        let (container, name_in_group) = (self.container.clone(), self.name_in_group.clone());
+        Ok(Self { container, name_in_group, ..Self::new(self.meta.clone(), self.store.shared(), self.label.clone()) })
     }
 
     /// Returns the same tensor as number `n` of several in a container.
@@ -148,15 +148,16 @@ impl Source {
         Self { container: Some((container, n)), ..self }
     }
 
-    /// Returns the same tensor of a group that was named as a whole, so that what is made of it is a group, too.
+    /// Returns the same tensor as that of a name in a group that was named as a whole, so that what is made of it is a group, too.
     #[must_use]
-    pub fn of_group(self) -> Self {
-        Self { is_group: true, ..self }
+    pub fn of_group(self, name: &str) -> Self {
+        Self { name_in_group: Some(name.into()), ..self }
     }
 
-    /// Returns whether it comes with a group that was named as a whole.
-    pub fn is_of_group(&self) -> bool {
-        self.is_group
+    /// Returns its name in the group that was named as a whole, if it comes with one. A group without metadata is not its
+    /// [container](Self::container).
+    pub fn name_in_group(&self) -> Option<&str> {
+        self.name_in_group.as_deref()
     }
 
     /// Returns the container that holds this tensor, if one does.

@@ -189,6 +189,42 @@ fn arrays_are_not_lost() {
 }
 
 #[test]
+fn an_output_onto_its_own_group_is_a_group() {
+    let attributes = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"title": "A"}}"#;
+    // a store; the command; the members of its output, which is the last word; whether attributes are kept
+    let rows = [
+        ("slice-scatter g.zarr:x --fill 0 --at :1 -o g.zarr", "x\n", true),
+        ("slice g.zarr:x --at :1 -o g.zarr", "x\n", true),
+        ("slice g.zarr --at :1 -o g.zarr", "x\n", true),
+        ("convert g.zarr:x --cast int8 -o g.zarr", "x\n", true),
+        ("slice a.zarr:. --at :1 -o a.zarr", "", false),
+        ("slice a.zarr --at :1 -o a.zarr", "", false),
+        ("slice g.zarr:x --at :1 -o new.zarr", "", false),
+        // a group without metadata
+        ("convert implicit.zarr -o new.zarr", "foo/bar\n", false),
+        ("slice implicit.zarr --at :1 -o new.zarr", "foo/bar\n", false),
+        ("slice implicit.zarr:foo/bar --at :1 -o new.zarr", "", false),
+    ];
+    each(
+        &rows,
+        |(args, ..)| (*args).to_owned(),
+        |(args, names, has_attributes)| {
+            let folder = Folder::new();
+            put(&folder, "g.zarr/zarr.json", attributes);
+            ["g.zarr/x", "a.zarr", "implicit.zarr/foo/bar"].iter().for_each(|path| array(&folder, path));
+            folder.run(words(args)).printed()?;
+            let output = args.rsplit(' ').next().expect("a name");
+            let members = done(&folder, &format!("info {output} --members"));
+            let text = String::from_utf8_lossy(&folder.get(&format!("{output}/zarr.json"))).into_owned();
+            match members == *names && text.contains(r#"{"title": "A"}"#) == *has_attributes {
+                true => Ok(()),
+                false => Err(format!("{members:?}, {text}")),
+            }
+        },
+    );
+}
+
+#[test]
 fn files_are_not_lost() {
     // a file in the store, and whether an output keeps it by being refused
     let rows = [

@@ -19,4 +19,5 @@ pub use self::output::{
     named, named_in_order,
 };
 pub use self::plan::{Move, Plan, items_at};
+pub use self::replaced_store::replaces_own_group;
 pub use self::shares::{ShareReport, Shares};

@@ -11,6 +11,7 @@ use crate::format::interface::NamedCopy;
 use crate::format::name_order::list;
 use crate::format::table::Format;
 use crate::parallel::Threads;
+use crate::storage::chunked::Chunked;
 use crate::storage::source::{Container, Source};
 use crate::storage::target::Target;
 
@@ -51,6 +52,17 @@ pub(super) fn check_replaced_store(
     let tensors = || format!("{} ({})", counted(lost.len(), "more tensor", "more tensors"), list(&lost));
     let tensors = (!lost.is_empty()).then(tensors);
     lost_content(target, tensors, listed_attachments(store.attachments()).with_context(|| target.label())?)
+}
+
+/// Returns whether the output takes the place of the group that the data of a tensor lie in, so that it has to be a group, too.
+pub fn replaces_own_group(target: &Target, works: &[OutputTensor]) -> bool {
+    let Some(existing) = target.identity() else { return false };
+    let path = target.canonical().ok().flatten();
+    works.iter().map(|work| work.fill.data()).any(|data| {
+        // the array that a store itself is can be named as a member
+        let is_below = |chunks: &Arc<dyn Chunked>| chunks.folder().is_some_and(|folder| Some(folder) != path);
+        data.container().is_some_and(|container| container.file == existing) && data.as_chunks().is_some_and(is_below)
+    })
 }
 
 /// Returns the name of an array at a path in a store.
