@@ -54,8 +54,10 @@ fn arrays_everywhere() -> Folder {
     put(&folder, "g.zarr/x/c/zarr.json", metadata(json!({"shape": [0]})).to_string());
     array_of_v2(&folder, "g.zarr/old");
     array_of_v2(&folder, "g.zarr/old/7");
-    // in folders of chunks nothing is looked for, nor in hidden ones
-    array(&folder, "g.zarr/y/c/no/array");
+    // of the folder of all chunks only the folders of chunks are not searched, nor are hidden ones
+    array(&folder, "g.zarr/y/c/in/it");
+    array(&folder, "g.zarr/y/c/3");
+    array(&folder, "g.zarr/y/c/4/no");
     array(&folder, "g.zarr/y");
     array(&folder, "g.zarr/old/1/no");
     array(&folder, "g.zarr/.hidden/no");
@@ -66,7 +68,7 @@ fn arrays_everywhere() -> Folder {
 #[test]
 fn every_array_is_a_member() {
     let folder = arrays_everywhere();
-    let names = "foo/bar/baz\nold\nold/7\nx\nx/c\nx/c/2\nx/in/deep\nx/y\ny\n";
+    let names = "foo/bar/baz\nold\nold/7\nx\nx/c\nx/c/2\nx/in/deep\nx/y\ny\ny/c/3\ny/c/in/it\n";
     assert_eq!(done(&folder, "info g.zarr --members"), names);
     let rows = [
         ("slice g.zarr:foo/bar/baz --at :", "[1 2 3 4]\n"),
@@ -74,7 +76,7 @@ fn every_array_is_a_member() {
         ("slice g.zarr:x/c/2 --at 1:", "[2 3 4]\n"),
         ("slice g.zarr:old/7 --at 1:", "[[3 4]]\n"),
         // a path leads to what is not listed, too
-        ("slice g.zarr:y/c/no/array --at 1:", "[2 3 4]\n"),
+        ("slice g.zarr:y/c/4/no --at 1:", "[2 3 4]\n"),
         ("slice g.zarr/foo:bar/baz --at :1", "[1]\n"),
         ("concat g.zarr:foo/bar/* g.zarr:x", "[1 2 3 4 1 2 3 4]\n"),
         ("diff g.zarr:x g.zarr:foo/bar/baz", "equal: 4 items of uint8 [4]\n"),
@@ -98,7 +100,7 @@ fn every_array_is_a_member() {
     let found = folder.run(words("diff g.zarr one.zarr"));
     let text = String::from_utf8_lossy(&found.stdout).into_owned();
     assert_eq!(found.status, Some(1), "{text}");
-    assert!(text.contains("1 same, 0 within, 0 different, 8 missing, 0 extra"), "{text}");
+    assert!(text.contains("1 same, 0 within, 0 different, 10 missing, 0 extra"), "{text}");
     let wrong = folder.run(words("show g.zarr:foo/bar/baq"));
     assert_eq!(
         wrong.stderr,
@@ -236,7 +238,7 @@ fn files_are_not_lost() {
         ("folder/config.json", true),
         (".git/HEAD", true),
         ("x/.gitignore", true),
-        ("x/c/no/zarr.json", true),
+        ("x/c/7/no/zarr.json", true),
         (".hidden/.zarray", true),
         ("new.npy", true),
         // a chunk beyond the end, metadata, and what systems and this program leave behind
@@ -291,6 +293,11 @@ fn files_are_not_lost() {
     for args in ["slice a.zarr --at :1 -o a.zarr", "convert a.zarr --cast int8 -o a.zarr"] {
         is_refused(&folder, args, &lost).unwrap_or_else(|why| panic!("{why}"));
     }
+    // beside chunks that are not listed file by file
+    array(&folder, "c.zarr");
+    array(&folder, "c.zarr/c/more");
+    let lost = ["c.zarr: holds 1 more tensor (\"c/more\"), which would be lost"];
+    is_refused(&folder, "slice c.zarr --at :1 -o c.zarr", &lost).unwrap_or_else(|why| panic!("{why}"));
     put(&folder, "b.zarr/c/0", [8, 8]);
     is_refused(&folder, "diff a.zarr b.zarr --accept", &["\"README\""]).unwrap_or_else(|why| panic!("{why}"));
     let info = done(&folder, "info a.zarr");

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use super::members::is_of_chunks;
+use super::members::{CHUNKS, is_of_chunks};
 use super::metadata::{self, ArrayMetadata, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
 use crate::error::{Result, ensure, malformed};
 use crate::parallel::made_once;
@@ -98,13 +98,16 @@ struct Folder {
     around: Option<Rc<Around>>,
     /// Whether it is hidden or one of chunks, or lies in such a folder: arrays in it are not members.
     is_passed_over: bool,
+    /// Whether it is the folder `c` of an array: arrays in it are members unless they lie in folders of chunks.
+    is_first_of_chunks: bool,
 }
 
 /// Lists the files, those in folders of chunks only if it is `thorough`.
 fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), 0);
-    let mut pending = vec![Folder { path: String::new(), around: None, is_passed_over: false }];
-    while let Some(Folder { path, mut around, is_passed_over }) = pending.pop() {
+    let root = Folder { path: String::new(), around: None, is_passed_over: false, is_first_of_chunks: false };
+    let mut pending = vec![root];
+    while let Some(Folder { path, mut around, is_passed_over, is_first_of_chunks }) = pending.pop() {
         let node = if is_passed_over { Ok(None) } else { metadata::node(store, &path) };
         let is_group = matches!(&node, Ok(Some(node)) if node.is_group);
         // damaged metadata may be those of an array
@@ -120,7 +123,7 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
         } else if is_group {
             around = None;
         }
-        let mut names = store.names(&path)?;
+        let mut names = if is_first_of_chunks && !thorough { Vec::new() } else { store.names(&path)? };
         seen += names.len();
         ensure!(seen <= MOST, "more than {MOST} files and folders");
         names.sort();
@@ -142,12 +145,13 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
         for own in folders.into_iter().filter(|own| !is_unfinished(own)) {
             seen += 1;
             let name = join(&path, &own);
-            let is_of_chunks = is_array && is_of_chunks(store, &own, &name);
-            if is_of_chunks && !thorough {
+            let is_of_chunks = (is_array || is_first_of_chunks) && is_of_chunks(store, &own, &name);
+            let is_next = is_of_chunks && own == CHUNKS;
+            if is_of_chunks && !is_next && !thorough {
                 continue;
             }
-            let is_passed_over = is_passed_over || is_of_chunks || own.starts_with('.');
-            pending.push(Folder { path: name, around: around.clone(), is_passed_over });
+            let is_passed_over = is_passed_over && !is_first_of_chunks || is_of_chunks || own.starts_with('.');
+            pending.push(Folder { path: name, around: around.clone(), is_passed_over, is_first_of_chunks: is_next });
         }
     }
     found.sort();

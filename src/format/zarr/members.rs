@@ -2,8 +2,9 @@
 //!
 //! An array lies in groups, in folders without metadata, which are groups that nobody has written down, and, although the
 //! specification has no such place for it, in another array. Of an array the folders are looked at that are not those of its
-//! chunks: a folder called `c` or by a number is taken for one of chunks unless it has metadata of its own. So the chunks
-//! of an array are never listed to find other arrays, however many they are.
+//! chunks: a folder called `c` or by a number is taken for one of chunks unless it has metadata of its own. Of the folder `c` the
+//! folders in it are looked at that are not called by numbers, or have metadata of their own. So the folders of chunks below `c`
+//! are never listed to find other arrays, however many they are.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,9 @@ use crate::storage::key_store::{KeyStore, join};
 
 /// The name of the array that a store itself is, where other arrays lie in it.
 pub(super) const ROOT: &str = ".";
+
+/// The name of the folder that all chunks of most arrays of version 3 lie in.
+pub(super) const CHUNKS: &str = "c";
 
 /// The most levels that folders may lie in folders.
 const MOST_DEPTH: usize = 32;
@@ -46,7 +50,7 @@ struct Folder {
 /// Returns whether a folder in an array, of that name and path, is taken for one of chunks.
 pub(super) fn is_of_chunks(store: &dyn KeyStore, name: &str, path: &str) -> bool {
     let is_there = |mark: &&str| !matches!(store.size(&join(path, mark)), Ok(None));
-    (name == "c" || name.bytes().all(|byte| byte.is_ascii_digit())) && !MARKS.iter().any(is_there)
+    (name == CHUNKS || name.bytes().all(|byte| byte.is_ascii_digit())) && !MARKS.iter().any(is_there)
 }
 
 impl Members {
@@ -81,6 +85,9 @@ impl Members {
             for own in folders.into_iter().filter(|own| !own.starts_with('.')) {
                 let name = join(&path, &own);
                 if is_array && is_of_chunks(store, &own, &name) {
+                    if own == CHUNKS {
+                        pending.push(Folder { path: name, depth: depth + 1, is_array });
+                    }
                     continue;
                 }
                 let node = metadata::node(store, &name);
