@@ -465,6 +465,39 @@ fn what_is_damaged_stops_nothing_else() {
 }
 
 #[test]
+fn damage_of_the_store_itself_stops_none_of_its_arrays() {
+    // the metadata of the store, and why they cannot be read
+    let rows: &[(&[(&str, &str)], &str)] = &[
+        (&[("zarr.json", "{")], "zarr.json: EOF while parsing an object at line 1 column 1"),
+        (&[(".zgroup", "{}"), (".zattrs", "[")], ".zattrs: EOF while parsing a list at line 1 column 1"),
+    ];
+    each(
+        rows,
+        |(_, why)| (*why).to_owned(),
+        |(files, why)| {
+            let folder = Folder::new();
+            files.iter().for_each(|(name, text)| put(&folder, &format!("g.zarr/{name}"), text));
+            is_refused(&folder, "info g.zarr", &[&format!("error: FILE g.zarr: {why}\n")])?;
+            array(&folder, "g.zarr/x");
+            array(&folder, "g.zarr/sub/y");
+            is_refused(&folder, "info g.zarr", &[&format!("error: FILE g.zarr:.: {why}\n")])?;
+            let listed = String::from_utf8_lossy(&folder.run(words("info g.zarr")).stdout).into_owned();
+            if !["  x ", "  sub/y ", "  . ", why].iter().all(|text| listed.contains(text)) {
+                return Err(listed);
+            }
+            is_refused(&folder, "slice g.zarr:. --at :", &[why])?;
+            is_refused(&folder, "convert g.zarr -o o.npz", &[why, "--exclude . leaves it out"])?;
+            let lost = "output g.zarr: holds 2 more tensors (\".\", \"sub/y\"), which would be lost";
+            is_refused(&folder, "slice g.zarr:x --at :1 -o g.zarr", &[lost])?;
+            is_refused(&folder, "diff g.zarr g.zarr", &["1 of 3 tensors cannot be read"])?;
+            folder.run(words("slice-scatter g.zarr:x --fill 9 --at :1 -i")).printed()?;
+            let printed = folder.run(words("slice g.zarr:x --at :2")).printed()?;
+            if printed == "[9 2]\n" { Ok(()) } else { Err(printed) }
+        },
+    );
+}
+
+#[test]
 fn two_axes_of_one_name() {
     let folder = Folder::new();
     let square = |names: Value| {

@@ -149,7 +149,7 @@ fn groups_keep_their_attributes() {
     assert_eq!(x["dimension_names"], json!(["t", "u"]));
     folder.put("old.zarr/.zattrs", "{");
     let refused = folder.run(words("info old.zarr"));
-    assert!(refused.status == Some(2) && refused.stderr.contains("old.zarr: .zattrs: "), "{}", refused.stderr);
+    assert!(refused.status == Some(2) && refused.stderr.contains("old.zarr:.: .zattrs: "), "{}", refused.stderr);
 }
 
 #[test]

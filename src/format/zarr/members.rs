@@ -61,13 +61,15 @@ impl Members {
 
     /// Looks for all arrays of a store. What cannot be read is listed, and stops nothing else.
     ///
-    /// A server is not asked what lies in an array: its chunks would come with the answer.
+    /// A server is not asked what lies in an array: its chunks would come with the answer. If the metadata of the store itself are
+    /// damaged, `damage` says how: then the store is listed beside its arrays, and may be an array.
     ///
     /// # Errors
-    /// The folder of the store cannot be listed; there are more folders than are looked at.
-    pub(super) fn all(store: &dyn KeyStore, root: &Node) -> Result<Self> {
+    /// The folder of the store cannot be listed; there are more folders than are looked at; the damage of a store without arrays.
+    pub(super) fn all(store: &dyn KeyStore, root: &Node, damage: Option<Error>) -> Result<Self> {
         let (mut found, mut seen) = (Self::new(root), 0_usize);
-        let mut pending = vec![Folder { path: String::new(), depth: 0, is_array: !root.is_group }];
+        let is_array = !root.is_group || damage.is_some();
+        let mut pending = vec![Folder { path: String::new(), depth: 0, is_array }];
         while let Some(Folder { path, depth, is_array }) = pending.pop() {
             if is_array && store.costs_requests() {
                 continue;
@@ -102,8 +104,12 @@ impl Members {
             }
         }
         found.names.sort_by(|a, b| by_numbers(a, b));
-        if !root.is_group && !found.names.is_empty() {
+        if is_array && !found.names.is_empty() {
             found.names.insert(0, ROOT.to_owned());
+        }
+        match damage {
+            Some(why) if found.names.is_empty() => return Err(why),
+            damage => found.refused.extend(damage.map(|why| (ROOT.to_owned(), why))),
         }
         Ok(found)
     }
@@ -111,7 +117,7 @@ impl Members {
     /// Looks for all arrays of a store that is one itself. Where there are too many folders, the reason stands in the place of
     /// other arrays.
     pub(super) fn all_or_why(store: &dyn KeyStore, root: &Node) -> Self {
-        Self::all(store, root).unwrap_or_else(|why| {
+        Self::all(store, root, None).unwrap_or_else(|why| {
             let mut found = Self::new(root);
             found.names.push(ROOT.to_owned());
             found.refuse("*".to_owned(), why);

@@ -48,15 +48,21 @@ pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let store: Arc<dyn KeyStore> = if store.costs_requests() { Arc::new(KnownStore::new(store)) } else { store };
-    let Some(root) = metadata::node(&*store, "")? else { bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}") };
-    let is_consolidated = root.is_group && metadata::is_consolidated(&*store)?;
+    let (root, damage) = match metadata::node(&*store, "") {
+        Ok(Some(root)) => (root, None),
+        Ok(None) => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
+        Err(why) if matches!(why.kind(), ErrorKind::Io(_)) => return Err(why),
+        // what is damaged around an array does not stop it
+        Err(why) => (Node { is_group: true, is_v2: store.size(V3)?.is_none(), attributes: None }, Some(why)),
+    };
+    let is_consolidated = root.is_group && damage.is_none() && metadata::is_consolidated(&*store)?;
     let named = content.member.map(|name| Members::one(&*store, &root, &name)).transpose()?.flatten();
     // a server is not asked what lies beside metadata and chunks
     let lists_files = named.is_none() && !store.costs_requests();
     let attachments = lists_files.then(|| Arc::new(StoreFiles::new(Arc::clone(&store))) as Arc<dyn Attachments>);
     let identity = store.identity()?;
     let listed = match named {
-        None if root.is_group => Some(Members::all(&*store, &root)?),
+        None if root.is_group => Some(Members::all(&*store, &root, damage)?),
         named => named,
     };
     let is_array = !root.is_group && listed.is_none();
@@ -131,7 +137,10 @@ impl ZarrReader {
     /// Reads the metadata of an array.
     fn array(&self, n: usize) -> Result<ArrayMetadata> {
         let prefix = self.prefix(n)?;
-        let refused = if prefix.is_empty() { None } else { self.members().refused.get(prefix) };
+        // a store that is an array is not listed to read it
+        let is_itself = self.is_array && n == 0;
+        let name = if prefix.is_empty() { ROOT } else { prefix };
+        let refused = if is_itself { None } else { self.members().refused.get(name) };
         refused.map_or_else(|| metadata::array(&*self.store, prefix), |why| Err(why.clone()))
     }
 
