@@ -35,6 +35,10 @@ impl LocalStore {
             let found = entry.file_type()?;
             let is_link = found.is_symlink();
             let is_folder = if is_link { entry.path().is_dir() } else { found.is_dir() };
+            // a folder may hold very many files, whose names are not copied
+            if folders && !is_folder {
+                continue;
+            }
             match entry.file_name().into_string() {
                 Ok(name) if is_folder == folders => {
                     if !(is_link && is_folder && self.leads_back(prefix, &entry.path())) {

@@ -54,7 +54,7 @@ pub(super) fn check_replaced_store(
     lost_content(target, tensors, listed_attachments(store.attachments()).with_context(|| target.label())?)
 }
 
-/// Returns whether the output takes the place of the group that the data of a tensor lie in, so that it has to be a group, too.
+/// Returns whether the output replaces a group that holds the data of one of the tensors, so that the output has to be a group.
 pub fn replaces_own_group(target: &Target, works: &[OutputTensor]) -> bool {
     let Some(existing) = target.identity() else { return false };
     let path = target.canonical().ok().flatten();

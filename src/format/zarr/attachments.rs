@@ -123,7 +123,7 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
         } else if is_group {
             around = None;
         }
-        let mut names = if is_first_of_chunks && !thorough { Vec::new() } else { store.names(&path)? };
+        let mut names = store.names(&path)?;
         seen += names.len();
         ensure!(seen <= MOST, "more than {MOST} files and folders");
         names.sort();
@@ -146,12 +146,12 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
             seen += 1;
             let name = join(&path, &own);
             let is_of_chunks = (is_array || is_first_of_chunks) && is_of_chunks(store, &own, &name);
-            let is_next = is_of_chunks && own == CHUNKS;
-            if is_of_chunks && !is_next && !thorough {
+            if is_of_chunks && !thorough {
                 continue;
             }
             let is_passed_over = is_passed_over && !is_first_of_chunks || is_of_chunks || own.starts_with('.');
-            pending.push(Folder { path: name, around: around.clone(), is_passed_over, is_first_of_chunks: is_next });
+            let is_first_of_chunks = is_of_chunks && own == CHUNKS;
+            pending.push(Folder { path: name, around: around.clone(), is_passed_over, is_first_of_chunks });
         }
     }
     found.sort();
