@@ -20,6 +20,7 @@ use crate::format::shards::OldIndex;
 use crate::format::write::{self, OutputTensor, Plan};
 use crate::format::{FileOptions, Format, files, index_name, shards};
 use crate::storage::platform::allow_open_files;
+use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
 use crate::storage::target::{OpenOutput, Target};
 
@@ -89,6 +90,9 @@ impl ShardIndex<'_> {
         let file = options.file_options(brought, format)?;
         let mut plans = Vec::new();
         let names = works.iter().map(|work| work.name.clone()).collect::<Vec<_>>();
+        let sources = works.iter().flat_map(|work| work.fill.operands());
+        let moved = sources.filter_map(|source| Some((source.container()?.file, source.member()?.to_owned())));
+        let moved: Vec<(Identity, String)> = moved.collect();
         let most = most.or_else(|| old.largest(path)).unwrap_or(shards::MOST_BYTES);
         let divided = shards::divide(works, &stem, most).with_context(|| label)?;
         let mut left = old.left(path, &divided);
@@ -103,7 +107,9 @@ impl ShardIndex<'_> {
         }
         let new = divided.shards.iter().map(|shard| &*shard.name);
         let gone: Vec<_> = new.chain(removed.iter().map(String::as_str)).collect();
-        check_unlisted(label, path, &old, &gone, &is_kept)?;
+        check_unlisted(label, path, &old, &gone, &|file, name| {
+            is_kept(name) || moved.iter().any(|(from, member)| Some(*from) == file && member == name)
+        })?;
         for shard in divided.shards {
             let place = shards::path_of(path, &shard);
             let shard_label = format!("output {}", place.display());
@@ -179,7 +185,7 @@ impl NumberedFiles<'_> {
 }
 
 /// Refuses to replace or remove the files `gone` beside the index at `path`, if one of them holds a tensor that `old` does not
-/// name. `is_kept` says of a name that the output has it, or that the user left it out.
+/// name. `is_kept` says of a tensor in a file that the output has it, or that the user left it out.
 ///
 /// # Errors
 /// The first such file.
@@ -188,11 +194,12 @@ fn check_unlisted(
     path: &Path,
     old: &OldIndex,
     gone: &[&str],
-    is_kept: &dyn Fn(&str) -> bool,
+    is_kept: &dyn Fn(Option<Identity>, &str) -> bool,
 ) -> Result<()> {
     for name in gone {
+        let file = fs::metadata(path.with_file_name(name)).ok().map(|metadata| Identity::of(&metadata));
         let lost = old.unlisted_in(path, name);
-        let lost: Vec<_> = lost.iter().map(String::as_str).filter(|tensor| !is_kept(tensor)).collect();
+        let lost: Vec<_> = lost.iter().map(String::as_str).filter(|tensor| !is_kept(file, tensor)).collect();
         ensure!(
             lost.is_empty(),
             "{label}: {name} holds tensors that would be lost ({}), and no index at this place names them: name another output",

@@ -379,8 +379,11 @@ fn what_no_index_names_is_not_replaced() {
             if folder.tree("m") == before { Ok(()) } else { Err("something was changed".to_owned()) }
         },
     );
-    let run = folder.run(words("convert new.npz -o m/same.safetensors.index.json"));
-    assert_eq!(run.status, Some(0), "{run:?}");
+    // what is written under another name is not lost
+    for args in ["new.npz -o m/same", "m/model.safetensors --rename y=z -o m/model"] {
+        let run = folder.run(words(&format!("convert {args}.safetensors.index.json")));
+        assert_eq!(run.status, Some(0), "{args}: {run:?}");
+    }
 }
 
 #[test]
