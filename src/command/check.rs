@@ -203,7 +203,7 @@ impl Check {
                     let options = self.options(id, loaded.tolerances);
                     (Some(loaded.about.clone()), judge(id, loaded, outputs, &options)?)
                 }
-                Err(BrokenTest { about, error }) => (about, TestVerdict::Broken(error.to_string())),
+                Err(BrokenTest { about, error }) => (about.map(|about| *about), TestVerdict::Broken(error.to_string())),
             };
             report.add(&Judged { id, about, verdict })
         })?;
@@ -298,7 +298,7 @@ impl Check {
                 };
                 let loaded = match (read(), refused) {
                     (loaded, Ok(())) => loaded,
-                    (loaded, Err(error)) => Err(BrokenTest { about: about(&loaded).cloned(), error }),
+                    (loaded, Err(error)) => Err(BrokenTest { about: about(&loaded).cloned().map(Box::new), error }),
                 };
                 match about(&loaded) {
                     Some(known) if !self.takes(known) => Ok(()),
@@ -401,7 +401,7 @@ type TakeLoaded<'a> = dyn FnMut(&str, LoadedTest) -> crate::error::Result<()> + 
 fn about(test: &LoadedTest) -> Option<&KnownTest> {
     match test {
         Ok(loaded) => Some(&loaded.about),
-        Err(broken) => broken.about.as_ref(),
+        Err(broken) => broken.about.as_deref(),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) const ABOUT: &str = "about.json";
 #[derive(Clone, Debug)]
 pub(crate) struct BrokenTest {
     /// Its operator, version and class, if the reading came so far.
-    pub about: Option<KnownTest>,
+    pub about: Option<Box<KnownTest>>,
     /// Why it cannot be judged.
     pub error: Error,
 }
@@ -236,7 +236,7 @@ fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Re
 /// that is not empty.
 fn loaded(text: CaseText<'_>, folder: &Path, file: &str) -> LoadedTest {
     let about = text.about();
-    let known = Some(about.clone());
+    let known = Some(Box::new(about.clone()));
     let load = || {
         let case = text.load(folder);
         let case = if file.is_empty() { case } else { case.context(file) }?;
@@ -291,7 +291,7 @@ fn data_set(folder: &Path, set: &Path) -> LoadedTest {
     let known = KnownTest { operator: model.operator.clone(), version, class };
     match task_of(model, about, class, folder, set) {
         Ok((tolerances, task)) => Ok(Loaded { about: known, tolerances, task }),
-        Err(error) => Err(BrokenTest { about: Some(known), error }),
+        Err(error) => Err(BrokenTest { about: Some(Box::new(known)), error }),
     }
 }
 
