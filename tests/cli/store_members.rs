@@ -217,7 +217,7 @@ fn an_output_onto_its_own_group_is_a_group() {
             folder.run(words(args)).printed()?;
             let output = args.rsplit(' ').next().expect("a name");
             let members = done(&folder, &format!("info {output} --members"));
-            let text = String::from_utf8_lossy(&folder.get(&format!("{output}/zarr.json"))).into_owned();
+            let text = String::from_utf8_lossy(&folder.get(format!("{output}/zarr.json"))).into_owned();
             match members == *names && text.contains(r#"{"title": "A"}"#) == *has_attributes {
                 true => Ok(()),
                 false => Err(format!("{members:?}, {text}")),
