@@ -113,7 +113,7 @@ impl Models {
     }
 
     /// Returns the report with another one as JUnit XML, which has a test for each tensor.
-    pub(crate) fn with_junit(self, junit: Option<JunitReport>) -> Self {
+    pub fn with_junit(self, junit: Option<JunitReport>) -> Self {
         Self { junit, ..self }
     }
 
@@ -121,7 +121,7 @@ impl Models {
     ///
     /// # Errors
     /// A temporary file cannot be written.
-    pub(crate) fn take_junit(&mut self) -> Result<Option<JunitReport>> {
+    pub fn take_junit(&mut self) -> Result<Option<JunitReport>> {
         let Some(mut junit) = self.junit.take() else { return Ok(None) };
         if self.differs_by_files() {
             let message: Vec<_> = self.beside.lines().chain(self.index_lines()).collect();

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 const WORDS: [(&str, &str); 3] = [("NaN", "0.0"), ("Infinity", "0.000000"), ("-Infinity", "-0.000000")];
 
 /// The byte order mark of UTF-8.
+#[cfg(feature = "zarr")]
 const MARK: &str = "\u{feff}";
 
 /// Returns a text without the byte order mark that it may begin with.

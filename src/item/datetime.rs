@@ -145,11 +145,11 @@ fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
 }
 
 /// "Not a time" among the ticks of a common unit.
-pub(crate) const LONG_NAT: i128 = i128::MIN;
+pub const LONG_NAT: i128 = i128::MIN;
 
 /// A conversion of ticks of a unit to ticks of a unit in common with another one: the longest unit that divides both.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CommonTicks {
+pub struct CommonTicks {
     /// How many months a tick has, if it is a date that is converted to days.
     months: Option<i128>,
     /// How many ticks of the common unit one has, or a day that the months come to.
@@ -160,7 +160,7 @@ impl CommonTicks {
     /// Returns how ticks of two units become those of a common one: as points in time if `dates`, else as differences. The
     /// generic unit is the other one. `None` for differences between years or months and units of which these are no fixed
     /// number.
-    pub(crate) fn of([one, other]: [TimeUnit; 2], dates: bool) -> Option<[Self; 2]> {
+    pub fn of([one, other]: [TimeUnit; 2], dates: bool) -> Option<[Self; 2]> {
         let units = [one, other].map(|unit| match unit.base {
             None => [one, other].into_iter().find(|known| known.base.is_some()).unwrap_or(unit),
             Some(_) => unit,
@@ -183,7 +183,7 @@ impl CommonTicks {
     /// Returns the ticks in the common unit. "Not a time" is [`LONG_NAT`], and no other number is beyond 2^125: of two units
     /// only the longer one has ticks that would be, which are farther away than all ticks of the other.
     #[inline(always)]
-    pub(crate) fn convert(self, ticks: i64) -> i128 {
+    pub fn convert(self, ticks: i64) -> i128 {
         const MAX: i128 = 1 << 125;
         if ticks == NAT {
             return LONG_NAT;

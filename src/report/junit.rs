@@ -14,7 +14,7 @@ const MEMORY: usize = 1 << 22;
 
 /// The result of a test in a report.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum JunitResult<'a> {
+pub enum JunitResult<'a> {
     /// The test passed.
     Passed,
     /// The test failed. `kind` is a word for the kind of failure.
@@ -27,7 +27,7 @@ pub(crate) enum JunitResult<'a> {
 
 /// A report that tests are added to. Its head has the counts of all tests, so it is written at the end.
 #[derive(Debug)]
-pub(crate) struct JunitReport {
+pub struct JunitReport {
     cases: SpooledTempFile,
     tests: usize,
     failures: usize,
@@ -37,7 +37,7 @@ pub(crate) struct JunitReport {
 
 impl JunitReport {
     /// Returns a report on no tests.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { cases: spooled_tempfile(MEMORY), tests: 0, failures: 0, errors: 0, skipped: 0 }
     }
 
@@ -45,7 +45,7 @@ impl JunitReport {
     ///
     /// # Errors
     /// A temporary file cannot be written.
-    pub(crate) fn add(&mut self, class: &str, name: &str, result: JunitResult<'_>) -> io::Result<()> {
+    pub fn add(&mut self, class: &str, name: &str, result: JunitResult<'_>) -> io::Result<()> {
         let case = format!(r#"    <testcase classname="{}" name="{}" time="0""#, escaped(class), escaped(name));
         self.tests += 1;
         // some readers show the attribute, and others the text
@@ -73,7 +73,7 @@ impl JunitReport {
     ///
     /// # Errors
     /// `out` fails, or a temporary file cannot be read.
-    pub(crate) fn write(mut self, suite: &str, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(mut self, suite: &str, out: &mut dyn Write) -> io::Result<()> {
         let Self { tests, failures, errors, skipped, .. } = self;
         let counts = format!(
             r#"name="{}" tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}" time="0""#,

@@ -1,7 +1,7 @@
 //! The targets of outputs. A [`Target`] is what the name of an output leads to: standard output, a file, a folder or a
 //! device. An [`OpenOutput`] is an output that is being written.
 //!
-//! A file has its name only when it is complete. So its items are written to a [`Draft`], which gets the target's name by a
+//! A file has its name only when it is complete. So its items are written to a draft, which gets the target's name by a
 //! rename, or by a link where nothing may be replaced. A full disk, an error in the last item or a signal leave what was
 //! there before. The draft lies in the folder of the target, because a rename across file systems is a copy, which can be
 //! interrupted.

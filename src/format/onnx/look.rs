@@ -43,7 +43,7 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
     if rest.is_empty() || is_cut { sure } else { Sure::No }
 }
 
-/// Returns whether a file with these first bytes is a TensorProto of a known data type, see [`sure`].
+/// Returns whether a file with these first bytes is a TensorProto of a known data type.
 pub fn looks_like_onnx(begin: &[u8]) -> bool {
     sure(begin, None) == Sure::Certain
 }
