@@ -269,17 +269,19 @@ impl Info {
         let (mut unread, mut failed) = (Failures::default(), Failures::default());
         // neither JSON nor a plan has a place for a reason, and a member that the command names needs no list
         let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
+        if !self.members {
+            found.infos.reserve(selected.len());
+        }
         for n in selected {
             let member = Member::new(&input, n);
-            let description = Self::describe(&member, file.clone(), asked);
             if self.members {
-                // control characters are escaped, since people look at the names, too
-                let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-                let line = member.name().map(|name| name.chars().map(shown).chain(["\n".to_owned()]));
-                found.lines.extend(line.into_iter().flatten());
+                found.lines.extend(member.name().into_iter().flat_map(|name| [printable(name), "\n".into()]));
+                if let Err(error) = Self::described(&member, asked) {
+                    unread.add(member, error);
+                }
+                continue;
             }
-            let mut info = match description {
-                Ok(_) if self.members => continue,
+            let mut info = match Self::describe(&member, file.clone(), asked) {
                 Ok(info) => info::Info { content: Arc::clone(&content), ..info },
                 Err(error) => {
                     unread.add(member, error);
@@ -334,8 +336,8 @@ impl Info {
         members.iter_mut().zip(keyed).for_each(|(member, (_, _, n))| *member = n);
     }
 
-    /// Describes a tensor of the file that was typed as `file` without its items; of plain text `--dtype` decides the dtype.
-    fn describe(member: &Member, file: String, asked: &AskedDTypes<'_>) -> Result<info::Info> {
+    /// Returns the dtype, the shape and the place of a tensor without its items; of plain text `--dtype` decides the dtype.
+    fn described(member: &Member, asked: &AskedDTypes<'_>) -> Result<Description> {
         let (Member { input, n, label }, asked) = (member, asked.of(member.name()));
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let mut stored = if is_text && asked.is_asked() {
@@ -351,11 +353,17 @@ impl Info {
                 sides.last_mut().into_iter().for_each(|side| *side = side.saturating_mul(read.each()));
             }
         }
-        let lies_in = input.file_of(*n)?;
+        Ok(stored)
+    }
+
+    /// Describes a tensor of the file that was typed as `file`, see [`described`](Self::described).
+    fn describe(member: &Member, file: String, asked: &AskedDTypes<'_>) -> Result<info::Info> {
+        let stored = Self::described(member, asked)?;
+        let lies_in = member.input.file_of(member.n)?;
         Ok(info::Info {
             file,
-            member: input.name(*n).map(str::to_owned),
-            format: input.format_of(&lies_in),
+            member: member.name().map(str::to_owned),
+            format: member.input.format_of(&lies_in),
             stored,
             stats: None,
             histogram: None,

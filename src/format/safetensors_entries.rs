@@ -1,10 +1,12 @@
 //! The entries of a safetensors header: what it says of each tensor, as far as that can be read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use safetensors::Dtype;
 use safetensors::tensor::TensorInfo;
-use serde::de::{Deserialize, Error as _, IgnoredAny, IntoDeserializer, MapAccess};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::json_object::{FromObject, JsonObject, one_line};
@@ -63,9 +65,9 @@ impl<'de> FromObject<'de> for Entry {
 
     fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let (mut dtype, mut shape, mut data_offsets) = (None, None, None);
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(Text(key)) = map.next_key()? {
             let is_repeated = match &*key {
-                "dtype" => dtype.replace(map.next_value::<String>()?).is_some(),
+                "dtype" => dtype.replace(map.next_value::<Text<'de>>()?).is_some(),
                 "shape" => shape.replace(map.next_value::<Vec<usize>>()?).is_some(),
                 "data_offsets" => data_offsets.replace(map.next_value::<(usize, usize)>()?).is_some(),
                 _ => map.next_value::<IgnoredAny>().map(|_| false)?,
@@ -74,14 +76,41 @@ impl<'de> FromObject<'de> for Entry {
                 return Err(A::Error::custom(format_args!("{key} occurs twice")));
             }
         }
-        let dtype = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
+        let Text(dtype) = dtype.ok_or_else(|| A::Error::missing_field("dtype"))?;
         let shape = shape.ok_or_else(|| A::Error::missing_field("shape"))?;
         let data_offsets = data_offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?;
-        let known: Result<_, serde::de::value::Error> = Dtype::deserialize(dtype.as_str().into_deserializer());
+        let known: Result<_, serde::de::value::Error> = Dtype::deserialize((*dtype).into_deserializer());
         Ok(match known {
             Ok(dtype) => Self { info: TensorInfo { dtype, shape, data_offsets }, unreadable: None },
             Err(_) => Self::unreadable(data_offsets, format!("dtype {} is not known", python::repr_str(&dtype))),
         })
+    }
+}
+
+/// A key or a dtype: a slice of the header unless it has escapes. Large models have hundreds of thousands.
+struct Text<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Text(text.into()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Text(text.to_owned().into()))
     }
 }
 
