@@ -7,17 +7,18 @@
 mod asked_sides;
 mod chunks;
 mod explained;
+mod lost;
 mod output;
 mod plan;
+mod replaced;
 mod replaced_store;
 mod shares;
 #[cfg(test)]
 mod tests;
 
-pub use self::output::{
-    OutputTensor, Recast, Share, check_attachments, check_edit, check_replaced, check_replaced_index, checked, edit,
-    named, named_in_order,
-};
+pub use self::lost::check_attachments;
+pub use self::output::{OutputTensor, Recast, Share, check_edit, checked, edit, named, named_in_order};
 pub use self::plan::{Move, Plan, items_at};
+pub use self::replaced::{check_replaced, check_replaced_index};
 pub use self::replaced_store::replaces_own_group;
 pub use self::shares::{ShareReport, Shares};

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::output::{OutputTensor, listed_attachments, lost_content};
+use super::lost::{listed_attachments, lost_content};
+use super::output::OutputTensor;
 use crate::error::{Context, Result, counted};
 use crate::format::content::Content;
 use crate::format::interface::NamedCopy;
