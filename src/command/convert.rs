@@ -283,7 +283,7 @@ impl Convert {
     fn choose<'o>(&self, reader: &OperandReader<'_>, operands: &'o [Operand], format: Format) -> Result<Inputs<'o>> {
         let container = format.is_container();
         let (mut chosen, mut metadata) = (vec![], vec![]);
-        let (mut whole_names, mut taken_names, mut matchable, mut beside) = (vec![], vec![], vec![], vec![]);
+        let (mut whole_names, mut taken_names, mut beside) = (vec![], vec![], vec![]);
         let (mut first_whole, mut whole_inputs) = (None, Vec::new());
         for operand in operands {
             let filter = self.members.taken.filter();
@@ -332,12 +332,11 @@ impl Convert {
                 });
             }
             if whole {
-                matchable.extend(input.names().into_iter().flatten().map(str::to_owned));
                 beside.extend(input.names_beside());
             }
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
-        self.members.taken.check_names(&matchable, &beside)?;
+        self.members.taken.check_names(&whole_names, &beside)?;
         // a rule that matches only excluded tensors changes nothing
         self.members.check_renames(&taken_names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let mut replaced = HashSet::new();

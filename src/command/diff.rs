@@ -4,7 +4,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::accept::Changes;
@@ -19,7 +18,7 @@ use super::messages::{about_items, of_option, unless_closed};
 use super::meter::Meter;
 use super::options::{
     ACTUAL, DumpOptions, EXPECTED, InputOptions, JunitOptions, MemberOptions, Operand, OptionWord, PassOptions,
-    ThreadOptions, check_stdin, data_help, parse_number, parse_words, word, write_junit,
+    ThreadOptions, check_stdin, data_help, parse_number, parse_path, parse_words, word, write_junit,
 };
 use super::renames::Renames;
 use super::show::png_target;
@@ -94,7 +93,7 @@ pub(super) struct Diff {
     /// Draw |ACTUAL - EXPECTED| to a PNG file like show --image: over the last two axes, the largest along the others
     ///
     /// For one tensor of at least one axis; equal tensors are drawn, too. NaN against a number is red, and infinity white.
-    #[arg(long, value_name = "OUT.png", value_parser = OsStringValueParser::new().map(PathBuf::from), conflicts_with = "accept", allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = REPORT)]
+    #[arg(long, value_name = "OUT.png", value_parser = parse_path(), conflicts_with = "accept", allow_hyphen_values = true, value_hint = ValueHint::FilePath, help_heading = REPORT)]
     pub heatmap: Option<PathBuf>,
     #[command(flatten)]
     pub accepting: AcceptOptions,

@@ -48,11 +48,8 @@ pub(super) fn run_for_each(
         false => None,
     };
     let Some(members) = members else { return run(begin(None)?) };
-    if indices.is_some_and(|indices| indices.located.is_stdin()) {
-        bail!(
-            "{}: standard input is read once, and DATA is several tensors: name a file",
-            indices.map_or("", |indices| &indices.label)
-        );
+    if let Some(indices) = indices.filter(|indices| indices.located.is_stdin()) {
+        bail!("{}: standard input is read once, and DATA is several tensors: name a file", indices.label);
     }
     if options.output.parts.is_given() || options.output.explain {
         let option = if options.output.explain { "--explain" } else { "--part" };

@@ -1,11 +1,8 @@
 //! The advice that keeps the other tensors of a container, and the line on content that is not copied.
 
-use std::io::Write as _;
+use anyhow::anyhow;
 
-use anyhow::{Context, anyhow};
-
-use super::io::Run;
-use super::messages::{shortened, unless_closed};
+use super::io::{Run, note};
 use super::options::OutputOptions;
 use crate::error::{Advice, Error};
 use crate::format::located::{Located, shown};
@@ -49,13 +46,16 @@ pub(super) fn keeping_others(
 /// # Errors
 /// Standard error cannot be written.
 pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()> {
+    if run.quiet {
+        return Ok(());
+    }
     // The tensors are written already, so a failure to list attachments does not fail the command.
     let names = input.reader().attachments().and_then(|attachments| attachments.listed().ok());
-    let Some(names) = names.filter(|names| !names.is_empty() && !run.quiet) else { return Ok(()) };
+    let Some(names) = names.filter(|names| !names.is_empty()) else { return Ok(()) };
     let verb = if names.len() == 1 { "is not a tensor, and is" } else { "are not tensors, and are" };
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let line = format!("{}: {} {verb} not copied", input.label(), list(&names));
-    unless_closed(writeln!(run.io.stderr.clone(), "{}", shortened(&line, " "))).context("standard error")
+    note(&run.io.stderr, &line)
 }
 
 /// Says how new tensors are put into the container `file`, in place of the members of these names or beside the others.

@@ -124,12 +124,16 @@ const LISTS: &[(&str, &str)] = &[
     ("pad", "before and after"),
 ];
 
+/// Returns whether a text is numbers with commas between them.
+pub(super) fn is_list(text: &str) -> bool {
+    text.split(',').all(|item| item.trim().parse::<f64>().is_ok())
+}
+
 /// Returns how a list is typed that was left over as an operand of a sub-command, or was taken for an option because it
 /// begins with a hyphen.
 pub(super) fn tip_for_list(sub_command: &str, typed: &str) -> Option<String> {
     let Some((_, option)) = LISTS.iter().find(|(name, _)| *name == sub_command) else {
-        let is_list = typed.starts_with('-') && typed.split(',').all(|item| item.trim().parse::<f64>().is_ok());
-        return is_list.then(|| format!("a list is given as '[{typed}]'"));
+        return (typed.starts_with('-') && is_list(typed)).then(|| format!("a list is given as '[{typed}]'"));
     };
     let list = typed.trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
     let is_number = |item: &str| item.trim().parse::<i64>().is_ok();

@@ -1,12 +1,11 @@
 //! The line about an output whose tensors change when they are read back: a CSV text has no axis of length 1, and strings of ONNX
 //! have no width.
 
-use anyhow::{Context, Result};
-use std::io::Write;
 use std::path::Path;
 
-use super::io::Run;
-use super::messages::{shortened, unless_closed};
+use anyhow::Result;
+
+use super::io::{Run, note};
 use crate::format::Format;
 use crate::format::interface::ReadsBack;
 use crate::format::located::Located;
@@ -37,6 +36,9 @@ impl ReadBack {
     /// # Errors
     /// Standard error cannot be written.
     pub(super) fn tell(self, run: Run<'_>, label: &str, path: &Path) -> Result<()> {
+        if run.quiet {
+            return Ok(());
+        }
         let others = self.others.into_iter().filter_map(|(name, meta, back)| {
             let back = match back {
                 ReadsBack::Same => return None,
@@ -55,12 +57,12 @@ impl ReadBack {
             Some((name, if is_same_dtype { shape } else { format!("{} {shape}", back.dtype.name()) }))
         });
         let others: Vec<_> = others.collect();
-        let Some((name, back)) = others.first().filter(|_| !run.quiet) else { return Ok(()) };
+        let Some((name, back)) = others.first() else { return Ok(()) };
         let name = name.as_ref().map_or_else(String::new, |name| format!(":{name}"));
         let more =
             if others.len() > 1 { format!(", and {} more tensors as others", others.len() - 1) } else { String::new() };
         let line = format!("{label}{name}: reads back as {back}{more}");
-        unless_closed(writeln!(run.io.stderr.clone(), "{}", shortened(&line, ""))).context("standard error")
+        note(&run.io.stderr, &line)
     }
 }
 

@@ -17,6 +17,7 @@ use super::messages::{of_option, refusal, told};
 use super::meter::Meter;
 use super::options::members::{TakenOptions, Taking};
 use super::options::{IndexList, InputOptions, Operand, RunOptions, SliceOptions, ThreadOptions};
+use super::other_words;
 use crate::error::{Error, ErrorKind, Subject};
 use crate::format::collection;
 use crate::format::dims;
@@ -366,8 +367,7 @@ impl<'a> OperandReader<'a> {
 
 /// Adds to the reason why there is no such file how a list of numbers is given, if one was typed.
 fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
-    let is_number = |item: &str| item.trim().parse::<f64>().is_ok();
-    let is_list = |text: &&str| text.contains(',') && text.split(',').all(is_number);
+    let is_list = |text: &&str| text.contains(',') && other_words::is_list(text);
     match located.typed().to_str().filter(|_| located.is_absent()).filter(is_list) {
         Some(list) => anyhow!("{}; a list is given as '[{list}]'", told(&error)),
         None => error,

@@ -144,12 +144,11 @@ pub(super) fn is_operand(argument: &clap::Arg, name: &str) -> bool {
 /// Returns the list of numbers that begins at an argument that was left over: the word as it was typed, and the numbers
 /// after it, with commas between them. If the word begins with a hyphen, clap names only its first two characters.
 fn whole_list(argument: &str, args: &[OsString]) -> String {
-    let is_list = |word: &str| word.split(',').all(|item| item.trim().parse::<f64>().is_ok());
-    let is_cut = |word: &str| argument.starts_with('-') && word.starts_with(argument) && is_list(word);
+    let is_cut = |word: &str| argument.starts_with('-') && word.starts_with(argument) && other_words::is_list(word);
     let words: Vec<_> = args.iter().filter_map(|arg| arg.to_str()).collect();
     match words.iter().skip(1).position(|word| *word == argument || is_cut(word)) {
-        Some(at) if is_list(words[at + 1]) => {
-            words[at + 1..].iter().take_while(|word| is_list(word)).copied().collect::<Vec<_>>().join(",")
+        Some(at) if other_words::is_list(words[at + 1]) => {
+            words[at + 1..].iter().take_while(|word| other_words::is_list(word)).copied().collect::<Vec<_>>().join(",")
         }
         Some(_) | None => argument.to_owned(),
     }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::passing::check_patterns;
 use super::slices::IndexList;
-use super::values::ByName;
+use super::values::{ByName, parse_path};
 use crate::format::dump_views::DumpShapes;
 use crate::format::name_order::list;
 use crate::layout::axis::BeyondInt64;
@@ -22,10 +21,11 @@ pub(crate) struct DumpOptions {
     /// A JSON file with the dtype and shape of each file without a header, by its path in the folders
     ///
     /// It is an object such as {"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}. Each entry may have an "offset",
-    /// the byte at which the items begin, and an "order", C or F; another key is an error. The entries are for files of both folders. An entry without
-    /// a file is an error. A file without an entry whose ending is .bin, or that of an entry, is unreadable. Without this
-    /// option, a .json beside a file can hold its entry: layer_33.bin.json or layer_33.json, without "data".
-    #[arg(long, value_name = "FILE.json", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath)]
+    /// the byte at which the items begin, and an "order", C or F; another key is an error. The entries are for files of both
+    /// folders. An entry without a file is an error. A file without an entry whose ending is .bin, or that of an entry, is
+    /// unreadable. Without this option, a .json beside a file can hold its entry: layer_33.bin.json or layer_33.json, without
+    /// "data".
+    #[arg(long, value_name = "FILE.json", value_parser = parse_path(), value_hint = ValueHint::FilePath)]
     pub shapes: Option<PathBuf>,
     /// Compare ACTUAL with its axes in this order, as transpose --axes gives it; with GLOB=I only matching tensors
     ///
@@ -44,7 +44,7 @@ pub(crate) struct DumpOptions {
     ///
     /// Tensors that the file does not name come last, in natural order. Blank lines, and # at the beginning of a line or after
     /// a blank with the rest of its line, are left out.
-    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath, requires = "first")]
+    #[arg(long, value_name = "FILE", value_parser = parse_path(), value_hint = ValueHint::FilePath, requires = "first")]
     pub order: Option<PathBuf>,
     /// Leave out tensors that are the same or within the tolerance, also with --json; the counts include them
     #[arg(long)]

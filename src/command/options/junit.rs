@@ -5,10 +5,10 @@ use std::io::{BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::operands::Operand;
+use super::values::parse_path;
 use crate::report::junit::JunitReport;
 use crate::storage::target::Target;
 
@@ -19,7 +19,7 @@ pub(crate) struct JunitOptions {
     ///
     /// The file is complete or not written at all. A file that is there is replaced only if it is empty or XML, beginning with
     /// <?xml. Times are 0.
-    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath, help_heading = "Report")]
+    #[arg(long, value_name = "FILE", value_parser = parse_path(), value_hint = ValueHint::FilePath, help_heading = "Report")]
     pub junit: Option<PathBuf>,
 }
 
