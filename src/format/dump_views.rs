@@ -13,7 +13,7 @@ use serde::de::{Error as _, MapAccess};
 use serde_json::Value;
 
 use super::glob::Glob;
-use super::json_object::{FromObject, JsonObject};
+use super::json_object::{FromObject, JsonObject, one_line};
 use super::raw::RawView;
 use super::stored_dtype::StoredDType;
 use crate::error::{Result, bail, ensure, malformed};
@@ -78,8 +78,8 @@ impl DumpShapes {
     /// # Errors
     /// Another JSON value; an entry without a valid dtype and shape, or with an unknown key; two entries for a file.
     pub fn parse(text: &[u8]) -> Result<Self> {
-        let JsonObject(Entries(list)) = serde_json::from_slice(text)
-            .map_err(|error| malformed!("{}", error.to_string().replace(char::is_control, " ")))?;
+        let JsonObject(Entries(list)) =
+            serde_json::from_slice(text).map_err(|error| malformed!("{}", one_line(&error)))?;
         ensure!(!list.is_empty(), "has no entries");
         let mut entries = HashMap::new();
         for (path, entry) in list {

@@ -51,9 +51,17 @@ impl FolderFile {
 
     /// Returns a pointer of Git LFS as a file that is not read.
     pub(super) fn not_read(self) -> FileNotRead {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let prefix = self.stem.rfind('/').map_or("", |at| &self.stem[..=at]);
-        FileNotRead { name: format!("{prefix}{name}"), path: self.path, what: foreign::POINTS }
+        FileNotRead { name: self.name(), path: self.path, what: foreign::POINTS }
+    }
+
+    /// Returns the path from the folder on with the ending.
+    pub(super) fn name(&self) -> String {
+        format!("{}{}", self.prefix(), self.path.file_name().unwrap_or_default().to_string_lossy())
+    }
+
+    /// Returns the path from the folder on to the folder that the file is in, with a slash at its end unless it is empty.
+    pub(super) fn prefix(&self) -> &str {
+        self.stem.rfind('/').map_or("", |at| &self.stem[..=at])
     }
 
     /// Returns whether it is a text, which may hold anything, and no index.

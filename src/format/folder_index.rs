@@ -27,9 +27,7 @@ impl Collection {
             }
             let name = file.path.file_name().unwrap_or_default().to_string_lossy();
             let is_left_over = own.any(|index| is_numbered_as(&name, &index.stem));
-            let prefix = file.stem.rfind('/').map_or("", |at| &file.stem[..=at]);
-            let name = format!("{prefix}{name}");
-            self.beside.push(BesideIndex { path: file.path, name, is_left_over });
+            self.beside.push(BesideIndex { name: file.name(), path: file.path, is_left_over });
         }
         let with_index = indexed.iter().map(|index| index.path.clone()).collect();
         joined(others, &with_index)

@@ -91,7 +91,7 @@ pub trait Reader: Debug + Send + Sync {
 
     /// Returns the content of a container that is not a tensor; `None` if a container of its format has none.
     fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
-        None
+        self.container()?.attachments.as_ref()
     }
 
     /// Returns the text that this is; `None` if its dtype does not depend on other operands.

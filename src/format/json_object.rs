@@ -29,7 +29,6 @@ impl<'de, T: FromObject<'de>> Deserialize<'de> for JsonObject<T> {
 }
 
 /// Returns the message of an error in one line. It quotes texts of the file, which may have several lines.
-#[cfg(any(feature = "safetensors", feature = "zarr"))]
 pub(super) fn one_line(error: &serde_json::Error) -> String {
     error.to_string().replace(char::is_control, " ")
 }

@@ -1,6 +1,6 @@
 //! Models in numbered files without an index: `model-00001-of-00003.safetensors` and so on.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::folder::FolderFile;
@@ -48,16 +48,16 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
     /// The folder of a model, the stem and the number of its files.
     type Key = (PathBuf, String, String);
     let mut others = Vec::new();
-    let mut models: BTreeMap<Key, Vec<FolderFile>> = BTreeMap::new();
+    let mut models: BTreeMap<Key, Vec<(usize, FolderFile)>> = BTreeMap::new();
     for file in files {
         let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
         let name = file.path.file_name().and_then(|name| name.to_str());
         match name.and_then(NumberedName::parse) {
-            Some(NumberedName { stem, of, .. })
+            Some(NumberedName { stem, number, of })
                 if !with_index.contains(&folder) && of.parse().is_ok_and(|of: usize| (2..=MAX_FILES).contains(&of)) =>
             {
                 let key = (folder, stem.to_owned(), of.to_owned());
-                models.entry(key).or_default().push(file);
+                models.entry(key).or_default().push((number, file));
             }
             Some(_) | None => others.push(file),
         }
@@ -66,18 +66,17 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
     for ((folder, stem, of), files) in models {
         let count: usize = of.parse().expect("it was parsed above");
         let width = of.len();
-        let parts = (1..=count).map(|number| format!("{stem}-{number:0width$}-of-{of}.safetensors"));
-        // the case of an ending does not count
-        let there = |name: &String| {
-            files
-                .iter()
-                .filter_map(|file| file.path.file_name()?.to_str())
-                .find(|other| other.eq_ignore_ascii_case(name))
-                .map(str::to_owned)
+        // Endings can differ in case. Of two files that differ in nothing else the first counts.
+        let mut there = HashMap::with_capacity(files.len());
+        for (number, file) in &files {
+            there.entry(*number).or_insert_with(|| file.path.file_name().unwrap_or_default().to_string_lossy());
+        }
+        let part = |number: usize| match there.remove(&number) {
+            Some(name) => name.into_owned(),
+            None => format!("{stem}-{number:0width$}-of-{of}.safetensors"),
         };
-        let parts = parts.map(|name| there(&name).unwrap_or(name)).collect();
-        let prefix = files[0].stem.rfind('/').map_or("", |at| &files[0].stem[..=at]);
-        let whole = format!("{prefix}{stem}");
+        let parts = (1..=count).map(part).collect();
+        let whole = format!("{}{stem}", files[0].1.prefix());
         // beside another file of that name, and beside the files of an older division
         let stem_of_all = if taken.contains(&whole) { format!("{whole}-of-{of}") } else { whole };
         taken.insert(stem_of_all.clone());
@@ -85,7 +84,7 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
             path: folder.join(format!("{stem}-*-of-{of}.safetensors")),
             format: Format::FOLDER,
             stem: stem_of_all,
-            bytes: files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes)),
+            bytes: files.iter().fold(0, |sum: u64, (_, file)| sum.saturating_add(file.bytes)),
             parts,
             view: None,
         });

@@ -95,8 +95,8 @@ impl Target {
             bail!("{label}: is a folder and no Zarr store, and is not replaced");
         }
         // The name may end in a slash. A path such as `.` has no last name.
-        refuse_hashed(&name.components().collect::<PathBuf>()).with_context(|| label.clone())?;
         let name = name.components().collect::<PathBuf>();
+        refuse_hashed(&name).with_context(|| label.clone())?;
         let path = follow(&name).with_context(|| label.clone())?;
         let path = path.filter(|path| path.file_name().is_some());
         let Some(path) = path else { bail!("{label}: is no name of a folder") };

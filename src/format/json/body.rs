@@ -46,16 +46,19 @@ impl BodyReader {
     /// The body is not JSON; it has no tensors, tensors in both lists, or two of one name; the items of tensors follow the
     /// text as bytes.
     pub(super) fn read(text: &[u8], file: Identity, threads: Threads) -> Result<Option<Self>> {
+        if text.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Ok(None);
+        }
+        // a search for a text is faster in a text
+        let valid = std::str::from_utf8(text).ok();
         let has = |key: &str| {
             let key = format!("\"{key}\"");
-            // a search for a text is faster in a text
-            std::str::from_utf8(text).map_or_else(
-                |_| text.windows(key.len()).any(|window| window == key.as_bytes()),
+            valid.map_or_else(
+                || text.windows(key.len()).any(|window| window == key.as_bytes()),
                 |text| text.contains(&key),
             )
         };
-        let is_object = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-        if !is_object || !TENSORS.into_iter().any(has) {
+        if !TENSORS.into_iter().any(has) {
             return Ok(None);
         }
         let refused = "a KServe body whose items follow the JSON as bytes (binary_data_size), which are not read: ask the server \
@@ -107,16 +110,19 @@ impl BodyReader {
             .unzip();
         for (n, tensor) in list.into_iter().enumerate() {
             let at = format!("{}[{n}]", TENSORS[key]);
-            let marks = marks(&tensor).unwrap_or_default();
-            let (name, tensor) = match name_of(&tensor) {
-                Ok(name) if marks.is_binary() => (name, Err(malformed!("{refused}"))),
-                Ok(name) if !marks.has_datatype => (name, Err(malformed!("has no \"datatype\""))),
+            let marks = marks(&tensor);
+            let name = name_of(&tensor, marks.as_ref());
+            let Marks { has_datatype, is_binary, parameters, .. } = marks.unwrap_or_default();
+            let parameters = parameters.map(|parameters| parameters.get().to_owned());
+            let (name, tensor) = match name {
+                Ok(name) if is_binary => (name, Err(malformed!("{refused}"))),
+                Ok(name) if !has_datatype => (name, Err(malformed!("has no \"datatype\""))),
                 Ok(name) => (name, Ok(tensor)),
                 Err(error) => (at, Err(error)),
             };
-            if let Some(parameters) = marks.parameters {
+            if let Some(parameters) = parameters {
                 other_keys.push(format!("{name}.parameters"));
-                texts.push(parameters.get().to_owned());
+                texts.push(parameters);
             }
             ensure!(seen.insert(name.clone()), "two of the {} are called {name:?}", TENSORS[key]);
             names.push(name);
@@ -160,40 +166,37 @@ impl<'de> Visitor<'de> for KeysBeforeError<'_> {
 
 /// The keys of a tensor that are looked at before its items are parsed.
 #[derive(Default)]
-struct Marks {
-    name: Option<Box<RawValue>>,
+struct Marks<'a> {
+    name: Option<&'a RawValue>,
     has_data: bool,
     has_datatype: bool,
-    parameters: Option<Box<RawValue>>,
-}
-
-impl Marks {
-    /// Returns whether the items are not in the text.
-    fn is_binary(&self) -> bool {
-        let has = |text: &str| {
-            serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).is_ok_and(|all| all.contains_key(BINARY))
-        };
-        !self.has_data && self.parameters.as_ref().is_some_and(|parameters| has(parameters.get()))
-    }
+    /// Whether the items are not in the text.
+    is_binary: bool,
+    parameters: Option<&'a RawValue>,
 }
 
 /// Reads the marks of a tensor; `None` if it is not an object.
-fn marks(tensor: &RawValue) -> Option<Marks> {
-    let mut keys: BTreeMap<String, Box<RawValue>> = serde_json::from_str(tensor.get()).ok()?;
+fn marks(tensor: &RawValue) -> Option<Marks<'_>> {
+    let keys: BTreeMap<String, &RawValue> = serde_json::from_str(tensor.get()).ok()?;
     let [has_data, has_datatype] = ["data", "datatype"].map(|key| keys.contains_key(key));
-    Some(Marks { has_data, has_datatype, name: keys.remove("name"), parameters: keys.remove("parameters") })
+    let [name, parameters] = ["name", "parameters"].map(|key| keys.get(key).copied());
+    let has_size = |parameters: &RawValue| {
+        serde_json::from_str::<BTreeMap<String, IgnoredAny>>(parameters.get()).is_ok_and(|all| all.contains_key(BINARY))
+    };
+    let is_binary = !has_data && parameters.is_some_and(has_size);
+    Some(Marks { name, has_data, has_datatype, is_binary, parameters })
 }
 
 fn has_items(tensor: &RawValue) -> bool {
-    marks(tensor).is_some_and(|marks| marks.has_data || marks.is_binary())
+    marks(tensor).is_some_and(|marks| marks.has_data || marks.is_binary)
 }
 
 /// Returns the name of a tensor.
 ///
 /// # Errors
 /// It is not an object, or has no name.
-fn name_of(tensor: &RawValue) -> Result<String> {
-    let marks = marks(tensor).ok_or_else(|| malformed!("is {}, expected an object", short(tensor.get())))?;
+fn name_of(tensor: &RawValue, marks: Option<&Marks<'_>>) -> Result<String> {
+    let marks = marks.ok_or_else(|| malformed!("is {}, expected an object", short(tensor.get())))?;
     let name = marks.name.ok_or_else(|| malformed!("has no \"name\""))?;
     string(name.get()).ok_or_else(|| malformed!("name is {}, expected a string", short(name.get())))
 }
@@ -239,10 +242,6 @@ impl Reader for BodyReader {
 
     fn names(&self) -> Option<&[String]> {
         Some(&self.container.names)
-    }
-
-    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
-        self.container.attachments.as_ref()
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {

@@ -81,10 +81,6 @@ impl Reader for NpzReader {
         FileFacts { is_compressed: self.archive.is_deflated(), ..FileFacts::default() }
     }
 
-    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
-        self.container.attachments.as_ref()
-    }
-
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         Some(Box::new(self.archive.raw(n)))
     }

@@ -42,8 +42,8 @@ pub fn check_replaced_index(
         return Ok(());
     }
     let lost: Vec<_> = lost.into_iter().collect();
-    let (count, noun) = (lost.len(), if lost.len() == 1 { "tensor" } else { "tensors" });
-    let message = format!("stands for {count} more {noun}, which would be lost ({})", list(&lost));
+    let tensors = counted(lost.len(), "more tensor", "more tensors");
+    let message = format!("stands for {tensors}, which would be lost ({})", list(&lost));
     Err(Error::of(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
 }
 
