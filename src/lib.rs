@@ -89,15 +89,15 @@
 //! | --- | --- | --- |
 //! | `main.rs` | calls `command` | `command` |
 //! | `command/` | (feature `cli`) a file for each sub-command, with its arguments and its run; `options/` has those that several share | all rows below |
-//! | `conformance/` | (feature `cli`) tests of operators as data: cases, vectors, ONNX's tests, verdicts on them | `diff` |
+//! | `conformance/` | (feature `cli`) tests of operators as data: cases, vectors, ONNX's tests, what ONNX and OpenVINO specify, the outputs of other runtimes, verdicts on all of them | `diff` |
 //! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
 //! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
 //! | `format/` | a file or a folder for each format, and its row in `rows.rs`; `located` says what a path means; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
 //! | `engine/` | plans of how an output is cut, read and held, and what they cost; the window loop that carries them out: jobs, sinks, scans, slabs of windows that are filled together; quantiles in bounded memory | `ops` |
 //! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `call` has all of them as values, with their arguments; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
-//! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |
-//! | `report/` | JSON, tables and colour for `diff` and `info` | `item` |
+//! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; attachments, which are the content of a container beside its tensors; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |
+//! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
 //! | `layout/` | axes, views of storage, windows, segments of axes, the loop that copies, gathering | `parallel` |
 //! | `parallel.rs` | threads, which start nowhere else | `memory` |

@@ -97,7 +97,7 @@ impl Begun {
         if of_files {
             beside.extend(differing_of_files(expected, actual)?);
         }
-        let difference = Difference {
+        let mut difference = Difference {
             reason: None,
             expected: Outline::new(&one, expected.shape()),
             actual: Outline::new(&other, &axes.shape(actual)),
@@ -107,26 +107,24 @@ impl Begun {
             found: None,
             agreeing_axes: None,
         };
-        let unread = |reason: Reason, difference: Difference, axes: ActualAxes| {
-            let difference = Difference { reason: Some(reason), ..difference };
-            Ok(Self { difference, how: None, axes })
-        };
+        let how = Comparability::new(&one, &other);
         if let [Kind::Timedelta(_), Kind::Timedelta(_)] = [one.kind(), other.kind()]
             && options.ignore_dtype
-            && Comparability::new(&one, &other).is_none()
+            && how.is_none()
         {
             let (one, other) = (one.name(), other.name());
             let message =
                 format!("dtype {other}, expected {one}: months and years have no fixed length in the other unit");
             return Err(Error::of(ErrorKind::Unsupported, message).within(actual.label()));
         }
-        let Some(how) = Comparability::new(&one, &other).filter(|_| options.ignore_dtype || one == other) else {
-            return unread(Reason::Dtype, difference, axes);
+        let how = how.filter(|_| options.ignore_dtype || one == other);
+        difference.reason = match how {
+            None => Some(Reason::Dtype),
+            Some(_) if expected.shape() != difference.actual.shape => Some(Reason::Shape),
+            Some(_) => None,
         };
-        if expected.shape() != difference.actual.shape {
-            return unread(Reason::Shape, difference, axes);
-        }
-        Ok(Self { difference, how: Some(how), axes })
+        let how = how.filter(|_| difference.reason.is_none());
+        Ok(Self { difference, how, axes })
     }
 }
 

@@ -163,18 +163,22 @@ impl DifferingNames {
         self.metadata.is_empty() && self.content.is_empty()
     }
 
-    /// Returns the lines of a report: one for metadata and one for content.
-    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+    /// Returns metadata and content, those that have names, with a list of these.
+    fn lists(&self) -> impl Iterator<Item = (&'static str, String)> {
         [("metadata", &self.metadata), ("content", &self.content)]
             .into_iter()
             .filter(|(_, names)| !names.is_empty())
-            .map(|(noun, names)| format!("{noun} differs: {}", names_text(names)))
+            .map(|(noun, names)| (noun, names_text(names)))
+    }
+
+    /// Returns the lines of a report: one for metadata and one for content.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        self.lists().map(|(noun, names)| format!("{noun} differs: {names}"))
     }
 
     /// Returns the names in the form of a verdict.
     pub(super) fn verdict(&self) -> String {
-        let lines: Vec<_> = self.lines().map(|line| line.replacen(" differs:", "", 1)).collect();
-        lines.join(", ")
+        self.lists().map(|(noun, names)| format!("{noun} {names}")).collect::<Vec<_>>().join(", ")
     }
 
     /// Adds other names.

@@ -34,9 +34,8 @@ impl Comparison<'_> {
         let (items, bits) = (self.items, reading.kernel().key_bits());
         let is_plain = |source: &Source| source.is_read_by_position() && source.view().is_forward();
         let is_sampled = match self.are_stored_alike() {
-            _ if !self.axes.are_own() => false,
             true => self.expected.is_read_by_position() && self.actual.is_read_by_position(),
-            false => is_plain(self.expected) && is_plain(self.actual),
+            false => self.axes.are_own() && is_plain(self.expected) && is_plain(self.actual),
         };
         if items < SAMPLED || !is_sampled {
             return Ok(Search::new(bits, &FRACTIONS, items));

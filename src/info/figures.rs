@@ -22,16 +22,12 @@ pub(super) fn object(stats: Option<&Stats>) -> String {
     let extreme = |extreme: &Option<(ItemValue, Vec<usize>)>| {
         or_null(extreme.as_ref(), |(value, index)| json::at(value.to_string(), index))
     };
-    let mean = |mean| match mean {
-        Mean::Real(mean) => float(mean),
-        Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),
-    };
     let quantile =
         |(n, (name, _)): (usize, &(&'static str, _))| (*name, or_null(stats.quantiles.get(n), ItemValue::to_string));
     json::object([
         ("min", extreme(&stats.min)),
         ("max", extreme(&stats.max)),
-        ("mean", or_null(stats.mean, mean)),
+        ("mean", or_null(stats.mean, mean_json)),
         ("std", or_null(stats.std, float)),
         ("nan", stats.nan.to_string()),
         ("inf", stats.inf.to_string()),
@@ -39,6 +35,14 @@ pub(super) fn object(stats: Option<&Stats>) -> String {
         ("first_nan", or_null(stats.first_nan.as_deref(), list)),
         ("quantiles", json::object(QUANTILES.iter().enumerate().map(quantile))),
     ])
+}
+
+/// Returns a mean as JSON: that of complex items is a pair.
+pub(super) fn mean_json(mean: Mean) -> String {
+    match mean {
+        Mean::Real(mean) => float(mean),
+        Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),
+    }
 }
 
 /// Writes statistics as a line for each figure, with all its digits, for texts that are compared with others. Writes nothing

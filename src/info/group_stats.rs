@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Info;
+use super::figures::mean_json;
 use super::stats::{ItemValue, Mean, Stats};
 use crate::report::json::{self, Escapes, list, or_null};
 
@@ -92,14 +93,10 @@ impl GroupStats {
                 json::object([("value", value.to_string()), ("tensor", tensor), ("index", list(index))])
             })
         };
-        let mean = |mean| match mean {
-            Mean::Real(mean) => json::float(mean),
-            Mean::Complex(re, im) => format!("[{}, {}]", json::float(re), json::float(im)),
-        };
         json::object([
             ("min", extreme(&figures.min, min)),
             ("max", extreme(&figures.max, max)),
-            ("mean", or_null(figures.mean, mean)),
+            ("mean", or_null(figures.mean, mean_json)),
             ("std", or_null(figures.std, json::float)),
             ("nan", figures.nan.to_string()),
             ("inf", figures.inf.to_string()),

@@ -378,8 +378,8 @@ fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
 
 /// Writes a line for each container that holds content that is not a tensor.
 fn write_content(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
-    let mut files = infos.chunk_by(|a, b| a.file == b.file).filter_map(|infos| infos.first());
-    files.by_ref().filter(|info| !info.content.is_empty()).try_for_each(|info| {
+    let files = infos.chunk_by(|a, b| a.file == b.file).filter_map(|infos| infos.first());
+    files.filter(|info| !info.content.is_empty()).try_for_each(|info| {
         let noun = if info.content.len() == 1 { "which is not a tensor" } else { "which are not tensors" };
         writeln!(out, "{}: holds {}, {noun}", printable(&info.file), printable(&info.content.join(", ")))
     })
