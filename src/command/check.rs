@@ -374,7 +374,7 @@ impl Check {
         let (mut written, mut left) = (0_usize, 0_usize);
         self.each(io, &mut HashSet::new(), &mut |id, loaded| {
             let Task::Run(case) = loaded.map_err(|broken| broken.error)?.task else {
-                unreachable!("the program's own vectors are no models")
+                unreachable!("the program's own vectors all run an operator")
             };
             match export(&case, &folder.join(id), self.layout)? {
                 true => written += 1,

@@ -99,7 +99,7 @@ impl<'a> Destination<'a> {
     /// removed.
     ///
     /// # Errors
-    /// Either is asked for, and the output is no index of shards.
+    /// One of the options is given, and the output is not an index of shards.
     pub(super) fn with_shards_of(mut self, most: Option<u64>, removes_old: bool) -> Result<Self> {
         let option = if most.is_some() { "--max-shard-size" } else { "--remove-old-shards" };
         match &mut self.place {

@@ -10,8 +10,8 @@ use crate::picture::Picture;
 use crate::storage::source::Source;
 use crate::storage::target::Target;
 
-/// The most characters of a map down and across, which with its frame fits 80 columns. It does not follow the terminal:
-/// what is written is the same everywhere.
+/// The most characters of a map down and across, which with its frame fits 80 columns. It does not follow the terminal,
+/// so that the same comparison prints the same map everywhere.
 const MAP_LINES: usize = 32;
 const MAP_COLUMNS: usize = 74;
 

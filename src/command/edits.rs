@@ -27,7 +27,7 @@ use crate::format::name_order::by_numbers;
 use crate::format::open::OpenOptions;
 
 /// Runs an operator that changes DATA: once, or in place for each tensor that a pattern matches, if `--fill` gives all of
-/// them one value. Then `told` makes a line of the number of tensors.
+/// them one value. Then `told` returns the line to print, given the number of tensors.
 ///
 /// # Errors
 /// Those of finding the tensors and of `run`; standard input or a part for several tensors.
@@ -59,14 +59,14 @@ pub(super) fn run_for_each(
     let all = |is_check: bool| {
         members.iter().try_for_each(|member| {
             let done = run(begin(Some(Edited { member: member.clone(), is_check }))?);
-            // what is wrong with an option is so for this tensor
+            // an error about an option does not name the tensor
             done.map(drop).map_err(|error| match message_of(&error) {
                 message if message.contains(&member.label) => error,
                 message => anyhow!("{}: {message}", member.label),
             })
         })
     };
-    // the report of a dry run is what the checks print
+    // in a dry run the checks print the report
     let is_dry_run = options.output.is_dry_run();
     all(!is_dry_run)?;
     if !is_dry_run {
@@ -85,10 +85,10 @@ pub(super) fn changed(count: usize) -> String {
 }
 
 impl OperandReader<'_> {
-    /// Returns what leads to the file of a tensor that is named by its folder; of any other, what was typed.
+    /// Returns the file and the member of a tensor that was typed as `FOLDER:NAME`, and any other operand as it was typed.
     ///
     /// # Errors
-    /// There is no such tensor; a folder without the name of one.
+    /// There is no such tensor; a folder was typed without the name of a tensor.
     pub(super) fn in_its_file<'o>(&self, operand: &'o Operand, options: &OpenOptions) -> Result<Cow<'o, Located>> {
         let located = &operand.located;
         if !matches!(located.place, Place::Folder(_)) {
@@ -100,7 +100,7 @@ impl OperandReader<'_> {
         let input =
             collection::open(&OpenOptions { locked: false, ..options.clone() }, located, NameFilter::default())?;
         let MemberFile { path, member, .. } = input.file_of(input.chosen()?)?;
-        let path = path.expect("a tensor of a folder lies in a file");
+        let path = path.expect("a tensor of a folder is in a file");
         Ok(Cow::Owned(Located::of(path).with_member(member)))
     }
 

@@ -1,4 +1,4 @@
-//! Tensors of a container that cannot be read, and the lines about them: one for each file that they lie in.
+//! Tensors of a container that cannot be read, and the lines about them: one for each file with such tensors.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ impl Failures {
     }
 }
 
-/// Returns the error about tensors that lie in one file.
+/// Returns the error about tensors of one file.
 fn line(input: &Input, mut failed: Vec<(Member, Error)>) -> Error {
     if failed.len() == 1 {
         return failed.swap_remove(0).1;

@@ -83,7 +83,7 @@ pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome 
     Outcome::Incomplete
 }
 
-/// Prints a line on standard error that tells no error.
+/// Prints a line on standard error that is not about an error.
 ///
 /// # Errors
 /// Standard error fails.

@@ -46,7 +46,7 @@ pub(super) struct Operation<'a> {
     pub destination: Destination<'a>,
     /// Whether other processes may change other parts of DATA at the same time.
     together: bool,
-    /// The tensor to change, if it is one of several that were found.
+    /// The tensor to change, if a pattern matches several.
     edited: Option<Edited>,
     pub data: Cow<'a, Operand>,
     indices: Option<&'a Operand>,

@@ -1,8 +1,8 @@
 //! Writes tensors to a file, a folder or a stream in some format.
 //!
-//! A [`OutputTensor`] is a tensor of the output: what fills its items, and what becomes of them. Works get names ([`named`]) and
-//! are checked against the format ([`OutputTensor::check`]); a [`Plan`] lays them out in one output and then writes it, whole or
-//! in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
+//! An [`OutputTensor`] is a tensor of the output: what fills its items, and what becomes of them. Tensors get names
+//! ([`named`]) and are checked against the format ([`OutputTensor::check`]); a [`Plan`] lays them out in one output and then
+//! writes it, whole or in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
 
 mod asked_sides;
 mod chunks;
