@@ -1,7 +1,8 @@
 //! What the ways to make an output cost, as far as that is known before anything is read, and the choice of the best one.
 
 use super::cut::Cut;
-use super::plan::{HeldCut, Plan, Planner, Takes};
+use super::plan::{HeldCut, Plan, Takes};
+use super::planner::Planner;
 use super::slabs::readings;
 use crate::layout::gather::{GatherRule, calls};
 use crate::layout::shape::product;

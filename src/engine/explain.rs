@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::cost::{Cost, OperandReading, OperandReads, reads_of};
 use super::cut::Cut;
-use super::plan::{Plan, Planner, Takes};
+use super::plan::{Plan, Takes};
+use super::planner::Planner;
 use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
 use super::slabs::readings;
 use crate::ops::access::Access;

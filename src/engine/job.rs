@@ -16,7 +16,8 @@ use std::io::Seek;
 use std::ops::Range;
 
 use super::cut::Cut;
-use super::plan::{Plan, Planner, Takes};
+use super::plan::{Plan, Takes};
+use super::planner::Planner;
 use super::regions::{GetRegion, RegionMaker, Regions};
 use super::sink::{FileSink, Take, WindowSink, failed};
 use super::slabs::HeldUnits;

@@ -6,6 +6,7 @@ pub mod explain;
 pub mod job;
 pub mod moves;
 pub mod plan;
+pub mod planner;
 pub mod quantiles;
 mod regions;
 pub mod scan;

@@ -1,6 +1,6 @@
 //! What it costs to move a tensor from the chunks of a store to other chunks, and stores by way of which it costs less.
 
-use super::plan::Planner;
+use super::planner::Planner;
 use super::slabs::{DIRECT, READ_AGAIN, grid_between, readings};
 use crate::layout::window::Windows;
 

@@ -1,0 +1,413 @@
+//! What plans are made of: the cuts that suit an output, the windows that suit what is read for it, and how many threads fill them.
+
+use super::cut::{Cut, FileBlocks};
+use super::plan::HeldCut;
+use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
+use crate::item::meta::Meta;
+use crate::layout::gather::LONG_PIECE;
+use crate::layout::shape::product;
+use crate::layout::tile::tiles;
+use crate::layout::window::{Window, Windows};
+use crate::ops::access::{Access, Feeds, Pattern};
+use crate::ops::fill::{Fill, Limits};
+use crate::ops::machine::Machine;
+use crate::parallel::threads_holding;
+use crate::storage::chunked::{MOST_ROW, few_rows};
+use crate::storage::read_at::request_window;
+use crate::storage::source::Source;
+
+/// Each thread has at least this many windows of an output in a file where [any size](Planner::window) will do, unless windows
+/// would take less work than one of a stream.
+const WINDOWS_EACH: usize = 8;
+
+/// An edit is sparse if it changes less than one byte in this many of the windows that it touches.
+const SPARSE: usize = 32;
+
+/// The most windows of an edit that are listed by their numbers: 32 MiB of list.
+const MOST_SPARSE_WINDOWS: usize = 1 << 22;
+
+/// What a plan is made of: the statements of an operator, and the limits of a run.
+#[derive(Debug)]
+pub struct Planner<'a> {
+    /// The dtype and the shape of the output.
+    pub(super) meta: &'a Meta,
+    /// What the operator states of its operands.
+    pub(super) reads: Vec<Access<'a>>,
+    pub(super) limits: Limits,
+    /// How many threads are worth their start. Fewer of them work where windows are so large that `--memory` holds no more.
+    pub threads: usize,
+    /// The bytes that a window which is contiguous in the output has at least, and a box has at most, because of what is read;
+    /// `None` if any size will do.
+    pub window: Option<usize>,
+    /// Whether operands are asked of a server, where small boxes of chunks are better shared than joined.
+    pub is_remote: bool,
+}
+
+impl<'a> Planner<'a> {
+    /// Takes down what an operator states, and chooses how many threads work on windows of which size.
+    pub fn new(fill: &'a dyn Fill, limits: Limits) -> Self {
+        let reads = fill.reads();
+        // a stream can be read by one thread only
+        let once = reads.iter().any(|access| access.source.is_stream());
+        let is_remote = reads.iter().any(|access| access.source.costs_requests());
+        let mut it = Self { meta: fill.meta(), reads, limits, threads: 1, window: None, is_remote };
+        if !once {
+            it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
+        }
+        let is_in_place = fill.as_patch().is_some_and(|patch| patch.base().is_in_place());
+        let machine = &limits.machine;
+        it.window = it.suited_window(is_in_place, fill.window_bytes(it.threads, machine));
+        if is_remote && it.window.is_none_or(|window| window == machine.window) {
+            it.window = Some(it.request(it.meta.bytes(), usize::MAX));
+        }
+        it
+    }
+
+    /// Returns how many bytes, which lie in runs of `run` bytes, a server is asked for at a time.
+    fn request(&self, bytes: usize, run: usize) -> usize {
+        request_window(bytes, self.threads, run).min(self.limits.machine.request)
+    }
+
+    /// Returns the cuts of a file, which takes items anywhere, with what is held for each.
+    pub(super) fn cuts_of_file(&self, base: Option<u64>) -> Vec<HeldCut> {
+        let boxed = self.reads.iter().find_map(|access| match &access.pattern {
+            Pattern::Boxed { sides, .. } => Some(Windows::boxes(&self.meta.shape, sides)),
+            _ => None,
+        });
+        if let Some(boxes) = boxed {
+            return vec![(Cut::Windows(boxes), None)];
+        }
+        let mut cuts: Vec<_> =
+            self.blocks_of_file(base).map(|blocks| (Cut::Blocks(blocks), None)).into_iter().collect();
+        let strip =
+            |[slab, window]: [Vec<usize>; 2]| (Cut::Windows(Windows::boxes(&self.meta.shape, &window)), Some(slab));
+        cuts.extend(self.strips().map(strip));
+        cuts.extend(self.held_or_not(self.windows_of(self.items_of_file_window())));
+        cuts.extend(self.boxes().into_iter().map(|boxes| (Cut::Windows(boxes), None)));
+        cuts
+    }
+
+    /// Returns the cuts of a stream, with what is held for each, and whether these are of a temporary file from which the stream is
+    /// read.
+    pub(super) fn cuts_of_stream(&self) -> (bool, Vec<HeldCut>) {
+        // whole rows of chunks are contiguous in C order
+        let items = self.items_within(self.limits.machine.window);
+        let of_row = if self.is_remote { 1 } else { items };
+        let windows = self.cut(items, |shape, grid| Windows::on_grid(shape, of_row, &grid));
+        let itemsize = self.widest().max(1);
+        let is_by_rows = |grid: &Vec<usize>| {
+            let few = self.is_remote && few_rows(&self.meta.shape, &windows, grid, self.threads);
+            !few && windows.largest().saturating_mul(itemsize) <= MOST_ROW
+        };
+        if self.grid().as_ref().is_none_or(is_by_rows) {
+            return (false, vec![(Cut::Windows(windows), None)]);
+        }
+        // chunks would be read again and again, or one by one
+        (true, self.cuts_of_file(Some(0)))
+    }
+
+    /// Returns windows by themselves, and in slabs if each by itself would read the same again.
+    pub(super) fn held_or_not(&self, windows: Windows) -> Vec<HeldCut> {
+        let slabs = self.slabs(&windows).map(|slabs| Some(slabs.sides));
+        [None].into_iter().chain(slabs).map(|hold| (Cut::Windows(windows.clone()), hold)).collect()
+    }
+
+    /// Returns how many threads fill regions of `items` items, if each holds one region as it is and once packed.
+    pub fn threads_for(&self, items: usize) -> usize {
+        threads_holding(self.threads, items.saturating_mul(self.widest()).saturating_mul(2), self.limits.machine.memory)
+    }
+
+    /// Returns windows that suit what is read: boxes where that lies in chunks, else windows that are contiguous in C order. An
+    /// output without bytes has none.
+    pub fn windows(&self) -> Windows {
+        self.windows_of(self.items_within(usize::MAX))
+    }
+
+    /// Returns windows for an edit in which `touched` of the [windows](Self::windows) change, which are smaller where little changes
+    /// in each, since a window is read and written as a whole: ten thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s
+    /// by pages. `None` if these are what suits.
+    pub fn sparse_windows(&self, touched: usize) -> Option<Windows> {
+        let itemsize = self.meta.dtype.itemsize().max(1);
+        let changed = self.changed();
+        let Machine { file_window, edit_window, page, .. } = self.limits.machine;
+        let window = self.window.unwrap_or(file_window);
+        let sparse = changed.saturating_mul(itemsize) < touched * (window / SPARSE);
+        let few = changed.min(touched * (edit_window / page)) <= MOST_SPARSE_WINDOWS;
+        let suits = sparse && few && page < window;
+        suits.then(|| Windows::new(&self.meta.shape, page / itemsize))
+    }
+
+    /// Returns how many items of a patch change, at most: those that its second operand feeds. Without one that shows only when
+    /// all are read.
+    fn changed(&self) -> usize {
+        self.reads.get(1).map_or(self.meta.items(), |updates| match &updates.feeds {
+            Feeds::Slice(spans) => spans.iter().map(|span| span.len).product(),
+            Feeds::Named { items } => *items,
+            Feeds::All | Feeds::Segments(_) => self.meta.items(),
+        })
+    }
+
+    /// Returns the operands that are read in short pieces, each of which would be a request: a server is asked for all of their items
+    /// at once instead.
+    pub fn in_short_pieces(&self) -> impl Iterator<Item = &'a Source> {
+        let short = self.reads.iter().filter(|access| match &access.pattern {
+            Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
+            Pattern::Strided { view, .. } | Pattern::Counted { view } => {
+                let is_all = view.items() >= access.source.meta().items() || matches!(access.feeds, Feeds::Slice(_));
+                is_all && access.crosses_within(self.limits.machine.short_piece)
+                    || access.reads_apart(self.limits.machine.short_piece)
+            }
+            Pattern::Anyhow => false,
+        });
+        short.map(|access| access.source)
+    }
+
+    /// Returns whether boxes of any grid can be filled without reading items again, as a store wants them; if not, windows are
+    /// contiguous in C order. The pattern of the first operand decides: updates are put into boxes as into anything else.
+    pub fn takes_boxes(&self) -> bool {
+        self.reads.first().is_some_and(Access::takes_boxes)
+    }
+
+    /// Returns the bytes of the widest item on the way to the output.
+    pub fn widest(&self) -> usize {
+        let read = self.reads.iter().filter(|access| access.view().is_some());
+        read.fold(self.meta.dtype.itemsize(), |widest, access| widest.max(access.source.dtype().itemsize()))
+    }
+
+    /// Returns what it takes to make the output, as the number of bytes whose copying takes as long: its own, or more where the
+    /// first operand is read in short pieces.
+    fn effort(&self) -> usize {
+        let data = self.reads.first().filter(|access| access.feeds == Feeds::All);
+        let strided = data.filter(|access| matches!(access.pattern, Pattern::Strided { .. }));
+        let read = strided.and_then(|access| {
+            let (view, itemsize) = (access.view()?, access.source.dtype().itemsize());
+            let (bytes, run) = (view.items().saturating_mul(itemsize), view.run() * itemsize);
+            // a separate read costs as much as copying a few KiB, and all of them no more than reading everything
+            let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(self.limits.machine.read);
+            Some(bytes.max(apart.min(access.source.bytes())))
+        });
+        self.meta.bytes().max(read.unwrap_or(0))
+    }
+
+    /// Returns the [window](Self::window) that suits what is read. `own` is what the operator asks for.
+    fn suited_window(&self, is_in_place: bool, own: Option<usize>) -> Option<usize> {
+        let machine = &self.limits.machine;
+        let wanted = self.reads.iter().map(|access| {
+            let is_across = access.crosses_within(LONG_PIECE);
+            if let (Some(view), false, true) = (access.view(), is_across, access.source.costs_requests()) {
+                let itemsize = access.source.dtype().itemsize();
+                return Some(self.request(view.items().saturating_mul(itemsize), view.run() * itemsize));
+            }
+            let least = if is_in_place { machine.edit_window } else { machine.file_window };
+            // a small window would read a few bytes of each column
+            if is_across { Some(least.max(machine.across / self.threads)) } else { is_in_place.then_some(least) }
+        });
+        wanted.flatten().chain(own).max()
+    }
+
+    /// Returns the grid at which windows should end, in places of each axis, because what is read lies in chunks; `None`
+    /// where they may end anywhere.
+    pub(super) fn grid(&self) -> Option<Vec<usize>> {
+        self.reads.iter().find_map(Access::grid)
+    }
+
+    /// Returns the sides of the smallest box that can be read: a chunk, or a page of a file along the axis along which items are
+    /// stored side by side. `None` where that is not known, where nothing is read twice, and where boxes are chosen for updates
+    /// that are stored across data which is not.
+    pub(super) fn grain(&self) -> Option<Vec<usize>> {
+        let (data, others) = self.reads.split_first()?;
+        let is_strided = data.feeds == Feeds::All && matches!(data.pattern, Pattern::Strided { .. });
+        let grid = self.grid();
+        if !is_strided || grid.is_some() {
+            return grid.filter(|_| self.takes_boxes());
+        }
+        let machine = &self.limits.machine;
+        // boxes for the updates read the data in pieces of several pages, so that only the pages at their ends are read twice
+        let for_updates = others.iter().any(|access| access.crosses_within(machine.short_piece));
+        if !data.source.is_read_by_position() || for_updates && !data.crosses_within(machine.short_piece) {
+            return None;
+        }
+        let (axis, stride) = data.view()?.nearest()?;
+        let mut grain = vec![1; self.meta.shape.len()];
+        grain[axis] = (machine.page / stride.saturating_mul(data.source.dtype().itemsize().max(1))).max(1);
+        Some(grain)
+    }
+
+    /// Returns boxes for operands that are stored across the output, so that windows which are contiguous in it would be read in
+    /// short pieces. They have several sizes, up to that of a [window](Self::window), and several ratios of the length of pieces
+    /// that are written to that of pieces that are read. There are none where an operand is a stream, which comes in C order, or
+    /// lies in chunks, at which windows end.
+    fn boxes(&self) -> Vec<Windows> {
+        let (shape, machine, mut boxes) = (&self.meta.shape, &self.limits.machine, Vec::new());
+        if self.grid().is_some() || self.reads.iter().any(|access| access.source.is_stream()) || self.meta.bytes() == 0
+        {
+            return Vec::new();
+        }
+        let most = self.items_within(usize::MAX);
+        for access in self.reads.iter().filter(|access| access.crosses_within(machine.short_piece)) {
+            let (Some(view), Pattern::Strided { .. }) = (access.view(), &access.pattern) else { continue };
+            let stored = view.axes_as_stored();
+            let mut items = (2 * machine.slab / self.meta.dtype.itemsize().max(1)).clamp(1, most);
+            loop {
+                boxes.extend(tiles(shape, &stored, items));
+                if items >= most {
+                    break;
+                }
+                items = (2 * items).min(most);
+            }
+        }
+        boxes.sort_unstable();
+        boxes.dedup();
+        boxes.into_iter().map(|sides| Windows::boxes(shape, &sides)).collect()
+    }
+
+    /// Returns whether all operands are no more than may be held: pages that are read for several boxes stay in the system's memory
+    /// then.
+    pub(super) fn fits_memory(&self) -> bool {
+        let read = self.reads.iter().fold(0, |all: usize, access| all.saturating_add(access.source.bytes()));
+        read <= self.limits.machine.memory
+    }
+
+    /// Returns the items of the windows by which the output is written to a file: a few windows for each thread at least, so that
+    /// none waits long for the last of another, and shorter ones where each byte takes longer than to be copied.
+    fn items_of_file_window(&self) -> usize {
+        let (bytes, effort) = (self.meta.bytes(), self.effort().max(1));
+        let least = (self.limits.machine.window as u128 * bytes as u128 / effort as u128) as usize;
+        self.items_within((bytes / (WINDOWS_EACH * self.threads)).max(least))
+    }
+
+    /// Returns the items of a window of at most `most` bytes, if any size will do.
+    fn items_within(&self, most: usize) -> usize {
+        (self.window.unwrap_or(most.min(self.limits.machine.file_window)) / self.widest().max(1)).max(1)
+    }
+
+    /// Cuts the output into windows of `items` items, or into boxes where it is made from chunks.
+    fn windows_of(&self, items: usize) -> Windows {
+        self.cut(items, |shape, grid| Windows::boxes(shape, &self.suited(grid)))
+    }
+
+    /// Cuts the output into windows of `items` items that are contiguous in C order, or by `by_grid` where it is made from chunks.
+    fn cut(&self, items: usize, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
+        let shape = &self.meta.shape;
+        match (self.meta.bytes(), self.grid()) {
+            (0, _) => Windows::new(&[0], 1),
+            (_, Some(grid)) => by_grid(shape, grid),
+            (_, None) => Windows::new(shape, items),
+        }
+    }
+
+    /// Returns the sides of boxes that end where chunks do: several chunks together where chunks are small, a part of one
+    /// where they are large.
+    pub fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
+        let (shape, itemsize) = (&self.meta.shape, self.widest().max(1));
+        let least = if self.is_remote { 1 } else { self.limits.machine.slab };
+        let (least, most) = (least / itemsize, (self.limits.machine.kept / itemsize).max(1));
+        let mut sides: Vec<usize> = grid.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
+        for axis in (0..sides.len()).rev() {
+            let times = (least / product(&sides)).clamp(1, shape[axis].div_ceil(sides[axis]).max(1));
+            sides[axis] = (sides[axis] * times).min(shape[axis].max(1));
+        }
+        for axis in 0..sides.len() {
+            sides[axis] = (sides[axis] / product(&sides).div_ceil(most).max(1)).max(1);
+        }
+        sides
+    }
+
+    /// Returns the boxes in which slabs are read: those of the smallest that can be read, joined or cut to a size that suits.
+    ///
+    /// # Panics
+    /// If there are no such boxes, for which a plan holds no slabs.
+    pub fn units(&self) -> Windows {
+        let grain = self.grain().expect("there are slabs only where there are grains");
+        Windows::boxes(&self.meta.shape, &self.suited(grain))
+    }
+
+    /// Returns the blocks of a file by which an output is written. `None` where it is written by
+    /// windows: if it is made from chunks; if what is read asks for windows of some size; if no item begins with a block; if
+    /// operands are asked of a server, since parts of rows would be requests of their own.
+    fn blocks_of_file(&self, base: Option<u64>) -> Option<FileBlocks> {
+        let (items, itemsize) = (self.items_of_file_window(), self.meta.dtype.itemsize());
+        let bytes = items.saturating_mul(itemsize);
+        let is_apart = self.is_remote || self.slabs(&self.windows_of(items)).is_some();
+        if self.window.is_some() || is_apart || bytes == 0 {
+            return None;
+        }
+        let bytes: usize = 1 << bytes.ilog2();
+        let base = base.filter(|base| bytes.is_multiple_of(itemsize) && base.is_multiple_of(itemsize as u64))?;
+        self.grid().is_none().then_some(FileBlocks::new(bytes, base, self.meta))
+    }
+
+    /// Returns the slabs in which windows are filled together, if each by itself would read the same again.
+    pub(super) fn slabs(&self, windows: &Windows) -> Option<SlabSides> {
+        let (shape, grain) = (&self.meta.shape, self.grain()?);
+        if windows.count() < 2 || readings(shape, windows.sides(), &grain) <= DIRECT {
+            return None;
+        }
+        Some(sides_of_slabs(shape, windows.sides(), &grain, self.held(windows, &grain)))
+    }
+
+    /// Returns how many items of a slab may be held at once.
+    pub(super) fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
+        let itemsize = self.widest().max(1);
+        let block = product(&self.suited(grain.to_vec()));
+        // beside the slab each thread has a window or a block, once as it is and once packed
+        let each = windows.largest().max(block).saturating_mul(itemsize).saturating_mul(2);
+        let memory = self.limits.machine.memory;
+        let beside = each.saturating_mul(threads_holding(self.threads, each, memory));
+        memory.saturating_sub(beside).max(memory / 2) / itemsize
+    }
+
+    /// Returns the sides of the slabs by which chunks are written to a file, and those of the windows of a slab, if each chunk by
+    /// itself would be written in short pieces.
+    fn strips(&self) -> Option<[Vec<usize>; 2]> {
+        let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
+        // half of what may be held, since the windows that are put together lie beside it
+        let most = [self.limits.machine.short_piece, self.limits.machine.slab, self.limits.machine.memory / 2];
+        strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
+    }
+
+    /// Returns how many bytes of all operands are read for a window, as far as that is known without reading.
+    pub fn bytes_read(&self, window: &Window) -> u64 {
+        match &self.reads[..] {
+            // updates replace items of the data, and are not counted beside these
+            [data, ..] if data.feeds == Feeds::All => data.bytes_read(window),
+            reads => reads.iter().map(|access| access.bytes_read(window)).sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array;
+
+    use super::*;
+    use crate::engine::plan::Takes;
+    use crate::item::tensor::Tensor;
+    use crate::layout::axis::Span;
+    use crate::ops::selection::Selection;
+
+    #[test]
+    fn short_pieces_are_an_effort() {
+        let source = || Source::memory(Tensor::from(&Array::<u8, _>::zeros([100, 9000])), "DATA".to_owned());
+        let effort = |spans: &[Span]| Planner::new(&Selection::slice(source(), spans), Limits::default()).effort();
+        // the columns of all rows, and the bytes whose copying takes as long
+        let rows = [(0..9000, 900_000), (0..8999, 899_900), (3..103, 100 * 4096), (7..8, 100 * 4096)];
+        for (columns, expected) in rows {
+            let spans = [Span::whole(100), Span { start: columns.start, step: 1, len: columns.len() }];
+            assert_eq!(effort(&spans), expected, "{columns:?}");
+        }
+        let steps = [Span::whole(100), Span { start: 0, step: 3, len: 3000 }];
+        assert_eq!(effort(&steps), 900_000, "no more than all of the data");
+        assert_eq!(effort(&[Span::whole(0), Span::whole(0)]), 0);
+    }
+
+    #[test]
+    fn items_larger_than_a_window_have_boxes() {
+        let complex = crate::DType::parse("complex128").unwrap();
+        let tensor = Tensor::new(complex, vec![30, 40], vec![0; 30 * 40 * 16]).unwrap();
+        let turned = Selection::transposed(Source::memory(tensor, "DATA".to_owned()), &[1, 0]);
+        let limits = Limits { machine: Machine::with_windows_of(1), ..Limits::default() };
+        let plan = Planner::new(&turned, limits).plan(Takes::File { base: Some(0) });
+        assert!(plan.cut.count() > 1, "{plan:?}");
+    }
+}
