@@ -23,7 +23,7 @@ use super::read_back::ReadBack;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;
-use crate::format::write::{self, OutputTensor, Plan, Share, ShareReport, Shares};
+use crate::format::write::{self, OutputKind, OutputTensor, Plan, Share, ShareReport, Shares};
 use crate::format::{FileOptions, Format, index_name};
 use crate::item::meta::Meta;
 use crate::ops::fill::Fill;
@@ -230,8 +230,11 @@ impl<'a> Destination<'a> {
             report.outputs(&plan, format, label);
             report.moves(&plan, label);
             if options.explain {
-                let in_order = !matches!(target, Target::File(_) | Target::Folder(_));
-                report.plans(&plan.explain(in_order), options.json);
+                let to = match target {
+                    Target::Stdout(_) | Target::Device { .. } => OutputKind::Stream,
+                    _ => OutputKind::File,
+                };
+                report.plans(&plan.explain(to, &options.page.above(options.threshold)), options.json);
             }
             plan.finish()?;
             if let Some(sink) = target.probe()? {
@@ -307,6 +310,9 @@ fn edit(mut work: OutputTensor, run: Run<'_>, options: &OutputOptions, mut repor
         let Meta { dtype, shape, .. } = work.fill.data().meta();
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
         work.fill.finish()?;
+        if options.explain {
+            report.plans(&[("", write::explain_edit(work)?)], options.json);
+        }
         return report.print(run.io);
     }
     change(work, run, options.parts.part, "--in-place")?;

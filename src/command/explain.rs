@@ -3,7 +3,7 @@
 use crate::engine::cost::{Cost, OperandReading, OperandReads};
 use crate::engine::cut::Cut;
 use crate::engine::explain::{Explanation, Purpose};
-use crate::engine::plan::Plan;
+use crate::engine::plan::{Before, Plan, Route, Steps};
 use crate::info::size;
 use crate::layout::window::Windows;
 use crate::report::json::{Escapes, list, object, or_null, string};
@@ -13,12 +13,17 @@ use super::messages::counted;
 /// Returns the lines that tell how a tensor is made, or how tensors are scanned.
 pub(super) fn lines(of: &Explanation) -> Vec<String> {
     let mut lines: Vec<String> = of.operands.iter().map(|operand| told(operand, of)).collect();
+    lines.extend(of.plan.before.iter().map(|before| first(before, of)));
     lines.push(format!("cut: {}", cut(of, &of.plan)));
-    if let Some(slab) = &of.plan.hold {
+    if let Some(slab) = of.plan.steps.held() {
         lines.push(format!("held: boxes {}, from which several of these are put together", list(slab)));
     }
-    if of.plan.is_spooled {
-        lines.push("then read in order from a temporary file".to_owned());
+    match &of.plan.route {
+        Route::TemporaryFile => lines.push("then read in order from a temporary file".to_owned()),
+        Route::Between(chunks) => {
+            lines.push(format!("then read from a temporary store in chunks {}", list(chunks)));
+        }
+        Route::File | Route::Stream | Route::Windows | Route::InPlace => {}
     }
     let calls_of =
         |cost: &Cost| [reads(of, cost), writes(of, cost)].into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -43,6 +48,18 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
     lines
 }
 
+/// Says what is done before the first window is filled.
+fn first(before: &Before, of: &Explanation) -> String {
+    match before {
+        Before::Fetch(operand) => format!("first: {} is downloaded as a whole", of.operands[*operand].label),
+        Before::Clone => {
+            "first: the output becomes a clone of the data's file, in which only changes are written, if the \
+                          file system can share blocks; if not:"
+                .to_owned()
+        }
+    }
+}
+
 /// Tells how an operand is read.
 fn told(operand: &OperandReads, of: &Explanation) -> String {
     let OperandReads { label, reading, in_chunks, piece, bytes, times } = operand;
@@ -62,16 +79,21 @@ fn told(operand: &OperandReads, of: &Explanation) -> String {
 
 /// Tells how an output, or what is scanned, is cut.
 fn cut(of: &Explanation, plan: &Plan) -> String {
-    let bytes = |windows: &Windows| size((windows.largest() * of.itemsize) as u64);
-    match &plan.cut {
-        Cut::Blocks(blocks) => {
-            let count = plan.cut.count();
+    let boxes = |windows: &Windows| {
+        format!("boxes {} of {}", list(&windows.get(0).shape()), size((windows.largest() * of.itemsize) as u64))
+    };
+    let count = plan.steps.count();
+    match &plan.steps {
+        _ if count == 0 && plan.route == Route::InPlace => "nothing, since nothing changes".to_owned(),
+        _ if count == 0 => "nothing, since there are no items".to_owned(),
+        Steps::Each(Cut::Blocks(blocks)) => {
             format!("runs that fill blocks of {} of the file, {count} of them", size(blocks.bytes as u64))
         }
-        Cut::Windows(windows) if windows.count() == 0 => "nothing, since there are no items".to_owned(),
-        Cut::Windows(windows) => {
-            format!("boxes {} of {}, {} of them", list(&windows.get(0).shape()), bytes(windows), windows.count())
+        Steps::Each(Cut::Windows(windows)) | Steps::Slabs { windows, .. } => {
+            format!("{}, {count} of them", boxes(windows))
         }
+        Steps::Some { windows, .. } => format!("{}, {count} of {} change", boxes(windows), windows.count()),
+        Steps::Runs(runs) => format!("{} of {} items at most", counted(count as u64, "run", "runs"), runs.largest()),
     }
 }
 
@@ -112,31 +134,57 @@ pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
         ("tensor", or_null(name, |name| string(name, Escapes::Short))),
         ("operands", operands),
         ("cut", cut_json(&of.plan)),
-        ("hold", or_null(of.plan.hold.as_deref(), list)),
-        ("temporary_file", of.plan.is_spooled.to_string()),
+        ("hold", or_null(of.plan.steps.held(), list)),
+        ("before", before_json(&of.plan)),
+        ("route", string(route(&of.plan.route), Escapes::Short)),
+        ("between", between_json(&of.plan.route)),
+        ("temporary_file", (of.plan.route == Route::TemporaryFile).to_string()),
         ("threads", of.plan.threads.to_string()),
         ("requests", of.is_remote.to_string()),
         ("cost", cost_json(&of.cost)),
         (
             "instead",
             or_null(of.instead.as_ref(), |(plan, cost)| {
-                object([
-                    ("cut", cut_json(plan)),
-                    ("hold", or_null(plan.hold.as_deref(), list)),
-                    ("cost", cost_json(cost)),
-                ])
+                object([("cut", cut_json(plan)), ("hold", or_null(plan.steps.held(), list)), ("cost", cost_json(cost))])
             }),
         ),
         ("notes", format!("[{}]", notes.join(", "))),
     ])
 }
 
+fn before_json(plan: &Plan) -> String {
+    let all = plan.before.iter().map(|before| match before {
+        Before::Fetch(operand) => object([("fetch", operand.to_string())]),
+        Before::Clone => "\"clone\"".to_owned(),
+    });
+    format!("[{}]", all.collect::<Vec<_>>().join(", "))
+}
+
+fn route(route: &Route) -> &'static str {
+    match route {
+        Route::File => "file",
+        Route::Stream => "stream",
+        Route::TemporaryFile => "temporary file",
+        Route::Windows => "windows",
+        Route::Between(_) => "store between",
+        Route::InPlace => "in place",
+    }
+}
+
+fn between_json(route: &Route) -> String {
+    let chunks = if let Route::Between(chunks) = route { Some(&chunks[..]) } else { None };
+    or_null(chunks, list)
+}
+
 fn cut_json(plan: &Plan) -> String {
-    let (kind, sides, count) = match &plan.cut {
-        Cut::Blocks(it) => return object([("kind", "\"blocks\"".to_owned()), ("bytes", it.bytes.to_string())]),
-        Cut::Windows(windows) => ("\"boxes\"", windows.sides(), windows.count()),
-    };
-    object([("kind", kind.to_owned()), ("sides", list(sides)), ("count", count.to_string())])
+    let count = ("count", plan.steps.count().to_string());
+    match &plan.steps {
+        Steps::Each(Cut::Blocks(it)) => object([("kind", "\"blocks\"".to_owned()), ("bytes", it.bytes.to_string())]),
+        Steps::Each(Cut::Windows(windows)) | Steps::Some { windows, .. } | Steps::Slabs { windows, .. } => {
+            object([("kind", "\"boxes\"".to_owned()), ("sides", list(windows.sides())), count])
+        }
+        Steps::Runs(_) => object([("kind", "\"runs\"".to_owned()), count]),
+    }
 }
 
 fn cost_json(cost: &Cost) -> String {

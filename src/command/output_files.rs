@@ -17,7 +17,7 @@ use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
 use crate::format::name_order::list;
 use crate::format::shards::OldIndex;
-use crate::format::write::{self, OutputTensor, Plan};
+use crate::format::write::{self, OutputKind, OutputTensor, Plan};
 use crate::format::{FileOptions, Format, files, index_name, shards};
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
@@ -172,7 +172,9 @@ impl NumberedFiles<'_> {
         if options.is_dry_run() {
             report_drafts(&plans, format, &mut report)?;
             if options.explain {
-                let explained: Vec<_> = plans.iter().flat_map(|(plan, _)| plan.explain(false)).collect();
+                let text = options.page.above(options.threshold);
+                let explained: Vec<_> =
+                    plans.iter().flat_map(|(plan, _)| plan.explain(OutputKind::File, &text)).collect();
                 report.plans(&explained, options.json);
             }
             return report.print(run.io);

@@ -133,7 +133,7 @@ impl ShownItems {
         let job = Job::new(Box::new(selection), limits)?;
         let meta = job.meta();
         let places = text::shown(&meta.shape, options);
-        let items = items_at(&job, meta, places.as_deref(), &label, &|_| ())?;
+        let items = items_at(&job, places.as_deref(), &label)?;
         Ok(Self { items, shape: meta.shape.clone() })
     }
 

@@ -4,6 +4,7 @@
 
 use super::arguments::{CaseInputs, Made, refuse};
 use crate::engine::job::Job;
+use crate::engine::plan::SinkKind;
 use crate::error::{Context, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
@@ -25,7 +26,7 @@ pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
     let job = Job::new(fill, Limits::default())?;
     let meta = job.meta().clone();
     let mut bytes = memory::of(meta.bytes()).context("output")?;
-    job.stream(&|_| {}, &mut |items| {
+    job.stream(&job.planner().plan(SinkKind::Stream), &|_| {}, &mut |items| {
         bytes.extend_from_slice(items);
         Ok(())
     })?;

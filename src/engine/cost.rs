@@ -1,11 +1,11 @@
 //! What the ways to make an output cost, as far as that is known before anything is read, and the choice of the best one.
 
-use super::cut::Cut;
-use super::plan::{HeldCut, Plan, Takes};
+use super::plan::{Before, Plan, Route, SinkKind, Steps};
 use super::planner::Planner;
 use super::slabs::readings;
 use crate::layout::gather::{GatherRule, calls};
 use crate::layout::shape::product;
+use crate::layout::window::Windows;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::storage::source::READ_AT_ONCE;
 
@@ -89,30 +89,37 @@ impl OperandReads {
 
 impl Planner<'_> {
     /// Plans an output for what takes it: the best of all [ways](Self::ways) to make it.
-    pub fn plan(&self, takes: Takes<'_>) -> Plan {
-        self.ways(takes).swap_remove(0).0
+    pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
+        self.ways(sink).swap_remove(0).0
     }
 
     /// Returns the ways to make an output for what takes it, and what each of them costs, the best one first. Those that cost no
     /// more than a sixteenth above the least come in the order of the memory that they take, and then the others, the cheapest
     /// first.
-    pub fn ways(&self, takes: Takes<'_>) -> Vec<(Plan, Cost)> {
-        let (is_spooled, cuts) = match takes {
-            Takes::File { base } => (false, self.cuts_of_file(base)),
-            Takes::Stream => self.cuts_of_stream(),
-            Takes::Windows(windows) => (false, self.held_or_not(windows.clone())),
+    pub fn ways(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
+        let (route, steps) = match sink {
+            SinkKind::File { base, .. } => (Route::File, self.steps_of_file(base)),
+            SinkKind::Stream => self.steps_of_stream(),
+            SinkKind::Runs(runs) => (Route::Stream, vec![Steps::Runs(runs.clone())]),
+            SinkKind::Windows(windows) | SinkKind::Share(windows) => {
+                (Route::Windows, self.held_or_not(windows.clone()))
+            }
+            SinkKind::Store(windows) => match self.grid_between(windows) {
+                Some(grid) => {
+                    let boxes = Windows::boxes(&self.meta.shape, &grid);
+                    (Route::Between(grid), self.held_or_not(boxes))
+                }
+                None => (Route::Windows, self.held_or_not(windows.clone())),
+            },
         };
-        let in_order = !is_spooled && matches!(takes, Takes::Stream);
-        let is_file = is_spooled || matches!(takes, Takes::File { .. });
-        let way = |(cut, hold): HeldCut| {
-            let items = cut.largest().max(hold.as_ref().map_or(0, |_| self.units().largest()));
-            // several threads fill windows in order only where they wait for a server
-            let threads = if in_order && !self.is_remote { 1 } else { self.threads_for(items) };
-            let plan = Plan { cut, hold, is_spooled, threads };
-            let cost = self.cost(&plan, is_file);
+        let before = self.before(sink);
+        let way = |steps: Steps| {
+            let plan =
+                Plan { before: before.clone(), route: route.clone(), threads: self.threads_of(&route, &steps), steps };
+            let cost = self.cost(&plan);
             (plan, cost)
         };
-        let mut ways: Vec<_> = cuts.into_iter().map(way).collect();
+        let mut ways: Vec<_> = steps.into_iter().map(way).collect();
         ways.sort_by_key(|(_, cost)| cost.total);
         let least = ways.first().map_or(0, |(_, cost)| cost.total);
         let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
@@ -122,13 +129,30 @@ impl Planner<'_> {
         ways
     }
 
+    /// Returns what is done before an output is made. An operand is not downloaded for a part of the output.
+    fn before(&self, sink: SinkKind<'_>) -> Vec<Before> {
+        let is_part = matches!(sink, SinkKind::Runs(_) | SinkKind::Share(_));
+        let fetched = self.in_short_pieces().filter(|_| !is_part).map(Before::Fetch);
+        let is_clone =
+            matches!(sink, SinkKind::File { base: Some(base), is_alone: true } if self.is_clone_of_data(base));
+        fetched.chain(is_clone.then_some(Before::Clone)).collect()
+    }
+
+    /// Returns how many threads make these regions.
+    pub(super) fn threads_of(&self, route: &Route, steps: &Steps) -> usize {
+        let units = if let Steps::Slabs { units, .. } = steps { units.largest() } else { 0 };
+        // several threads fill windows in order only where they wait for a server
+        let is_one = *route == Route::Stream && !self.is_remote;
+        if is_one { 1 } else { self.threads_for(steps.largest().max(units)) }
+    }
+
     /// Returns how operands are read for a plan.
     pub(super) fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
         let shape = &self.meta.shape[..];
-        let sides = plan.cut.sides(shape);
+        let sides = plan.steps.sides(shape);
         // what is held is read by its own boxes
-        let read_by = plan.hold.as_ref().map_or_else(|| sides.clone(), |_| self.units().sides().to_vec());
-        let slab = plan.hold.as_deref().unwrap_or(&sides);
+        let read_by = if let Steps::Slabs { units, .. } = &plan.steps { units.sides().to_vec() } else { sides.clone() };
+        let slab = plan.steps.held().unwrap_or(&sides);
         let of_chunks = self.grain().map_or(1.0, |grain| readings(shape, slab, &grain));
         self.reads.iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
     }
@@ -144,9 +168,9 @@ impl Planner<'_> {
     /// - pages that are read again, where operands do not stay in the system's memory;
     /// - the memory that is held, since it is touched for the first time;
     /// - the wait at the end, of half a window for each thread but one.
-    fn cost(&self, plan: &Plan, is_file: bool) -> Cost {
+    pub(super) fn cost(&self, plan: &Plan) -> Cost {
         let (machine, shape, meta) = (&self.limits.machine, &self.meta.shape[..], self.meta);
-        let (sides, count) = (plan.cut.sides(shape), plan.cut.count().max(1) as u64);
+        let (sides, count) = (plan.steps.sides(shape), plan.steps.count().max(1) as u64);
         let volume = |sides: &[usize]| {
             let sides = sides.iter().zip(shape).map(|(&side, &dim)| side.min(dim) as u64);
             sides.fold(self.widest() as u64, u64::saturating_mul)
@@ -155,10 +179,16 @@ impl Planner<'_> {
         let written = meta.bytes() as u64;
         let read = if self.is_remote { machine.request } else { machine.read };
         let mut cost =
-            Cost { bytes_written: written, writes: plan.cut.count() as u64, ..Cost::of_reads(&operands, read) };
+            Cost { bytes_written: written, writes: plan.steps.count() as u64, ..Cost::of_reads(&operands, read) };
         let mut more = 0_u64;
-        if is_file
-            && let Cut::Windows(windows) = &plan.cut
+        if let Route::Between(_) = plan.route {
+            // what the temporary store takes is read from there
+            cost.reads = cost.reads.saturating_add(cost.writes);
+            cost.writes = cost.writes.saturating_mul(2);
+            cost.bytes_read = cost.bytes_read.saturating_add(written);
+            cost.bytes_written = cost.bytes_written.saturating_mul(2);
+        }
+        if let (Route::File | Route::TemporaryFile, Some(windows)) = (&plan.route, plan.steps.windows())
             && windows.count() > 0
         {
             let pieces = windows.get(0).piece_count(shape);
@@ -169,7 +199,7 @@ impl Planner<'_> {
             if operand.in_chunks {
                 more = more.saturating_add(operand.bytes_read().saturating_mul(machine.unpack as u64));
             } else if let (false, Some(grain)) = (self.fits_memory(), self.grain()) {
-                let again = readings(shape, plan.hold.as_deref().unwrap_or(&sides), &grain) - 1.0;
+                let again = readings(shape, plan.steps.held().unwrap_or(&sides), &grain) - 1.0;
                 more = more.saturating_add((operand.bytes as f64 * again) as u64);
             }
         }
@@ -177,7 +207,7 @@ impl Planner<'_> {
         if volume(&sides) > 2 * machine.slab as u64 {
             more = more.saturating_add(written);
         }
-        if let Some(slab) = &plan.hold {
+        if let Some(slab) = plan.steps.held() {
             cost.held = cost.held.saturating_add(volume(slab));
             more = more.saturating_add(written.saturating_mul(machine.hold as u64));
         }

@@ -71,6 +71,11 @@ impl FileBlocks {
         Self { bytes, base, items: meta.items(), itemsize: meta.dtype.itemsize() }
     }
 
+    /// Returns the number of all items.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
     fn count(&self) -> usize {
         let (block, end) = (self.bytes as u64, self.base + (self.items * self.itemsize) as u64);
         (end.div_ceil(block) - self.base / block) as usize

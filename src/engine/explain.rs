@@ -3,11 +3,12 @@
 use std::fmt;
 
 use super::cost::{Cost, OperandReading, OperandReads, reads_of};
-use super::cut::Cut;
-use super::plan::{Plan, Takes};
+use super::plan::{Plan, SinkKind};
 use super::planner::Planner;
 use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
 use super::slabs::readings;
+use crate::error::Result;
+use crate::layout::window::Windows;
 use crate::ops::access::Access;
 use crate::ops::fill::Limits;
 
@@ -65,12 +66,36 @@ pub struct Explanation {
 
 impl Planner<'_> {
     /// Tells the plan of an output for what takes it.
-    pub fn explain(&self, takes: Takes<'_>) -> Explanation {
-        let mut ways = self.ways(takes).into_iter();
+    pub fn explain(&self, sink: SinkKind<'_>) -> Explanation {
+        let mut ways = self.ways(sink).into_iter();
         let (plan, cost) = ways.next().expect("there is a way to make an output");
+        self.explained(plan, cost, ways.next())
+    }
+
+    /// Tells the plan of an edit of the data in place.
+    ///
+    /// # Errors
+    /// Those of [`plan_edit`](Planner::plan_edit).
+    ///
+    /// # Panics
+    /// If the operator is not a patch.
+    pub fn explain_edit(&self) -> Result<Explanation> {
+        let patch = self.patch.expect("an operator that changes data in place is a patch");
+        let plan = match patch.base().source.as_chunks() {
+            None => self.plan_edit(patch)?,
+            Some(chunks) => {
+                let windows = Windows::boxes(&self.meta.shape, &chunks.style().unit);
+                self.plan_windows(patch, &windows, 0..windows.count())?
+            }
+        };
+        let cost = self.cost(&plan);
+        Ok(self.explained(plan, cost, None))
+    }
+
+    fn explained(&self, plan: Plan, cost: Cost, instead: Option<(Plan, Cost)>) -> Explanation {
         let (itemsize, is_remote) = (self.meta.dtype.itemsize(), self.is_remote);
         let (purpose, operands, notes) = (Purpose::Output, self.operands(&plan), Vec::new());
-        Explanation { purpose, operands, plan, cost, instead: ways.next(), itemsize, is_remote, notes }
+        Explanation { purpose, operands, plan, cost, instead, itemsize, is_remote, notes }
     }
 }
 
@@ -80,10 +105,7 @@ impl Planner<'_> {
 /// As [`plan_scan`].
 pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, passes: usize) -> Explanation {
     let plan = plan_scan(parts, limits, shown);
-    let sides = match &plan.cut {
-        Cut::Windows(windows) => windows.sides(),
-        Cut::Blocks(_) => unreachable!("only an output is cut into blocks of a file"),
-    };
+    let sides = &plan.steps.sides(&parts[0].view.shape());
     let reads = |part: &ScannedPart<'_>| {
         let shape = part.view.shape();
         let access = Access::strided(part.source, &part.view, &(0..shape.len()).map(Some).collect::<Vec<_>>());
@@ -98,9 +120,9 @@ pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, p
         OperandReads { times: if part.is_kept { 1.0 } else { once.times * passes as f64 }, ..once }
     };
     // without windows nothing is read
-    let operands: Vec<_> = if plan.cut.count() == 0 { Vec::new() } else { parts.iter().map(reads).collect() };
+    let operands: Vec<_> = if plan.steps.count() == 0 { Vec::new() } else { parts.iter().map(reads).collect() };
     let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
-    let held = held_by_scan(&plan.cut, itemsize, parts.len()).saturating_mul(plan.threads) as u64;
+    let held = held_by_scan(plan.steps.largest(), itemsize, parts.len()).saturating_mul(plan.threads) as u64;
     let is_remote = parts.iter().any(|part| part.source.costs_requests());
     let read = if is_remote { limits.machine.request } else { limits.machine.read };
     let cost = Cost { held, ..Cost::of_reads(&operands, read) };

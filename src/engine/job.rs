@@ -11,24 +11,22 @@
 //! several windows, and most such sinks are slower than reading. Where the data is asked of a server each window is a wait, so
 //! all threads fill windows, and each hands over its own when its turn comes.
 
-use std::fs::File;
 use std::io::Seek;
 use std::ops::Range;
 
-use super::cut::Cut;
-use super::plan::{Plan, Takes};
+use super::plan::{Before, Plan, Route, Steps};
 use super::planner::Planner;
 use super::regions::{GetRegion, RegionMaker, Regions};
-use super::sink::{FileSink, Take, WindowSink, failed};
+use super::sink::{FileSink, Take, WindowSink};
 use super::slabs::HeldUnits;
 use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
-use crate::memory::{self, Buffer};
+use crate::memory::Buffer;
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::share;
 use crate::storage::chunked::MOST_ROW;
-use crate::storage::platform::{clone_file, reserve, unnamed_file};
+use crate::storage::platform::unnamed_file;
 use crate::storage::source::fill_from;
 
 /// Is called for every window that is done, with the number of its bytes.
@@ -70,211 +68,73 @@ impl Job {
         &*self.fill
     }
 
-    /// Returns the plans of an output that is made under the same limits.
+    /// Returns what makes plans of the output under the limits of the job.
     pub fn planner(&self) -> Planner<'_> {
         Planner::new(&*self.fill, self.limits)
     }
 
-    /// Returns what makes regions of the output, and tells `progress` of them.
-    fn executor<'a>(&'a self, progress: Progress<'a>) -> Executor<'a> {
-        Executor { job: self, planner: self.planner(), progress }
-    }
-
-    /// Fills some of these windows, given by their numbers, and hands them to `sink`. Half of the numbers are half of the work.
+    /// Makes the regions of a plan that have these numbers, and hands them to `sink`. Half of the numbers are half of the work.
     ///
     /// # Errors
     /// Of reading and writing; an item that a cast cannot make. If several windows fail, the error of the lowest-numbered
     /// window is returned.
-    pub fn run(
-        &self,
-        windows: &Windows,
-        numbers: Range<usize>,
-        sink: &dyn WindowSink,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let executor = self.executor(progress);
-        executor.carry_out(&executor.planner.plan(Takes::Windows(windows)), numbers, sink)
+    pub fn run(&self, plan: &Plan, numbers: Range<usize>, sink: &dyn WindowSink, progress: Progress<'_>) -> Result<()> {
+        Executor { job: self, plan, progress }.run(numbers, sink)
     }
 
-    /// Fills some windows, given by their numbers, and hands them to `put`.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run), and of `put`.
-    pub fn each(
-        &self,
-        windows: &Windows,
-        numbers: &[usize],
-        put: &(dyn Fn(&Window, &[u8]) -> Result<()> + Sync),
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let get = |at: usize| Region::Box(windows.get(numbers[at]));
-        let executor = self.executor(progress);
-        let regions = executor.regions(numbers.len(), windows.largest(), &get);
-        executor.hand_on(&regions, &|region, items| put(region.window(), items))
-    }
-
-    /// Writes the items of which bytes lie [within](FileSink::within) the range of a sink, and no others.
-    ///
-    /// # Errors
-    /// Of reading and writing.
-    pub fn write_range(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        let own = sink.items_within(self.meta().items());
-        if own.is_empty() {
-            return Ok(());
-        }
-        let executor = self.executor(progress);
-        let (windows, mut numbers) = (executor.planner.windows(), Vec::new());
-        windows.of_run(own.start, own.end - 1, |range| {
-            memory::reserve(&mut numbers, range.len())?;
-            numbers.extend(range);
-            Ok(())
-        })?;
-        numbers.sort_unstable();
-        numbers.dedup();
-        let get = |at: usize| {
-            let window = windows.get(numbers[at]);
-            match window.is_contiguous(&self.meta().shape) {
-                true => Region::Run(window.start.max(own.start)..(window.start + window.items()).min(own.end)),
-                false => Region::Box(window),
-            }
-        };
-        let regions = executor.regions(numbers.len(), windows.largest(), &get);
-        executor.hand_on(&regions, &|region, items| sink.put(region, items))
-    }
-
-    /// Hands all items in order to `take`.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run) and of `take`.
-    pub fn stream(&self, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
-        let executor = self.executor(progress);
-        let plan = executor.planner.plan(Takes::Stream);
-        if !plan.is_spooled {
-            executor.bring_near()?;
-            let get = |n| plan.cut.get(n);
-            let regions = executor.regions(plan.cut.count(), plan.cut.largest(), &get);
-            executor.in_order(regions, &mut |items| {
-                take(items)?;
-                progress(items.len());
-                Ok(())
-            })?;
-            return self.fill.finish();
-        }
-        let file = unnamed_file().with_context(|| format!("{}: cannot be kept in a temporary file", self.label))?;
-        executor.carry_out(&plan, 0..plan.cut.count(), &FileSink::new(&file, 0, self.meta(), &self.label))?;
-        let (mut file, mut items) = (&file, vec![0; MOST_ROW.min(self.meta().bytes())]);
-        file.rewind()?;
-        while let some @ 1.. = fill_from(&mut file, &mut items)? {
-            take(&items[..some])?;
-        }
-        Ok(())
-    }
-
-    /// Hands the items of `runs` runs, which `get` returns by their numbers, to `take`, one after the other, and reads no others.
-    /// `progress` counts all of the output then.
-    ///
-    /// # Errors
-    /// Of reading; an item that a cast cannot make; those of `take`.
-    pub fn pick(
-        &self,
-        runs: usize,
-        get: &(dyn Fn(usize) -> Range<usize> + Sync),
-        progress: Progress<'_>,
-        take: &mut Take<'_>,
-    ) -> Result<()> {
-        let executor = self.executor(progress);
-        let get = |n| Region::Run(get(n));
-        executor.in_order(executor.regions(runs, executor.planner.windows().largest(), &get), take)?;
-        self.fill.finish()?;
-        progress(self.meta().bytes());
-        Ok(())
-    }
-
-    /// Writes `header` and then the output to an empty `file`, which messages call `label`. Where the file system can
-    /// share blocks, the file begins as a clone of the data's own file, in which only the changes are missing.
-    ///
-    /// # Errors
-    /// Of reading and writing.
-    pub fn write(&self, file: &File, label: &str, header: &[u8], progress: Progress<'_>) -> Result<()> {
-        let base = header.len() as u64;
-        let sink = FileSink::new(file, base, self.meta(), label);
-        if let Some(patch) = self.fill.as_patch().filter(|patch| self.cloned_to(*patch, file, base)) {
-            // the header of the data's file may say the same in other words
-            sink.put_bytes(header, 0)?;
-            return self.edit(patch, &sink, &|_| {}, progress);
-        }
-        reserve(file, base + self.meta().bytes() as u64).with_context(|| failed(label))?;
-        sink.put_bytes(header, 0)?;
-        self.write_items(&sink, progress)
-    }
-
-    /// Writes the items of the output, and nothing else.
+    /// Makes all regions of a plan, and hands them to `sink`.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    pub fn write_items(&self, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
-        let executor = self.executor(progress);
-        let plan = executor.planner.plan(Takes::File { base: sink.base() });
-        executor.carry_out(&plan, 0..plan.cut.count(), sink)
+    pub fn run_all(&self, plan: &Plan, sink: &dyn WindowSink, progress: Progress<'_>) -> Result<()> {
+        self.run(plan, 0..plan.steps.count(), sink, progress)
     }
 
-    /// Writes the windows that change to the data's own file or an exact copy of it, in which items lie in C order of the
-    /// output's shape. `patch` is the operator, as a patch. Before the first byte is changed `expect` is called with the
-    /// number of bytes that `progress` will add up to.
+    /// Hands the items of a plan for a stream to `take`, in order. Of [some runs](Steps::Runs) no other items are read, and
+    /// `progress` counts all of the output when they are done.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run) and of `take`.
+    pub fn stream(&self, plan: &Plan, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
+        if plan.route == Route::TemporaryFile {
+            let file = unnamed_file().with_context(|| format!("{}: cannot be kept in a temporary file", self.label))?;
+            self.run_all(plan, &FileSink::new(&file, 0, self.meta(), &self.label), progress)?;
+            let (mut file, mut items) = (&file, vec![0; MOST_ROW.min(self.meta().bytes())]);
+            file.rewind()?;
+            while let some @ 1.. = fill_from(&mut file, &mut items)? {
+                take(&items[..some])?;
+            }
+            return Ok(());
+        }
+        let executor = Executor { job: self, plan, progress };
+        executor.begin()?;
+        let is_part = matches!(plan.steps, Steps::Runs(_));
+        let get = |n| plan.steps.get(n);
+        executor.regions(plan.steps.count(), &get).in_order(&mut |items| {
+            take(items)?;
+            progress(if is_part { 0 } else { items.len() });
+            Ok(())
+        })?;
+        if is_part {
+            progress(self.meta().bytes());
+        }
+        self.fill.finish()
+    }
+
+    /// Writes the windows of a [planned edit](Planner::plan_edit) to the data's own file or a clone of it, in which items lie in C
+    /// order of the output's shape. `patch` is the operator, as a patch. Of a window only what lies between the first change and
+    /// the last is written.
     ///
     /// # Errors
     /// Of reading and writing.
-    pub fn edit(
-        &self,
-        patch: &dyn Patch,
-        sink: &FileSink<'_>,
-        expect: &dyn Fn(usize),
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let (windows, touched) = self.to_edit(patch)?;
+    pub fn edit(&self, plan: &Plan, patch: &dyn Patch, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
         let itemsize = self.meta().dtype.itemsize();
-        expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
-        let put = |window: &Window, items: &[u8]| {
-            // only what lies between the first and the last change
+        let put = |region: &Region, items: &[u8]| {
+            let window = region.window();
             let Range { start, end } = patch.extent(window)?;
             sink.put_items(&items[start * itemsize..end * itemsize], window.start + start)
         };
-        self.each(&windows, &touched, &put, progress)?;
-        self.fill.finish()
-    }
-
-    /// Makes the windows that [`edit`](Self::edit) would write, and drops them.
-    ///
-    /// # Errors
-    /// Of reading.
-    pub fn check_edit(&self, patch: &dyn Patch) -> Result<()> {
-        let (windows, touched) = self.to_edit(patch)?;
-        self.each(&windows, &touched, &|_, _| Ok(()), &|_| {})?;
-        self.fill.finish()
-    }
-
-    /// Returns windows and the numbers of those in which something changes.
-    fn to_edit(&self, patch: &dyn Patch) -> Result<(Windows, Vec<usize>)> {
-        let planner = self.planner();
-        let mut windows = planner.windows();
-        let mut touched = patch.touched(&windows, 0..windows.count())?;
-        if let Some(sparse) = planner.sparse_windows(touched.len()) {
-            windows = sparse;
-            touched = patch.touched(&windows, 0..windows.count())?;
-        }
-        Ok((windows, touched))
-    }
-
-    /// Makes `file` a clone of the file of the patch's base that shares its blocks, in which only changes are missing, if
-    /// it can; returns whether it has.
-    fn cloned_to(&self, patch: &dyn Patch, file: &File, base: u64) -> bool {
-        let Some((data, start)) = patch.base().source.as_local_file() else { return false };
-        // a member of a container begins or ends elsewhere than its file does
-        let alone = || data.metadata().is_ok_and(|file| file.len() == base + self.meta().bytes() as u64);
-        let suits = patch.base().is_whole_storage()
-            && start == base
-            && self.planner().window.is_none_or(|window| window <= self.limits.machine.file_window);
-        suits && alone() && clone_file(data, file)
+        self.run_all(plan, &put, progress)
     }
 }
 
@@ -291,42 +151,50 @@ impl RegionMaker for HeldUnits<'_> {
     }
 }
 
-/// What makes regions of the output of a job: whole plans, or a few regions.
+/// What makes the regions of a plan.
 struct Executor<'a> {
     job: &'a Job,
-    planner: Planner<'a>,
+    plan: &'a Plan,
     progress: Progress<'a>,
 }
 
 impl Executor<'_> {
-    /// Returns `count` regions of at most `largest` items, which `get` returns by their numbers.
-    fn regions<'r>(&'r self, count: usize, largest: usize, get: &'r GetRegion<'r>) -> Regions<'r> {
-        Regions { count, threads: self.planner.threads_for(largest), get, maker: self.job, is_done: &|_| Ok(false) }
+    /// Returns `count` regions, which `get` returns by their numbers.
+    fn regions<'r>(&'r self, count: usize, get: &'r GetRegion<'r>) -> Regions<'r> {
+        Regions { count, threads: self.plan.threads, get, maker: self.job, is_done: &|_| Ok(false) }
     }
 
-    /// Makes the regions of a plan that have these numbers, and hands them to `sink`. Where the plan holds slabs, one of them after
-    /// the other is read, and regions are put together from it.
-    fn carry_out(&self, plan: &Plan, numbers: Range<usize>, sink: &dyn WindowSink) -> Result<()> {
-        if numbers.len() == plan.cut.count() {
-            self.bring_near()?;
-        }
-        if let (Some(sides), Cut::Windows(windows)) = (&plan.hold, &plan.cut) {
-            for slab in Windows::boxes(&self.job.meta().shape, sides).iter() {
+    /// Does what the plan has before the first window.
+    fn begin(&self) -> Result<()> {
+        let mut fetched = self.plan.before.iter().filter_map(|before| match before {
+            Before::Fetch(operand) => Some(self.job.fill.reads()[*operand].source),
+            // an empty file becomes a clone before anything is written to it
+            Before::Clone => None,
+        });
+        fetched.try_for_each(|source| source.bring_near(self.job.limits.threads))
+    }
+
+    /// Makes the regions that have these numbers, and hands them to `sink`.
+    fn run(&self, numbers: Range<usize>, sink: &dyn WindowSink) -> Result<()> {
+        self.begin()?;
+        if let Steps::Slabs { slabs, units, windows } = &self.plan.steps {
+            for slab in slabs.iter() {
                 let mut own = windows.touched_by(&slab.spans().collect::<Vec<_>>())?;
                 own.retain(|number| numbers.contains(number));
-                self.carry_out_slab(slab, own.into_iter().map(|number| windows.get(number)).collect(), sink)?;
+                let own = own.into_iter().map(|number| windows.get(number)).collect();
+                self.run_slab(slab, units, own, sink)?;
             }
         } else {
-            let get = |n| plan.cut.get(numbers.start + n);
+            let get = |n| self.plan.steps.get(numbers.start + n);
             let is_done = |region: &Region| self.has(region, sink);
-            let regions = Regions { is_done: &is_done, ..self.regions(numbers.len(), plan.cut.largest(), &get) };
-            self.hand_on(&regions, &|region, items| sink.put(region, items))?;
+            let regions = Regions { is_done: &is_done, ..self.regions(numbers.len(), &get) };
+            self.hand_on(&regions, sink)?;
         }
         self.job.fill.finish()
     }
 
     /// Makes windows of a slab, which is read in units and held, and hands them to `sink`.
-    fn carry_out_slab(&self, slab: Window, windows: Vec<Window>, sink: &dyn WindowSink) -> Result<()> {
+    fn run_slab(&self, slab: Window, units: &Windows, windows: Vec<Window>, sink: &dyn WindowSink) -> Result<()> {
         let Meta { dtype, shape, .. } = self.job.meta();
         let look = |n: usize, left: &mut Vec<usize>| {
             if !self.has(&Region::Box(windows[n].clone()), sink)? {
@@ -334,19 +202,16 @@ impl Executor<'_> {
             }
             Ok::<_, Error>(true)
         };
-        let mut left = share(self.planner.threads_for(0), windows.len(), Vec::new, look)?.concat();
+        let mut left = share(self.plan.threads, windows.len(), Vec::new, look)?.concat();
         left.sort_unstable();
-        let units = self.planner.units();
-        let held = HeldUnits::new(shape, dtype.itemsize(), slab, &units, left.iter().map(|&n| &windows[n]))?;
+        let held = HeldUnits::new(shape, dtype.itemsize(), slab, units, left.iter().map(|&n| &windows[n]))?;
         let get = |n| Region::Box(held.window(n));
-        self.regions(held.count(), units.largest(), &get).each(&|| (), &|(), n, _, items| {
+        self.regions(held.count(), &get).each(&|| (), &|(), n, _, items| {
             held.put(n, std::mem::take(items));
             Ok(true)
         })?;
-        let largest = left.iter().map(|&n| windows[n].items()).max().unwrap_or(0);
         let get = |n: usize| Region::Box(windows[left[n]].clone());
-        let regions = Regions { maker: &held, ..self.regions(left.len(), largest, &get) };
-        self.hand_on(&regions, &|region, items| sink.put(region, items))
+        self.hand_on(&Regions { maker: &held, ..self.regions(left.len(), &get) }, sink)
     }
 
     /// Returns whether a sink [has](WindowSink::has) a region, and counts it then.
@@ -359,34 +224,26 @@ impl Executor<'_> {
         Ok(has)
     }
 
-    /// Makes regions by several threads, and hands them to `put`, in any order.
-    fn hand_on(&self, regions: &Regions<'_>, put: &(dyn Fn(&Region, &[u8]) -> Result<()> + Sync)) -> Result<()> {
+    /// Makes regions by several threads, and hands them to a sink, in any order.
+    fn hand_on(&self, regions: &Regions<'_>, sink: &dyn WindowSink) -> Result<()> {
         let each = |(): &mut (), _, region: &Region, items: &mut Buffer| {
-            put(region, items)?;
+            sink.put(region, items)?;
             (self.progress)(items.len());
             Ok(true)
         };
         regions.each(&|| (), &each).map(drop)
     }
-
-    /// Makes regions and hands them to `take`, one after the other. Several threads work only where they wait for a server.
-    fn in_order(&self, regions: Regions<'_>, take: &mut Take<'_>) -> Result<()> {
-        let threads = if self.planner.is_remote { regions.threads } else { 1 };
-        Regions { threads, ..regions }.in_order(take)
-    }
-
-    /// Has what a server would be asked for in many short pieces asked for at once, before all of the output is made.
-    fn bring_near(&self) -> Result<()> {
-        self.planner.in_short_pieces().try_for_each(|source| source.bring_near(self.job.limits.threads))
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::num::NonZero;
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::engine::cut::Cut;
+    use crate::engine::plan::SinkKind;
     use crate::error::malformed;
     use crate::item::dtype::DType;
     use crate::item::meta::Order;
@@ -440,6 +297,19 @@ mod tests {
         }
     }
 
+    impl Job {
+        fn in_order(&self, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
+            self.stream(&self.planner().plan(SinkKind::Stream), progress, take)
+        }
+
+        /// Writes a header and then the items to an empty file.
+        fn write(&self, file: &File, header: &[u8], progress: Progress<'_>) -> Result<()> {
+            let sink = FileSink::new(file, header.len() as u64, self.meta(), "OUT");
+            sink.put_bytes(header, 0)?;
+            self.run_all(&self.planner().plan(SinkKind::File { base: sink.base(), is_alone: true }), &sink, progress)
+        }
+    }
+
     /// 0 to 59 as uint8, [3, 4, 5].
     fn sixty() -> Source {
         let tensor = Tensor::new(DType::parse("uint8").unwrap(), vec![3, 4, 5], (0..60).collect()).unwrap();
@@ -463,7 +333,11 @@ mod tests {
                         let seen = Seen::default();
                         let share = |number| number * windows.count() / shares;
                         for number in 0..shares {
-                            job.run(&windows, share(number)..share(number + 1), &seen, &|_| ()).unwrap();
+                            {
+                                let plan = job.planner().plan(SinkKind::Share(&windows));
+                                job.run(&plan, share(number)..share(number + 1), &seen, &|_| ())
+                            }
+                            .unwrap();
                         }
                         let found = seen.ordered(&windows);
                         assert_eq!(found, expected, "{threads} {window} {sides:?} {shares}");
@@ -477,7 +351,7 @@ mod tests {
     fn streams_come_in_order() {
         let job = Job::new(reversed(), limits(4, 3)).unwrap();
         let (mut all, told) = (Vec::new(), Mutex::new(0));
-        job.stream(&|bytes| *told.lock().unwrap() += bytes, &mut |items| {
+        job.in_order(&|bytes| *told.lock().unwrap() += bytes, &mut |items| {
             all.extend_from_slice(items);
             Ok(())
         })
@@ -495,13 +369,15 @@ mod tests {
         }
         let job = Job::new(reversed(), limits(4, 3)).unwrap();
         let windows = job.planner().windows();
-        let error = job.run(&windows, 2..windows.count(), &Refuses, &|_| ()).unwrap_err();
+        let plan = job.planner().plan(SinkKind::Share(&windows));
+        let error = job.run(&plan, 2..windows.count(), &Refuses, &|_| ()).unwrap_err();
         assert_eq!(error.to_string(), format!("window at {}", windows.get(2).start));
         let fill =
             CastFill::over(Box::new(Selection::whole(sixty())), DType::parse("bool").unwrap(), CastRule::default())
                 .unwrap();
         let job = Job::new(fill, limits(1, 8)).unwrap();
-        let error = job.run(&job.planner().windows(), 0..2, &Seen::default(), &|_| ()).unwrap_err();
+        let plan = job.planner().plan(SinkKind::Share(&job.planner().windows()));
+        let error = job.run(&plan, 0..2, &Seen::default(), &|_| ()).unwrap_err();
         assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
     }
 
@@ -533,15 +409,15 @@ mod tests {
             for (name, fill) in rows {
                 let (file, bytes) = (tempfile::tempfile().unwrap(), fill.meta().bytes());
                 let job = Job::new(fill, limits).unwrap();
-                let plan = job.planner().plan(Takes::File { base: Some(0) });
-                assert!(!matches!(plan.cut, Cut::Blocks(_)), "{name} {plan:?}");
+                let plan = job.planner().plan(SinkKind::File { base: Some(0), is_alone: true });
+                assert!(!matches!(plan.steps, Steps::Each(Cut::Blocks(_))), "{name} {plan:?}");
                 let (told, mut expected) = (Mutex::new(0), Vec::new());
-                job.stream(&|_| (), &mut |items| {
+                job.in_order(&|_| (), &mut |items| {
                     expected.extend_from_slice(items);
                     Ok(())
                 })
                 .unwrap();
-                job.write(&file, "OUT", b"", &|bytes| *told.lock().unwrap() += bytes).unwrap();
+                job.write(&file, b"", &|bytes| *told.lock().unwrap() += bytes).unwrap();
                 let mut found = vec![0; bytes];
                 crate::storage::platform::read_at(&file, &mut found, 0).unwrap();
                 assert_eq!((&found, *told.lock().unwrap()), (&expected, bytes), "{name} {limits:?}");
@@ -616,13 +492,13 @@ mod tests {
                     let job = Job::new(make(limits), limits).unwrap();
                     let (file, bytes, mut expected) =
                         (tempfile::tempfile().unwrap(), job.meta().bytes(), vec![7; header]);
-                    job.stream(&|_| (), &mut |items| {
+                    job.in_order(&|_| (), &mut |items| {
                         expected.extend_from_slice(items);
                         Ok(())
                     })
                     .unwrap();
                     let told = Mutex::new(0);
-                    job.write(&file, "OUT", &vec![7; header], &|bytes| *told.lock().unwrap() += bytes).unwrap();
+                    job.write(&file, &vec![7; header], &|bytes| *told.lock().unwrap() += bytes).unwrap();
                     let mut found = vec![0; header + bytes];
                     crate::storage::platform::read_at(&file, &mut found, 0).unwrap();
                     let length = file.metadata().unwrap().len();
@@ -656,11 +532,8 @@ mod tests {
         for (make, window, base, expected) in rows {
             let job = Job::new(make(), limits(1, window)).unwrap();
             let sink = FileSink::new(&file, base, job.meta(), "OUT");
-            let plan = job.planner().plan(Takes::File { base: sink.base() });
-            let block = match plan.cut {
-                Cut::Blocks(blocks) => Some(blocks.bytes),
-                Cut::Windows(_) => None,
-            };
+            let plan = job.planner().plan(SinkKind::File { base: sink.base(), is_alone: true });
+            let block = if let Steps::Each(Cut::Blocks(blocks)) = plan.steps { Some(blocks.bytes) } else { None };
             assert_eq!(block, expected, "{window} {base}");
         }
     }
@@ -674,7 +547,7 @@ mod tests {
                 CastRule::default(),
             );
             let job = Job::new(fill.unwrap(), limits(2, window)).unwrap();
-            let error = job.write(&tempfile::tempfile().unwrap(), "OUT", b"head", &|_| ()).unwrap_err();
+            let error = job.write(&tempfile::tempfile().unwrap(), b"head", &|_| ()).unwrap_err();
             assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
         }
     }
@@ -683,7 +556,7 @@ mod tests {
     fn files_hold_header_and_items_and_nothing_else_changes() {
         let file = tempfile::tempfile().unwrap();
         let job = Job::new(reversed(), limits(2, 7)).unwrap();
-        job.write(&file, "OUT", b"head", &|_| ()).unwrap();
+        job.write(&file, b"head", &|_| ()).unwrap();
         let mut found = vec![0; 64];
         crate::storage::platform::read_at(&file, &mut found, 0).unwrap();
         assert_eq!((&found[..4], &found[4..]), (&b"head"[..], &(0..60).rev().collect::<Vec<u8>>()[..]));

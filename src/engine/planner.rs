@@ -1,36 +1,38 @@
 //! What plans are made of: the cuts that suit an output, the windows that suit what is read for it, and how many threads fill them.
 
+use std::ops::Range;
+
 use super::cut::{Cut, FileBlocks};
-use super::plan::HeldCut;
+use super::plan::{Plan, Route, Steps};
 use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
+use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::gather::LONG_PIECE;
 use crate::layout::shape::product;
 use crate::layout::tile::tiles;
 use crate::layout::window::{Window, Windows};
+use crate::memory;
 use crate::ops::access::{Access, Feeds, Pattern};
-use crate::ops::fill::{Fill, Limits};
+use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::machine::Machine;
 use crate::parallel::threads_holding;
 use crate::storage::chunked::{MOST_ROW, few_rows};
 use crate::storage::read_at::request_window;
-use crate::storage::source::Source;
 
 /// Each thread has at least this many windows of an output in a file where [any size](Planner::window) will do, unless windows
 /// would take less work than one of a stream.
 const WINDOWS_EACH: usize = 8;
 
-/// An edit is sparse if it changes less than one byte in this many of the windows that it touches.
-const SPARSE: usize = 32;
-
-/// The most windows of an edit that are listed by their numbers: 32 MiB of list.
-const MOST_SPARSE_WINDOWS: usize = 1 << 22;
+/// The most pages of an edit that are listed by their numbers: 32 MiB of list.
+const MOST_PAGES: usize = 1 << 22;
 
 /// What a plan is made of: the statements of an operator, and the limits of a run.
 #[derive(Debug)]
 pub struct Planner<'a> {
     /// The dtype and the shape of the output.
     pub(super) meta: &'a Meta,
+    /// The operator, if its output equals its data but for some items.
+    pub(super) patch: Option<&'a dyn Patch>,
     /// What the operator states of its operands.
     pub(super) reads: Vec<Access<'a>>,
     pub(super) limits: Limits,
@@ -44,17 +46,18 @@ pub struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// Takes down what an operator states, and chooses how many threads work on windows of which size.
+    /// SinkKind down what an operator states, and chooses how many threads work on windows of which size.
     pub fn new(fill: &'a dyn Fill, limits: Limits) -> Self {
         let reads = fill.reads();
         // a stream can be read by one thread only
         let once = reads.iter().any(|access| access.source.is_stream());
         let is_remote = reads.iter().any(|access| access.source.costs_requests());
-        let mut it = Self { meta: fill.meta(), reads, limits, threads: 1, window: None, is_remote };
+        let patch = fill.as_patch();
+        let mut it = Self { meta: fill.meta(), patch, reads, limits, threads: 1, window: None, is_remote };
         if !once {
             it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
         }
-        let is_in_place = fill.as_patch().is_some_and(|patch| patch.base().is_in_place());
+        let is_in_place = patch.is_some_and(|patch| patch.base().is_in_place());
         let machine = &limits.machine;
         it.window = it.suited_window(is_in_place, fill.window_bytes(it.threads, machine));
         if is_remote && it.window.is_none_or(|window| window == machine.window) {
@@ -68,28 +71,24 @@ impl<'a> Planner<'a> {
         request_window(bytes, self.threads, run).min(self.limits.machine.request)
     }
 
-    /// Returns the cuts of a file, which takes items anywhere, with what is held for each.
-    pub(super) fn cuts_of_file(&self, base: Option<u64>) -> Vec<HeldCut> {
+    /// Returns the steps by which a file can be made, which takes items anywhere.
+    pub(super) fn steps_of_file(&self, base: Option<u64>) -> Vec<Steps> {
+        let each = |windows: Windows| Steps::Each(Cut::Windows(windows));
         let boxed = self.reads.iter().find_map(|access| match &access.pattern {
             Pattern::Boxed { sides, .. } => Some(Windows::boxes(&self.meta.shape, sides)),
             _ => None,
         });
         if let Some(boxes) = boxed {
-            return vec![(Cut::Windows(boxes), None)];
+            return vec![each(boxes)];
         }
-        let mut cuts: Vec<_> =
-            self.blocks_of_file(base).map(|blocks| (Cut::Blocks(blocks), None)).into_iter().collect();
-        let strip =
-            |[slab, window]: [Vec<usize>; 2]| (Cut::Windows(Windows::boxes(&self.meta.shape, &window)), Some(slab));
-        cuts.extend(self.strips().map(strip));
-        cuts.extend(self.held_or_not(self.windows_of(self.items_of_file_window())));
-        cuts.extend(self.boxes().into_iter().map(|boxes| (Cut::Windows(boxes), None)));
-        cuts
+        let blocks = self.blocks_of_file(base).map(|blocks| Steps::Each(Cut::Blocks(blocks)));
+        let strips = self.strips().map(|[slab, window]| self.held_in(&slab, Windows::boxes(&self.meta.shape, &window)));
+        let windows = self.held_or_not(self.windows_of(self.items_of_file_window()));
+        blocks.into_iter().chain(strips).chain(windows).chain(self.boxes().into_iter().map(each)).collect()
     }
 
-    /// Returns the cuts of a stream, with what is held for each, and whether these are of a temporary file from which the stream is
-    /// read.
-    pub(super) fn cuts_of_stream(&self) -> (bool, Vec<HeldCut>) {
+    /// Returns the steps by which a stream can be made, and whether that is by way of a temporary file.
+    pub(super) fn steps_of_stream(&self) -> (Route, Vec<Steps>) {
         // whole rows of chunks are contiguous in C order
         let items = self.items_within(self.limits.machine.window);
         let of_row = if self.is_remote { 1 } else { items };
@@ -100,16 +99,21 @@ impl<'a> Planner<'a> {
             !few && windows.largest().saturating_mul(itemsize) <= MOST_ROW
         };
         if self.grid().as_ref().is_none_or(is_by_rows) {
-            return (false, vec![(Cut::Windows(windows), None)]);
+            return (Route::Stream, vec![Steps::Each(Cut::Windows(windows))]);
         }
         // chunks would be read again and again, or one by one
-        (true, self.cuts_of_file(Some(0)))
+        (Route::TemporaryFile, self.steps_of_file(Some(0)))
     }
 
     /// Returns windows by themselves, and in slabs if each by itself would read the same again.
-    pub(super) fn held_or_not(&self, windows: Windows) -> Vec<HeldCut> {
-        let slabs = self.slabs(&windows).map(|slabs| Some(slabs.sides));
-        [None].into_iter().chain(slabs).map(|hold| (Cut::Windows(windows.clone()), hold)).collect()
+    pub(super) fn held_or_not(&self, windows: Windows) -> Vec<Steps> {
+        let slabs = self.slabs(&windows).map(|slabs| self.held_in(&slabs.sides, windows.clone()));
+        [Steps::Each(Cut::Windows(windows))].into_iter().chain(slabs).collect()
+    }
+
+    /// Returns the steps that hold slabs of these sides, which are those of whole windows.
+    fn held_in(&self, slab: &[usize], windows: Windows) -> Steps {
+        Steps::Slabs { slabs: Windows::boxes(&self.meta.shape, slab), units: self.units(), windows }
     }
 
     /// Returns how many threads fill regions of `items` items, if each holds one region as it is and once packed.
@@ -123,18 +127,67 @@ impl<'a> Planner<'a> {
         self.windows_of(self.items_within(usize::MAX))
     }
 
-    /// Returns windows for an edit in which `touched` of the [windows](Self::windows) change, which are smaller where little changes
-    /// in each, since a window is read and written as a whole: ten thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s
-    /// by pages. `None` if these are what suits.
-    pub fn sparse_windows(&self, touched: usize) -> Option<Windows> {
-        let itemsize = self.meta.dtype.itemsize().max(1);
-        let changed = self.changed();
-        let Machine { file_window, edit_window, page, .. } = self.limits.machine;
+    /// Plans an edit: `patch`, the operator, is written into the file of its own data, or into a clone of that file. Only windows in
+    /// which something changes are read and written, each as a whole. Where few items of each window change, windows are pages:
+    /// ten thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s by pages.
+    ///
+    /// # Errors
+    /// Of reading an index tensor, or the items that a condition asks for.
+    pub fn plan_edit(&self, patch: &dyn Patch) -> Result<Plan> {
+        let windows = self.windows();
+        let plan = self.plan_windows(patch, &windows, 0..windows.count())?;
+        let Machine { file_window, read, write, page, .. } = self.limits.machine;
         let window = self.window.unwrap_or(file_window);
-        let sparse = changed.saturating_mul(itemsize) < touched * (window / SPARSE);
-        let few = changed.min(touched * (edit_window / page)) <= MOST_SPARSE_WINDOWS;
-        let suits = sparse && few && page < window;
-        suits.then(|| Windows::new(&self.meta.shape, page / itemsize))
+        let touched = plan.steps.count();
+        // a page changes for each item at most
+        let pages = self.changed().min(touched.saturating_mul(window / page));
+        let cost = |windows: usize, bytes: usize| windows.saturating_mul(read + write + 2 * bytes);
+        if page >= window || pages > MOST_PAGES || cost(touched, window) <= cost(pages, page) {
+            return Ok(plan);
+        }
+        let windows = Windows::new(&self.meta.shape, page / self.meta.dtype.itemsize().max(1));
+        self.plan_windows(patch, &windows, 0..windows.count())
+    }
+
+    /// Plans an edit by these windows: those `among` them in which something changes are made.
+    ///
+    /// # Errors
+    /// Those of [`plan_edit`](Self::plan_edit).
+    pub fn plan_windows(&self, patch: &dyn Patch, windows: &Windows, among: Range<usize>) -> Result<Plan> {
+        let steps = Steps::Some { windows: windows.clone(), numbers: patch.touched(windows, among)? };
+        let threads = self.threads_of(&Route::InPlace, &steps);
+        Ok(Plan { before: Vec::new(), route: Route::InPlace, steps, threads })
+    }
+
+    /// Plans the windows of a file that have some of its items, in a run of them.
+    ///
+    /// # Errors
+    /// Not enough memory for the numbers of the windows.
+    pub fn plan_range(&self, items: &Range<usize>) -> Result<Plan> {
+        let (windows, mut numbers) = (self.windows(), Vec::new());
+        if !items.is_empty() {
+            windows.of_run(items.start, items.end - 1, |range| {
+                memory::reserve(&mut numbers, range.len())?;
+                numbers.extend(range);
+                Ok(())
+            })?;
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        let steps = Steps::Some { windows, numbers };
+        let threads = self.threads_of(&Route::File, &steps);
+        Ok(Plan { before: Vec::new(), route: Route::File, steps, threads })
+    }
+
+    /// Returns whether a file in which the first item lies at byte `base` can begin as a clone of the data's file: it would differ
+    /// only where the patch changes it.
+    pub(super) fn is_clone_of_data(&self, base: u64) -> bool {
+        let Some(data) = self.patch.map(Patch::base) else { return false };
+        let Some((file, start)) = data.source.as_local_file() else { return false };
+        // a member of a container begins or ends elsewhere than its file does
+        let is_alone = || file.metadata().is_ok_and(|file| file.len() == base + self.meta.bytes() as u64);
+        let is_usual = self.window.is_none_or(|window| window <= self.limits.machine.file_window);
+        data.is_whole_storage() && start == base && is_usual && is_alone()
     }
 
     /// Returns how many items of a patch change, at most: those that its second operand feeds. Without one that shows only when
@@ -147,10 +200,9 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Returns the operands that are read in short pieces, each of which would be a request: a server is asked for all of their items
-    /// at once instead.
-    pub fn in_short_pieces(&self) -> impl Iterator<Item = &'a Source> {
-        let short = self.reads.iter().filter(|access| match &access.pattern {
+    /// Returns the numbers of the operands that are read in short pieces, each of which would be a request.
+    pub(super) fn in_short_pieces(&self) -> impl Iterator<Item = usize> {
+        let is_short = |access: &Access<'_>| match &access.pattern {
             Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
             Pattern::Strided { view, .. } | Pattern::Counted { view } => {
                 let is_all = view.items() >= access.source.meta().items() || matches!(access.feeds, Feeds::Slice(_));
@@ -158,8 +210,10 @@ impl<'a> Planner<'a> {
                     || access.reads_apart(self.limits.machine.short_piece)
             }
             Pattern::Anyhow => false,
-        });
-        short.map(|access| access.source)
+        };
+        let is_asked = move |access: &Access<'_>| access.source.is_read_by_position() && access.source.costs_requests();
+        let of_server = self.reads.iter().enumerate().filter(move |(_, access)| is_asked(access) && is_short(access));
+        of_server.map(|(number, _)| number)
     }
 
     /// Returns whether boxes of any grid can be filled without reading items again, as a store wants them; if not, windows are
@@ -381,10 +435,11 @@ mod tests {
     use ndarray::Array;
 
     use super::*;
-    use crate::engine::plan::Takes;
+    use crate::engine::plan::SinkKind;
     use crate::item::tensor::Tensor;
     use crate::layout::axis::Span;
     use crate::ops::selection::Selection;
+    use crate::storage::source::Source;
 
     #[test]
     fn short_pieces_are_an_effort() {
@@ -407,7 +462,7 @@ mod tests {
         let tensor = Tensor::new(complex, vec![30, 40], vec![0; 30 * 40 * 16]).unwrap();
         let turned = Selection::transposed(Source::memory(tensor, "DATA".to_owned()), &[1, 0]);
         let limits = Limits { machine: Machine::with_windows_of(1), ..Limits::default() };
-        let plan = Planner::new(&turned, limits).plan(Takes::File { base: Some(0) });
-        assert!(plan.cut.count() > 1, "{plan:?}");
+        let plan = Planner::new(&turned, limits).plan(SinkKind::File { base: Some(0), is_alone: false });
+        assert!(plan.steps.count() > 1, "{plan:?}");
     }
 }

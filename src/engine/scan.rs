@@ -88,10 +88,10 @@ pub fn scan<S: Send, const N: usize>(
     begin: &(dyn Fn() -> S + Sync),
     each: &(dyn Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync),
 ) -> Result<Vec<S>> {
-    let Plan { cut, threads, .. } = plan_scan(parts, limits, shown);
-    let (get, is_done) = (|n| cut.get(n), |region: &Region| Ok(!wanted(region.window().start)));
+    let Plan { steps, threads, .. } = plan_scan(parts, limits, shown);
+    let (get, is_done) = (|n| steps.get(n), |region: &Region| Ok(!wanted(region.window().start)));
     let reader = PartsReader { parts, progress };
-    let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &is_done };
+    let regions = Regions { count: steps.count(), threads, get: &get, maker: &reader, is_done: &is_done };
     let (shape, is_ended) = (parts[0].view.shape(), AtomicBool::new(false));
     let states = regions.each(begin, &|state, _, region, items| {
         let (window, mut rest) = (region.window(), &items[..]);
@@ -119,9 +119,9 @@ pub fn scan_in_order(
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
     let parts = settled([source], &|_, source| source.view(), limits)?;
-    let Plan { cut, threads, .. } = plan_scan(&parts, limits, ShownAs::InOrder);
-    let (get, reader) = (|n| cut.get(n), PartsReader { parts: &parts, progress });
-    let regions = Regions { count: cut.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
+    let Plan { steps, threads, .. } = plan_scan(&parts, limits, ShownAs::InOrder);
+    let (get, reader) = (|n| steps.get(n), PartsReader { parts: &parts, progress });
+    let regions = Regions { count: steps.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
     regions.in_order(each)?;
     parts[0].source.finish()
 }

@@ -4,7 +4,7 @@
 //! [scan](super::scan) carries it out: it reads the windows of the plan and shows them.
 
 use super::cut::Cut;
-use super::plan::Plan;
+use super::plan::{Plan, Route, Steps};
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::ops::fill::Limits;
@@ -100,17 +100,19 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
         None if is_across && shown == ShownAs::Boxes => boxes_across(&shape, items),
         None => Windows::new(&shape, items),
     });
-    let each = held_by_scan(&cut, widest, parts.len());
+    let each = held_by_scan(cut.largest(), widest, parts.len());
     let threads = match shown {
         ShownAs::InOrder if !is_remote => 1,
         _ => threads_holding(most, each, limits.machine.memory),
     };
-    Plan { cut, hold: None, is_spooled: false, threads }
+    let route = if shown == ShownAs::InOrder { Route::Stream } else { Route::Windows };
+    Plan { before: Vec::new(), route, steps: Steps::Each(cut), threads }
 }
 
-/// Returns how many bytes each thread of a scan holds: a window of each part as it is stored, and once packed.
-pub(super) fn held_by_scan(cut: &Cut, widest: usize, parts: usize) -> usize {
-    cut.largest().saturating_mul(2 * widest * parts)
+/// Returns how many bytes each thread of a scan holds: a window of at most `largest` items of each part as it is stored,
+/// and once packed.
+pub(super) fn held_by_scan(largest: usize, widest: usize, parts: usize) -> usize {
+    largest.saturating_mul(2 * widest * parts)
 }
 
 /// Cuts a tensor that is stored across its order into boxes of at most `items` items. The last axes have runs of some thousand
@@ -301,10 +303,10 @@ mod tests {
             let limits = Limits { machine, threads };
             let sources: Vec<_> = lies.iter().map(|&lies| source(dtype, shape, lies)).collect();
             let parts: Vec<_> = sources.iter().map(|source| ScannedPart::new(source, source.view())).collect();
-            let Plan { cut, hold, is_spooled, threads } = plan_scan(&parts, limits, shown);
+            let Plan { before, steps, threads, .. } = plan_scan(&parts, limits, shown);
             let row = format!("{dtype} {shape:?} {lies:?} {shown:?}");
-            assert_eq!((hold, is_spooled), (None, false), "{row}");
-            let Cut::Windows(windows) = cut else { panic!("{row}: {cut:?}") };
+            assert_eq!(before, [], "{row}");
+            let Steps::Each(Cut::Windows(windows)) = steps else { panic!("{row}: {steps:?}") };
             assert_eq!((windows.sides(), windows.count(), threads), (sides, count, expected), "{row}");
         }
     }

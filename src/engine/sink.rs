@@ -31,6 +31,12 @@ pub trait WindowSink: Sync {
     }
 }
 
+impl<F: Fn(&Region, &[u8]) -> Result<()> + Sync> WindowSink for F {
+    fn put(&self, region: &Region, items: &[u8]) -> Result<()> {
+        self(region, items)
+    }
+}
+
 /// Returns the chunks that hold the items of a window as they are, if there are such.
 pub type GetStored<'a> = dyn Fn() -> Result<Option<StoredWindow<'a>>> + 'a;
 

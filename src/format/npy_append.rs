@@ -20,6 +20,7 @@ use std::fs::File;
 use super::npy::GROWING;
 use super::npy_header::HeaderEdit;
 use crate::engine::job::{Job, Progress};
+use crate::engine::plan::SinkKind;
 use crate::engine::sink::{FileSink, failed};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::ops::fill::{Fill, Limits};
@@ -88,7 +89,8 @@ impl<'a> Append<'a> {
     fn put(&self, progress: Progress<'_>) -> Result<()> {
         let context = || failed(self.label);
         self.file.set_len(self.end).with_context(context)?;
-        self.rows.write_items(&FileSink::new(self.file, self.end, self.rows.meta(), self.label), progress)?;
+        let plan = self.rows.planner().plan(SinkKind::File { base: Some(self.end), is_alone: false });
+        self.rows.run_all(&plan, &FileSink::new(self.file, self.end, self.rows.meta(), self.label), progress)?;
         self.file.sync_data().with_context(context)?;
         self.header.write()?;
         self.file.sync_data().with_context(context)

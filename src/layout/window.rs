@@ -302,27 +302,56 @@ impl Windows {
     }
 }
 
-/// Returns the runs of items of a tensor of that shape, counted in C order, that together are the items at some places of each
-/// axis, and no others: how many they are, and what returns each by its number. They come in C order. `places` has ascending
-/// ranges for each axis, none of them empty.
-pub fn runs_at<'a>(
-    shape: &'a [usize],
-    places: &[Vec<Range<usize>>],
-) -> (usize, impl Fn(usize) -> Range<usize> + Sync + use<'a>) {
-    // the last axis some of whose places are left out; each run has one place of the axes before it
-    let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
-    let cut = places.iter().zip(shape).rposition(is_part).unwrap_or(0);
-    let single = |ranges: &Vec<Range<usize>>| ranges.iter().cloned().flatten().map(|place| place..place + 1).collect();
-    let mut sides: Vec<Vec<Range<usize>>> = places[..cut].iter().map(single).collect();
-    sides.extend_from_slice(&places[cut..]);
-    let counts: Vec<usize> = sides.iter().map(Vec::len).collect();
-    let count = counts.iter().product();
-    let get = move |number| {
+/// The runs of items of a tensor, counted in C order, that together are the items at some places of each axis, and no others. They
+/// come in C order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemRuns {
+    shape: Vec<usize>,
+    /// The ranges of places of each axis. A run has one range of each.
+    sides: Vec<Vec<Range<usize>>>,
+}
+
+impl ItemRuns {
+    /// Takes the items of a tensor of that shape at some places. `places` has ascending ranges for each axis, none of them empty.
+    pub fn new(shape: &[usize], places: &[Vec<Range<usize>>]) -> Self {
+        // the last axis some of whose places are left out; each run has one place of the axes before it
+        let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
+        let cut = places.iter().zip(shape).rposition(is_part).unwrap_or(0);
+        let single =
+            |ranges: &Vec<Range<usize>>| ranges.iter().cloned().flatten().map(|place| place..place + 1).collect();
+        let mut sides: Vec<Vec<Range<usize>>> = places[..cut].iter().map(single).collect();
+        sides.extend_from_slice(&places[cut..]);
+        Self { shape: shape.to_vec(), sides }
+    }
+
+    /// Returns the number of runs.
+    pub fn count(&self) -> usize {
+        self.sides.iter().map(Vec::len).product()
+    }
+
+    /// Returns the number of items of all runs.
+    pub fn items(&self) -> usize {
+        self.shape().into_iter().product()
+    }
+
+    /// Returns the shape of the tensor that the items make together.
+    pub fn shape(&self) -> Vec<usize> {
+        self.sides.iter().map(|ranges| ranges.iter().map(Range::len).sum()).collect()
+    }
+
+    /// Returns the number of items of the longest run.
+    pub fn largest(&self) -> usize {
+        self.sides.iter().map(|ranges| ranges.iter().map(Range::len).max().unwrap_or(0)).product()
+    }
+
+    /// Returns the run of a number below [`count`](Self::count).
+    pub fn get(&self, number: usize) -> Range<usize> {
+        let counts: Vec<usize> = self.sides.iter().map(Vec::len).collect();
         let at = coordinates(number, &counts);
-        let window = Window::new(sides.iter().zip(at).map(|(ranges, at)| ranges[at].clone()).collect(), shape);
+        let ranges = self.sides.iter().zip(at).map(|(ranges, at)| ranges[at].clone()).collect();
+        let window = Window::new(ranges, &self.shape);
         window.start..window.start + window.items()
-    };
-    (count, get)
+    }
 }
 
 #[cfg(test)]
@@ -435,9 +464,11 @@ mod tests {
             (&[2, 3], vec![all(2), all(3)], 1),
         ];
         for (shape, wanted, count) in rows {
-            let (runs, get) = runs_at(shape, &wanted);
-            assert_eq!(runs, count, "{shape:?}");
-            let found: Vec<usize> = (0..runs).flat_map(get).collect();
+            let runs = ItemRuns::new(shape, &wanted);
+            assert_eq!(runs.count(), count, "{shape:?}");
+            let found: Vec<usize> = (0..count).flat_map(|number| runs.get(number)).collect();
+            assert_eq!(runs.items(), found.len(), "{shape:?}");
+            assert_eq!(Some(runs.largest()), (0..count).map(|number| runs.get(number).len()).max(), "{shape:?}");
             let is_wanted = |place: &usize| {
                 let index = coordinates(*place, shape);
                 index.iter().zip(&wanted).all(|(i, ranges)| ranges.iter().any(|range| range.contains(i)))

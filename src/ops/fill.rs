@@ -180,7 +180,7 @@ impl<'a> dyn Fill + 'a {
 ///
 /// A patch is what can be changed in place, and what can begin as a clone of the file of its base: only the windows in
 /// which something changes are filled and written then.
-pub trait Patch: Sync {
+pub trait Patch: Debug + Sync {
     /// Returns the stored tensor that the patch begins with.
     fn base(&self) -> &Selection;
 

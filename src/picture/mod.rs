@@ -16,6 +16,7 @@ pub(crate) use self::raster::Size;
 pub(crate) use self::scale::{Scale, SpecialNumbers};
 
 use crate::engine::job::{Job, Progress};
+use crate::engine::plan::SinkKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::load::Load;
@@ -181,7 +182,7 @@ impl Picture {
     /// Checks that all items are from 0 to 1. Nothing has been drawn yet.
     fn check_unit(&self, channels: usize, progress: Progress<'_>) -> Result<()> {
         let (mut numbers, mut first) = (Vec::new(), 0);
-        self.job.stream(progress, &mut |items| {
+        self.job.stream(&self.job.planner().plan(SinkKind::Stream), progress, &mut |items| {
             (self.read)(items, &mut numbers);
             if let Some(at) = numbers.iter().position(|number| !(0.0..=1.0).contains(number)) {
                 let (pixel, channel) = ((first + at) / channels, (first + at) % channels);
@@ -215,7 +216,7 @@ impl Picture {
         };
         let mut raster = raster::Raster::new(self.size, to, channels, scale, take);
         let mut numbers = Vec::new();
-        self.job.stream(progress, &mut |items| {
+        self.job.stream(&self.job.planner().plan(SinkKind::Stream), progress, &mut |items| {
             (self.read)(items, &mut numbers);
             if is_unit {
                 numbers.iter_mut().for_each(|number| *number *= 255.0);

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use super::numbers::long_integer;
 use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, viridis};
 use crate::engine::job::{Job, Progress};
+use crate::engine::plan::SinkKind;
 use crate::engine::sink::WindowSink;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
@@ -107,8 +108,8 @@ impl End {
 /// Of reading.
 pub(super) fn find(job: &Job, dtype: &DType, read: &Load<f64>, progress: Progress<'_>) -> Result<Scale> {
     let sink = Extremes { dtype, read, found: Mutex::new(None) };
-    let windows = job.planner().windows();
-    job.run(&windows, 0..windows.count(), &sink, progress)?;
+    let planner = job.planner();
+    job.run_all(&planner.plan(SinkKind::Windows(&planner.windows())), &sink, progress)?;
     let found = unlocked(sink.found);
     Ok(match found {
         None => Scale { ends: None, texts: Default::default() },

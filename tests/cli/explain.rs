@@ -18,7 +18,7 @@ const SQUARE: &str = "square:float32[4096,4096]";
 #[test]
 fn plans_for_people() {
     let folder = folder();
-    let rows: [(&str, &[&str]); 10] = [
+    let rows: [(&str, &[&str]); 15] = [
         (
             "convert square:float32[4096,4096] -o o.npy",
             &[
@@ -45,6 +45,15 @@ fn plans_for_people() {
         ("convert d.npy i.npy -o o.npz", &["plan \"d\":\n", "plan \"i\":\n"]),
         ("roll square:float32[4096,4096] --shift 5 -o o.npy", &["64.0 MiB in pieces of 512 KiB, read once\n"]),
         ("tile square:float32[4096,4096] --repeats 2,1 -o o.npy", &["64.0 MiB in pieces of 512 KiB, read 2.0 times\n"]),
+        ("convert d.npy i.npy -o - --to npz", &["then read in order from a temporary file\n"]),
+        ("convert d.npy -o - --to npy", &["cut: boxes [9, 2] of 72 B, 1 of them\n"]),
+        // of a text that leaves items out only the others are read
+        (
+            "slice square:float32[4096,4096] --at :9 --threshold 100 --edgeitems 2",
+            &["cut: 8 runs of 2 items at most\n", "8 writes"],
+        ),
+        ("slice-scatter d.npy u.npy --at :3 --in-place", &["cut: boxes [9, 2] of 72 B, 1 of 1 change\n"]),
+        ("scatter-update d.npy i.npy u.npy --axis 0 --in-place", &["boxes [9, 2] of 72 B, 1 of 1 change\n"]),
         // a text needs all items in order
         ("slice d.npy --at :2", &["cut: boxes [2, 2] of 16 B, 1 of them\n"]),
     ];

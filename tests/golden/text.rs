@@ -36,7 +36,7 @@ fn what_numpy_prints() {
         let (shape, source) = (tensor.shape().to_vec(), Source::memory(tensor, "data".to_owned()));
         let job = Job::new(Box::new(Selection::whole(source)), Limits::default()).unwrap();
         let places = text::shown(&shape, &options);
-        let items = items_at(&job, job.meta(), places.as_deref(), "text", &|_| ()).unwrap();
+        let items = items_at(&job, places.as_deref(), "text").unwrap();
         let mut from_few = Vec::new();
         text::write_shown(&mut from_few, &items, &shape, &options).unwrap();
         if from_few != printed {

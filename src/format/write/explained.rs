@@ -1,28 +1,42 @@
 //! How the tensors of an output are made, told before they are.
 
-use super::plan::{Plan, Planned};
+use super::output::OutputTensor;
+use super::plan::Plan;
 use crate::engine::explain::Explanation;
-use crate::engine::plan::Takes;
-use crate::format::interface::Layout;
+use crate::engine::job::Job;
+use crate::engine::plan::Route;
+use crate::error::Result;
+use crate::format::interface::TextOptions;
+
+/// What an output is written to, as far as plans depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// A file that can be written in any order, or a folder.
+    File,
+    /// Standard output, or a device, to which bytes are written in order.
+    Stream,
+}
 
 impl Plan {
-    /// Tells how each tensor is made, with its name. `in_order` says that the output is no file that can be written in any order.
-    pub fn explain(&self, in_order: bool) -> Vec<(&str, Explanation)> {
-        let windows = match &self.layout {
-            Layout::Chunks(chunks) => self.boxes(&**chunks),
-            Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_) => Vec::new(),
-        };
-        let all = self.outputs.iter().enumerate().map(|(n, Planned { name, job, .. })| {
-            let planner = job.planner();
-            let explanation = match &self.layout {
-                Layout::Places(places) if !in_order && places.tensors[n].packed.is_none() => {
-                    planner.explain(Takes::File { base: Some(places.tensors[n].start) })
-                }
-                Layout::Chunks(_) => planner.explain(Takes::Windows(&windows[n])),
-                Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_) => planner.explain(Takes::Stream),
-            };
-            (name.as_str(), explanation)
+    /// Explains how each tensor is made, with its name. `text` says how text is laid out.
+    pub fn explain(&self, to: OutputKind, text: &TextOptions) -> Vec<(&str, Explanation)> {
+        let route = self.route(to);
+        let all = self.outputs.iter().enumerate().map(|(n, output)| {
+            let mut explanation = self.with_sink(n, &route, text, |planner, sink| planner.explain(sink));
+            if route == Route::TemporaryFile {
+                explanation.plan.route = Route::TemporaryFile;
+            }
+            (output.name.as_str(), explanation)
         });
         all.collect()
     }
+}
+
+/// Explains how the data of a tensor is changed in place.
+///
+/// # Errors
+/// Of reading what says which windows change.
+pub fn explain_edit(tensor: OutputTensor) -> Result<Explanation> {
+    let job = Job::new(tensor.fill, tensor.limits)?;
+    job.planner().explain_edit()
 }

@@ -16,6 +16,7 @@ mod shares;
 #[cfg(test)]
 mod tests;
 
+pub use self::explained::{OutputKind, explain_edit};
 pub use self::lost::check_attachments;
 pub use self::output::{OutputTensor, Recast, Share, check_edit, checked, edit, named, named_in_order};
 pub use self::plan::{Move, Plan, items_at};

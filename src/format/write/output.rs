@@ -14,9 +14,9 @@ use crate::format::table::{Format, containers};
 use crate::format::values::delimiter::TableOptions;
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::Windows;
 use crate::ops::cast::CastRule;
-use crate::ops::fill::{Fill, Limits, Patch};
+use crate::ops::fill::{Fill, Limits, Patch, Region};
 use crate::ops::reshape::reshaped;
 use crate::ops::selection::Selection;
 use crate::storage::chunked::{ChunkStyle, PackedUnit};
@@ -258,7 +258,9 @@ pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), pr
     let packed = || source.as_packed_file().map(|packed| FileSink::packed(packed, job.meta(), &label));
     let sink = bytewise.or_else(packed).ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
-    job.edit(patch, &sink, expect, progress)
+    let plan = job.planner().plan_edit(patch)?;
+    expect(plan.steps.items().saturating_mul(job.meta().dtype.itemsize()));
+    job.edit(&plan, patch, &sink, progress)
 }
 
 /// Reads everything that [`edit`] reads of a work, and changes nothing, so that several tensors can be checked before the first
@@ -270,13 +272,15 @@ pub fn check_edit(work: OutputTensor) -> Result<()> {
     let label = work.label();
     let job = Job::new(work.fill, work.limits)?;
     let patch = job.fill().as_patch().expect("an operator that changes data in place is a patch");
-    let Some(chunks) = patch.base().source.as_chunks() else { return job.check_edit(patch) };
+    let planner = job.planner();
+    let Some(chunks) = patch.base().source.as_chunks() else {
+        return job.run_all(&planner.plan_edit(patch)?, &|_: &Region, _: &[u8]| Ok(()), &|_| {});
+    };
     let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
-    let touched = patch.touched(&windows, 0..windows.count())?;
+    let plan = planner.plan_windows(patch, &windows, 0..windows.count())?;
     // a chunk is not read if all of its items change
-    let put = |window: &Window, _: &[u8]| chunks.value_of(window).map(drop).with_context(|| label.clone());
-    job.each(&windows, &touched, &put, &|_| {})?;
-    job.fill().finish()
+    let put = |region: &Region, _: &[u8]| chunks.value_of(region.window()).map(drop).with_context(|| label.clone());
+    job.run_all(&plan, &put, &|_| {})
 }
 
 /// How the chunks of a store are changed.
@@ -300,12 +304,12 @@ fn edit_chunks(
     let chunks = patch.base().source.as_chunks().expect("the data lies in chunks");
     let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
     let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
-    let touched = patch.touched(&windows, own)?;
+    let plan = job.planner().plan_windows(patch, &windows, own)?;
     let store = chunks.edit().with_context(|| format!("{label}: nothing can be written beside it"))?;
-    let itemsize = job.meta().dtype.itemsize();
-    expect(touched.iter().map(|&number| windows.get(number).items().saturating_mul(itemsize)).sum());
-    let written = Mutex::new(Vec::with_capacity(touched.len()));
-    let put = |window: &Window, items: &[u8]| -> Result<()> {
+    expect(plan.steps.items().saturating_mul(job.meta().dtype.itemsize()));
+    let written = Mutex::new(Vec::with_capacity(plan.steps.count()));
+    let put = |region: &Region, items: &[u8]| -> Result<()> {
+        let window = region.window();
         // A chunk is not read if all of its items change; a folder in its place must be refused before others change.
         chunks.value_of(window).with_context(|| label.to_owned())?;
         let PackedUnit { key, bytes } = chunks.packed(window, items, stores_empty).with_context(|| label.to_owned())?;
@@ -316,8 +320,7 @@ fn edit_chunks(
         written.lock().expect("no thread panicked").push((key, value));
         Ok(())
     };
-    job.each(&windows, &touched, &put, progress)?;
-    job.fill().finish()?;
+    job.run_all(&plan, &put, progress)?;
     let mut written = written.into_inner().expect("no thread panicked");
     written.sort_by(|(a, _), (b, _)| a.cmp(b));
     let commit = |(_, commit): (_, Commit)| commit();

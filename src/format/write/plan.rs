@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::asked_sides::{self, RuledTensor};
 use super::chunks::{ChunkSink, MadeBoxes};
+use super::explained::OutputKind;
 use super::output::{OutputTensor, style_along};
 use crate::engine::job::{Job, Progress};
+use crate::engine::plan::{self as engine, Before, Route, SinkKind};
+use crate::engine::planner::Planner;
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{FileOptions, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
@@ -21,14 +24,14 @@ use crate::format::table::Format;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::bytes_of;
-use crate::layout::window::{Window, Windows, runs_at};
+use crate::layout::window::{ItemRuns, Window, Windows};
 use crate::memory;
 use crate::ops::cast::{CastFill, CastRule};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::made_units::MadeUnits;
-use crate::storage::platform::{reserve, write_at};
+use crate::storage::platform::{clone_file, reserve, write_at};
 use crate::storage::stage::{Stage, remove};
 use crate::storage::store_draft::StoreDraft;
 use crate::storage::target::{OpenOutput, Target};
@@ -175,7 +178,9 @@ impl Plan {
     /// tensor that is needed whole.
     pub fn write(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let written = match (&self.layout, sink.as_file(), sink.as_store()) {
-            (Layout::Places(_) | Layout::Sequence(_), Some(file), _) => self.write_by_position(file, progress),
+            (Layout::Places(_) | Layout::Sequence(_), Some(file), _) => {
+                self.write_by_position(file, &Route::File, progress)
+            }
             (Layout::Chunks(chunks), _, Some(store)) => self.put_chunks(&**chunks, store, None, progress),
             (Layout::Places(_) | Layout::Sequence(_) | Layout::Chunks(_) | Layout::Whole(_), _, _) => {
                 self.write_to(sink, text, progress)
@@ -195,28 +200,67 @@ impl Plan {
         }
     }
 
+    /// Returns which way the output takes to what it is written to.
+    pub(super) fn route(&self, to: OutputKind) -> Route {
+        match (&self.layout, to) {
+            (Layout::Chunks(_), _) => Route::Windows,
+            (Layout::Whole(_), _) => Route::Stream,
+            (Layout::Places(_) | Layout::Sequence(_), OutputKind::File) => Route::File,
+            (Layout::Places(places), OutputKind::Stream) if places.seal.is_none() => Route::Stream,
+            // The file has bytes before others that they depend on (an archive's checksums stand before its items), and a pipe
+            // cannot be written over.
+            (Layout::Places(_) | Layout::Sequence(_), OutputKind::Stream) => Route::TemporaryFile,
+        }
+    }
+
+    /// Calls `each` with what takes tensor `n`, where the output takes that route, and with what plans it.
+    pub(super) fn with_sink<T>(
+        &self,
+        n: usize,
+        route: &Route,
+        text: &TextOptions,
+        each: impl FnOnce(&Planner<'_>, SinkKind<'_>) -> T,
+    ) -> T {
+        let Planned { meta, job, .. } = &self.outputs[n];
+        let planner = job.planner();
+        match (&self.layout, route) {
+            (Layout::Places(places), Route::File | Route::TemporaryFile) if places.tensors[n].packed.is_none() => {
+                let is_alone = *route == Route::File && places.tensors.len() == 1 && places.seal.is_none();
+                each(&planner, SinkKind::File { base: Some(places.tensors[n].start), is_alone })
+            }
+            (Layout::Chunks(chunks), _) => each(&planner, SinkKind::Store(&self.boxes_of(&**chunks, n))),
+            (Layout::Whole(writer), _) if let Some(places) = writer.places(meta, text) => {
+                each(&planner, SinkKind::Runs(&ItemRuns::new(&meta.shape, &places)))
+            }
+            (Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_), _) => each(&planner, SinkKind::Stream),
+        }
+    }
+
+    /// Plans tensor `n`, where the output takes that route.
+    fn plan_of(&self, n: usize, route: &Route, text: &TextOptions) -> engine::Plan {
+        self.with_sink(n, route, text, |planner, sink| planner.plan(sink))
+    }
+
     /// Writes everything to a stream, from front to back.
     ///
     /// # Errors
     /// Those of [`write`](Self::write); the format is a folder.
     pub fn write_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
-        match &self.layout {
-            Layout::Places(places) if places.seal.is_none() => {
+        let route = self.route(OutputKind::Stream);
+        match (&self.layout, &route) {
+            (Layout::Chunks(_), _) => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
+            (Layout::Places(places), Route::Stream) => {
                 let written = |error: io::Error| Error::from(error).within(self.failed());
                 self.stream(places, &mut |bytes| out.write_all(bytes).map_err(written), progress)
             }
-            Layout::Places(_) | Layout::Sequence(_) => {
-                // The file has bytes before others that they depend on (an archive's checksums stand before its items), and
-                // a pipe cannot be written over: so the file is made without a name and then copied.
+            (Layout::Places(_) | Layout::Sequence(_), _) => {
                 let mut file = tempfile::tempfile().with_context(|| self.failed())?;
-                self.write_by_position(&file, progress)?;
+                self.write_by_position(&file, &route, progress)?;
                 file.rewind().and_then(|()| io::copy(&mut file, out)).map(drop).with_context(|| self.failed())
             }
-            Layout::Chunks(_) => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
-            Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
+            (Layout::Whole(writer), _) => self.outputs.iter().enumerate().try_for_each(|(n, output)| {
                 let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
-                let places = writer.places(meta, text);
-                let items = items_at(&output.job, meta, places.as_deref(), &place, progress)?;
+                let items = items_of(&output.job, &self.plan_of(n, &route, text), meta, &place, progress)?;
                 let whole = WholeTensor { name: &output.name, shape: &meta.shape, items: &items };
                 writer.write_whole(out, whole, text).map_err(|error| {
                     // an error of the system is about writing, any other about the tensor
@@ -243,9 +287,9 @@ impl Plan {
             let made = share.map(|share| MadeBoxes { windows, first, units: share.made });
             first += windows.count();
             let sink = ChunkSink { chunks, n, store, failed: self.failed(), fill: output.job.fill(), made };
-            if share.is_none()
-                && let Some(grid) = output.job.planner().grid_between(windows)
-            {
+            let sink_kind = if share.is_none() { SinkKind::Store(windows) } else { SinkKind::Share(windows) };
+            let plan = output.job.planner().plan(sink_kind);
+            if let Route::Between(grid) = &plan.route {
                 // each item goes by twice
                 let passed = AtomicUsize::new(0);
                 let half = |more: usize| {
@@ -254,11 +298,11 @@ impl Plan {
                 };
                 let is_packed = !chunks.holds_as_they_are(n, &windows.get(0));
                 let between = store.between().with_context(|| self.failed())?;
-                let job = self.put_between(output, grid, is_packed, &between, &half)?;
-                job.run(windows, numbers, &sink, &half)?;
+                let job = self.put_between(output, &plan, grid.clone(), is_packed, &between, &half)?;
+                job.run(&job.planner().plan(SinkKind::Windows(windows)), numbers, &sink, &half)?;
                 remove(between.path());
             } else if !numbers.is_empty() || share.is_none() {
-                output.job.run(windows, numbers, &sink, progress)?;
+                output.job.run(&plan, numbers, &sink, progress)?;
             }
         }
         // those of an output that is made in parts belong to the first
@@ -273,12 +317,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Writes a tensor to a store in chunks of `grid`, which lies in a stage of its own, and returns the job that reads it from
-    /// there. Data whose chunks lie across those of the output would be read again and again; the chunks of this store lie
+    /// Writes a tensor to a store in chunks of `grid`, as `plan` has it, and returns the job that reads it from there. Data whose chunks lie across those of the output would be read again and again; the chunks of this store lie
     /// neither across the ones nor across the others.
     fn put_between(
         &self,
         output: &Planned,
+        plan: &engine::Plan,
         grid: Vec<usize>,
         is_packed: bool,
         stage: &Stage,
@@ -291,7 +335,6 @@ impl Plan {
         let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &extras)? else {
             unreachable!("only a store in chunks has one between");
         };
-        let windows = Windows::boxes(&meta.shape, &chunks.style(0).unit);
         let sink = ChunkSink {
             chunks: &*chunks,
             n: 0,
@@ -300,7 +343,7 @@ impl Plan {
             fill: output.job.fill(),
             made: None,
         };
-        output.job.run(&windows, 0..windows.count(), &sink, progress)?;
+        output.job.run_all(plan, &sink, progress)?;
         for (key, bytes) in chunks.seal()? {
             stage.seal(&key, &bytes).with_context(|| self.failed())?;
         }
@@ -334,20 +377,25 @@ impl Plan {
 
     /// Cuts all tensors into the boxes that each have a file of their own.
     pub(super) fn boxes(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
-        let windows = |(n, output): (usize, &Planned)| match output.job.meta().bytes() {
+        (0..self.outputs.len()).map(|n| self.boxes_of(chunks, n)).collect()
+    }
+
+    fn boxes_of(&self, chunks: &dyn WriteChunks, n: usize) -> Windows {
+        let meta = self.outputs[n].job.meta();
+        match meta.bytes() {
             0 => Windows::new(&[0], 1),
-            _ => Windows::boxes(&output.job.meta().shape, &chunks.style(n).unit),
-        };
-        self.outputs.iter().enumerate().map(windows).collect()
+            _ => Windows::boxes(&meta.shape, &chunks.style(n).unit),
+        }
     }
 
     /// Writes everything to an empty file that can be written in any order.
-    fn write_by_position(&self, file: &File, progress: Progress<'_>) -> Result<()> {
+    fn write_by_position(&self, file: &File, route: &Route, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
-            Layout::Places(places) => self.place(places, file, progress),
-            Layout::Sequence(writer) => {
-                writer.write_sequence(file, &mut |n, take| self.outputs[n].job.stream(progress, take))
-            }
+            Layout::Places(places) => self.place(places, file, route, progress),
+            Layout::Sequence(writer) => writer.write_sequence(file, &mut |n, take| {
+                let plan = self.plan_of(n, route, &TextOptions::default());
+                self.outputs[n].job.stream(&plan, progress, take)
+            }),
             Layout::Chunks(_) | Layout::Whole(_) => unreachable!("this layout is not written by position"),
         }
     }
@@ -358,19 +406,23 @@ impl Plan {
     }
 
     /// Writes everything to an empty file, each tensor at its place.
-    pub(super) fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
+    pub(super) fn place(&self, places: &Places, file: &File, route: &Route, progress: Progress<'_>) -> Result<()> {
         let failed = || self.failed();
-        if let ([output], [place], None) = (&self.outputs[..], &places.tensors[..], &places.seal)
-            && place.packed.is_none()
+        let plan = |n| self.plan_of(n, route, &TextOptions::default());
+        if let [Planned { job, .. }] = &self.outputs[..]
+            && plan(0).before.contains(&Before::Clone)
+            && let Some(patch) = job.fill().as_patch()
+            && let Some((data, start)) = patch.base().source.as_local_file()
+            && clone_file(data, file)
         {
-            // A file of one tensor behind a header can begin as a copy of the data's own file (shared blocks, or a copy by
-            // the system), in which only the windows that change are written. Any other file has its items elsewhere than
-            // the input has them.
-            return output.job.write(file, &self.label, &places.header, progress);
+            let sink = FileSink::new(file, start, job.meta(), &self.label);
+            // the header of the data's file may say the same in other words
+            sink.put_bytes(&places.header, 0)?;
+            return job.edit(&job.planner().plan_edit(patch)?, patch, &sink, progress);
         }
         reserve(file, places.bytes).with_context(failed)?;
         write_at(file, &places.header, 0).with_context(failed)?;
-        for (Planned { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
+        for (n, (Planned { job, .. }, place)) in self.outputs.iter().zip(&places.tensors).enumerate() {
             let mut at = place.start;
             let put = &mut |bytes: &[u8]| {
                 write_at(file, bytes, at).with_context(failed)?;
@@ -378,8 +430,8 @@ impl Plan {
                 Ok(())
             };
             match place.packed {
-                None => job.write_items(&FileSink::new(file, place.start, job.meta(), &self.label), progress)?,
-                Some(bits) => pack(job, bits, put, progress)?,
+                None => job.run_all(&plan(n), &FileSink::new(file, place.start, job.meta(), &self.label), progress)?,
+                Some(bits) => pack(job, &plan(n), bits, put, progress)?,
             }
         }
         places.seal.as_ref().map_or(Ok(()), |seal| seal.seal(file, self.threads)).with_context(failed)
@@ -394,12 +446,13 @@ impl Plan {
             header.take().map_or(Ok(()), &mut *put)?;
             put(bytes)
         };
-        let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
-        by_place.sort_by_key(|(_, place)| place.start);
-        for (Planned { job, .. }, place) in by_place {
+        let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).enumerate().collect();
+        by_place.sort_by_key(|(_, (_, place))| place.start);
+        for (n, (Planned { job, .. }, place)) in by_place {
+            let plan = self.plan_of(n, &Route::Stream, &TextOptions::default());
             match place.packed {
-                None => job.stream(progress, put)?,
-                Some(bits) => pack(job, bits, put, progress)?,
+                None => job.stream(&plan, progress, put)?,
+                Some(bits) => pack(job, &plan, bits, put, progress)?,
             }
         }
         put(&[])
@@ -413,42 +466,36 @@ fn dims(extras: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Op
     asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()
 }
 
-/// Reads the output of a job into memory: all of it, or only some `places` of each axis, which make a smaller tensor.
-/// `meta` is the dtype and shape that the output has where it goes, which messages call `place`.
+/// Reads the output of a job into memory: all of it, or the items at some `places` of each axis, which make a smaller tensor.
 ///
 /// # Errors
 /// Of reading; not enough memory.
-pub fn items_at(
-    job: &Job,
-    meta: &Meta,
-    places: Option<&[Vec<Range<usize>>]>,
-    place: &str,
-    progress: Progress<'_>,
-) -> Result<Tensor> {
-    let shape: Vec<usize> = match places {
-        None => meta.shape.clone(),
-        Some(places) => places.iter().map(|ranges| ranges.iter().map(Range::len).sum()).collect(),
+pub fn items_at(job: &Job, places: Option<&[Vec<Range<usize>>]>, label: &str) -> Result<Tensor> {
+    let (planner, meta) = (job.planner(), job.meta());
+    let plan = match places {
+        None => planner.plan(SinkKind::Stream),
+        Some(places) => planner.plan(SinkKind::Runs(&ItemRuns::new(&meta.shape, places))),
     };
+    items_of(job, &plan, meta, label, &|_| {})
+}
+
+/// Reads the output of a job into memory as it is planned. `meta` is the dtype and shape that the output has where it goes, which
+/// messages call `place`.
+fn items_of(job: &Job, plan: &engine::Plan, meta: &Meta, place: &str, progress: Progress<'_>) -> Result<Tensor> {
+    let shape = plan.steps.runs().map_or_else(|| meta.shape.clone(), ItemRuns::shape);
     let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
     let mut bytes = memory::of(size).with_context(|| place.to_owned())?;
-    let take = &mut |window: &[u8]| {
-        bytes.extend_from_slice(window);
+    job.stream(plan, progress, &mut |items| {
+        bytes.extend_from_slice(items);
         Ok(())
-    };
-    match places {
-        None => job.stream(progress, take)?,
-        Some(places) => {
-            let (runs, get) = runs_at(&meta.shape, places);
-            job.pick(runs, &get, progress, take)?;
-        }
-    }
+    })?;
     Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
 }
 
 /// Hands the items of a job to `put`, packed several to a byte.
-fn pack(job: &Job, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
+fn pack(job: &Job, plan: &engine::Plan, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
     let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
-    job.stream(progress, &mut |window| {
+    job.stream(plan, progress, &mut |window| {
         bytes.clear();
         packer.push(window, &mut bytes);
         put(&bytes)

@@ -209,8 +209,10 @@ impl Shares<'_> {
                     if bytes.start < start {
                         write_at(&file, &places.header, 0).with_context(failed)?;
                     }
-                    let sink = FileSink::new(&file, start, output.job.meta(), &plan.label).within(bytes);
-                    output.job.write_range(&sink, progress)?;
+                    let meta = output.job.meta();
+                    let sink = FileSink::new(&file, start, meta, &plan.label).within(bytes);
+                    let items = sink.items_within(meta.items());
+                    output.job.run_all(&output.job.planner().plan_range(&items)?, &sink, progress)?;
                     // units that are noted as done must survive a loss of power
                     file.sync_data().with_context(failed)?;
                     next = end;

@@ -3,6 +3,7 @@ use std::path::Path;
 
 use super::output::MOST_EMPTY_ITEMS;
 use super::*;
+use crate::engine::plan::Route;
 use crate::error::Result;
 use crate::format::interface::{FileOptions, Layout, TextOptions};
 use crate::format::located::Located;
@@ -32,7 +33,7 @@ fn plan(works: Vec<(&str, OutputTensor)>, format: Format) -> Plan {
 fn both(plan: &Plan) -> Vec<u8> {
     let Layout::Places(places) = &plan.layout else { panic!("no places") };
     let mut file = tempfile::tempfile().expect("a file");
-    plan.place(places, &file, &|_| {}).expect("written");
+    plan.place(places, &file, &Route::File, &|_| {}).expect("written");
     let (mut placed, mut streamed) = (Vec::new(), Vec::new());
     file.rewind().and_then(|()| file.read_to_end(&mut placed)).expect("read");
     assert_eq!(placed.len() as u64, places.bytes);
