@@ -169,8 +169,7 @@ impl<'a> Destination<'a> {
         let has_names = self.format().is_some_and(Format::is_container);
         let data = work.fill.data();
         work.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
-        let metadata =
-            merged(work.fill.operands().into_iter().filter_map(|source| source.container()?.metadata.as_ref()));
+        let metadata = merged(work.fill.operands().filter_map(|source| source.container()?.metadata.as_ref()));
         self.write(vec![work], FileOptions { metadata, ..FileOptions::default() }, &|_| false, report)
     }
 

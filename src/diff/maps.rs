@@ -114,6 +114,10 @@ impl Fill for ErrorPlane {
         &self.meta
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        self.sources.get(n)
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
         // each place of the plane takes those of all planes
         let read = |source| Access { source, feeds: Feeds::All, pattern: Pattern::Anyhow };

@@ -13,6 +13,7 @@
 
 use std::io::Seek;
 use std::ops::Range;
+use std::ptr;
 
 use super::plan::{Before, Plan, Route, Steps};
 use super::planner::Planner;
@@ -48,8 +49,12 @@ impl Job {
     /// Those of [`Fill::prepare`].
     pub fn new(mut fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         fill.prepare(limits)?;
+        debug_assert!(
+            fill.reads().iter().map(|access| access.source).map(ptr::from_ref).eq(fill.operands().map(ptr::from_ref)),
+            "an operator states the operands that it has"
+        );
         // rows that are appended may be none
-        let label = fill.reads().first().map_or_else(String::new, |data| data.source.label().to_owned());
+        let label = fill.operand(0).map_or_else(String::new, |data| data.label().to_owned());
         Ok(Self { fill, limits, label })
     }
 

@@ -165,16 +165,27 @@ impl Arranged {
     }
 }
 
+impl Arranged {
+    /// States how the data is taken.
+    fn access(&self) -> Access<'_> {
+        let Arrangement { axes, segments, is_counted, .. } = &self.arrangement;
+        let access = Access::strided(&self.data.source, self.data.view(), axes);
+        let pattern = if *is_counted { Pattern::Counted { view: self.data.view().clone() } } else { access.pattern };
+        Access { source: access.source, feeds: Feeds::Segments(segments.clone()), pattern }
+    }
+}
+
 impl Fill for Arranged {
     fn meta(&self) -> &Meta {
         &self.meta
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        (n == 0).then_some(&self.data.source)
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
-        let Arrangement { axes, segments, is_counted, .. } = &self.arrangement;
-        let access = Access::strided(&self.data.source, self.data.view(), axes);
-        let pattern = if *is_counted { Pattern::Counted { view: self.data.view().clone() } } else { access.pattern };
-        vec![Access { source: access.source, feeds: Feeds::Segments(segments.clone()), pattern }]
+        vec![self.access()]
     }
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
@@ -201,6 +212,6 @@ impl Fill for Arranged {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        Ok(if self.arrangement.is_counted { None } else { self.reads()[0].stored(window) })
+        Ok(if self.arrangement.is_counted { None } else { self.access().stored(window) })
     }
 }

@@ -11,6 +11,7 @@ use crate::item::cast::{Cast, Overflow, Overflowed};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::parallel::locked;
+use crate::storage::source::Source;
 
 /// The losses that a cast may make, and the counter of items that overflow.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +95,10 @@ impl Fill for CastFill {
         &self.meta
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        self.inner.operand(n)
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
         self.inner.reads()
     }
@@ -143,7 +148,6 @@ mod tests {
     use crate::ops::selection::Selection;
     use crate::ops::tally::Application;
     use crate::storage::conversion::Conversion;
-    use crate::storage::source::Source;
 
     #[test]
     fn an_index_tensor_that_changes() {

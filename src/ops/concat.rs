@@ -253,6 +253,10 @@ impl Fill for Concat {
         &self.meta
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        self.operands.get(n).map(|operand| &operand.source)
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
         (0..self.operands.len()).map(|n| self.access(n)).collect()
     }

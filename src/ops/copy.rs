@@ -17,6 +17,10 @@ impl Fill for Selection {
         &self.meta
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        (n == 0).then_some(&self.source)
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
         vec![self.access()]
     }

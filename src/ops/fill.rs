@@ -110,9 +110,13 @@ pub trait Fill: Debug + Send + Sync {
     /// of a file is.
     fn meta(&self) -> &Meta;
 
-    /// Returns how the items of each operand are taken that become items of the output, each operand once. The first is the one
-    /// that the output stands for: it lends the output its name, its style of storage and what messages call it. An index
-    /// tensor, which says only where items go, is not among them.
+    /// Returns operand `n` of those whose items become items of the output, each counted once; `None` behind the last. The first
+    /// is the one that the output stands for: it lends the output its name, its style of storage and what messages call it. An
+    /// index tensor, which says only where items go, is not among them.
+    fn operand(&self, n: usize) -> Option<&Source>;
+
+    /// Returns how the items of each [operand](Self::operand) are taken. Plans are made of this. It clones views, so what runs for
+    /// every window asks for the operand alone.
     fn reads(&self) -> Vec<Access<'_>>;
 
     /// Makes every operand readable in the order in which windows will need it. A stream, which can be read once from front to
@@ -159,20 +163,23 @@ pub trait Fill: Debug + Send + Sync {
     fn finish(&self) -> Result<()> {
         let is_in_place = self.as_patch().is_some_and(|patch| patch.base().is_in_place());
         // the base of a patch is the first
-        self.reads().into_iter().skip(usize::from(is_in_place)).try_for_each(|access| access.source.finish())
+        (usize::from(is_in_place)..).map_while(|n| self.operand(n)).try_for_each(Source::finish)
     }
 }
 
 impl<'a> dyn Fill + 'a {
     /// Returns the operands whose items become items of the output, each once. Their files are what the output is made of:
     /// what these files say of themselves goes over to it.
-    pub fn operands(&self) -> Vec<&Source> {
-        self.reads().into_iter().map(|access| access.source).collect()
+    pub fn operands(&self) -> impl Iterator<Item = &Source> {
+        (0..).map_while(|n| self.operand(n))
     }
 
     /// Returns the operand that the output stands for, the first of the [`operands`](Self::operands).
+    ///
+    /// # Panics
+    /// If there is none, as where the rows that are appended to a tensor are none.
     pub fn data(&self) -> &Source {
-        self.reads().swap_remove(0).source
+        self.operand(0).expect("an output of items has an operand")
     }
 }
 

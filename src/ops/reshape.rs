@@ -220,13 +220,24 @@ struct Reshaped {
     meta: Meta,
 }
 
+impl Reshaped {
+    /// States how the data is taken.
+    fn access(&self) -> Access<'_> {
+        Access { pattern: Pattern::Counted { view: self.data.view().clone() }, ..self.data.access() }
+    }
+}
+
 impl Fill for Reshaped {
     fn meta(&self) -> &Meta {
         &self.meta
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        self.data.operand(n)
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
-        vec![Access { pattern: Pattern::Counted { view: self.data.view().clone() }, ..self.data.access() }]
+        vec![self.access()]
     }
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
@@ -242,7 +253,7 @@ impl Fill for Reshaped {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        Ok(self.reads()[0].stored(window))
+        Ok(self.access().stored(window))
     }
 }
 

@@ -21,6 +21,7 @@ use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{share, threads_holding};
+use crate::storage::source::Source;
 
 /// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +176,14 @@ enum NewItems {
 impl Fill for LinkedSliceScatter {
     fn meta(&self) -> &Meta {
         self.base.meta()
+    }
+
+    fn operand(&self, n: usize) -> Option<&Source> {
+        match (n, &self.items) {
+            (0, _) => Some(&self.base.source),
+            (1, NewItems::Updates(updates)) => Some(&updates.source),
+            _ => None,
+        }
     }
 
     fn reads(&self) -> Vec<Access<'_>> {

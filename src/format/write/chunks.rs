@@ -4,8 +4,8 @@ use crate::engine::sink::{GetStored, WindowSink};
 use crate::error::{Context, Error, Result};
 use crate::format::interface::WriteChunks;
 use crate::layout::window::{Window, Windows};
-use crate::ops::access::StoredWindow;
-use crate::ops::fill::{Fill, Region};
+use crate::ops::access::{Access, StoredWindow};
+use crate::ops::fill::Region;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::platform::is_full;
@@ -20,8 +20,8 @@ pub(super) struct ChunkSink<'a> {
     pub store: &'a dyn StoreDraft,
     /// What messages say first if a value cannot be written.
     pub failed: String,
-    /// The operator that fills the boxes.
-    pub fill: &'a dyn Fill,
+    /// How the operator that fills the boxes takes its data.
+    pub data: Option<Access<'a>>,
     /// What other processes may have put of the boxes, if the output is made in parts.
     pub made: Option<MadeBoxes<'a>>,
 }
@@ -108,8 +108,8 @@ impl ChunkSink<'_> {
 
     /// Returns whether a chunk is one of the data that the data's own store has.
     fn is_in_data(&self, chunk: &Window) -> bool {
-        let data = self.fill.reads().swap_remove(0);
-        data.stored(chunk).is_some_and(|StoredWindow { chunks, places }| chunks.has(&places))
+        let stored = self.data.as_ref().and_then(|data| data.stored(chunk));
+        stored.is_some_and(|StoredWindow { chunks, places }| chunks.has(&places))
     }
 
     /// Notes what became of a box.

@@ -26,6 +26,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::bytes_of;
 use crate::layout::window::{ItemRuns, Window, Windows};
 use crate::memory;
+use crate::ops::access::Access;
 use crate::ops::cast::{CastFill, CastRule};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
@@ -94,7 +95,7 @@ impl Plan {
             let data = work.fill.data();
             let own = || {
                 let style = data.as_chunks()?.style();
-                match work.fill.reads()[0].axes() {
+                match work.fill.reads().first().and_then(Access::axes) {
                     None => Some(Arc::clone(style)),
                     Some(axes) => style_along(style, &axes, &work.fill.meta().shape).map(Arc::new),
                 }
@@ -286,7 +287,8 @@ impl Plan {
         for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, own).enumerate() {
             let made = share.map(|share| MadeBoxes { windows, first, units: share.made });
             first += windows.count();
-            let sink = ChunkSink { chunks, n, store, failed: self.failed(), fill: output.job.fill(), made };
+            let data = output.job.fill().reads().into_iter().next();
+            let sink = ChunkSink { chunks, n, store, failed: self.failed(), data, made };
             let sink_kind = if share.is_none() { SinkKind::Store(windows) } else { SinkKind::Share(windows) };
             let plan = output.job.planner().plan(sink_kind);
             if let Route::Between(grid) = &plan.route {
@@ -340,7 +342,7 @@ impl Plan {
             n: 0,
             store: stage,
             failed: self.failed(),
-            fill: output.job.fill(),
+            data: output.job.fill().reads().into_iter().next(),
             made: None,
         };
         output.job.run_all(plan, &sink, progress)?;

@@ -284,6 +284,10 @@ impl Fill for LinkedGather {
         &self.meta
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        (n == 0).then_some(&self.data)
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
         let is_apart = self.boxes.is_some() || self.data.meta().order == Order::Fortran;
         let at_once = is_apart && !self.is_cheaper_in_pieces();

@@ -212,6 +212,10 @@ impl Fill for LinkedScatter {
         self.base.meta()
     }
 
+    fn operand(&self, n: usize) -> Option<&Source> {
+        [&self.base.source, &self.updates.source].get(n).copied()
+    }
+
     fn reads(&self) -> Vec<Access<'_>> {
         let feeds = Feeds::Named { items: self.sweeps.changed() };
         // they are carried along, in memory, or picked run by run: a server is asked for each
