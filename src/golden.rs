@@ -62,7 +62,8 @@ use crate::format::typed_pair::{TensorOrText, typed, typed_pair};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
-use crate::storage::source::Source;
+use crate::parallel::Threads;
+use crate::storage::source::{Hold, Source};
 
 /// Compares a tensor with a golden file, and panics with the report of their differences if it does not pass.
 ///
@@ -203,7 +204,7 @@ impl TensorEq {
             Err(_) => actual.source()?,
         };
         // a truncated input must not become a golden file
-        source.settle()?;
+        source.hold(Hold::Seekable, Threads::default())?;
         let located = Located::of(&self.golden);
         let (path, member) = located.output();
         // a damaged file is replaced, but not if it is a container with other tensors

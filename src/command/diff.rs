@@ -31,7 +31,7 @@ use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
 use crate::format::collection::TensorPlace;
 use crate::ops::fill::Limits;
 use crate::report::printable;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 use crate::storage::target::Target;
 
 /// Compare tensors, or whole models: status 0 if they are the same, 1 if they differ
@@ -277,7 +277,7 @@ impl Diff {
         if acceptance.is_given() || self.map || self.heatmap.is_some() {
             // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
             for source in [&mut expected, &mut actual] {
-                source.keep_near(limits.threads)?;
+                source.hold(Hold::Local, limits.threads)?;
             }
         }
         let drawn = match &self.heatmap {

@@ -28,7 +28,7 @@ use crate::item::meta::Order;
 use crate::item::print;
 use crate::layout::shape::coordinates;
 use crate::memory;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// Compares two tensors as [`compare_sources`](super::compare_sources) does, without a hint where their shapes differ.
 pub(super) fn compare_as_they_are(
@@ -243,8 +243,8 @@ impl Comparison<'_> {
     fn numbers(mut self, reading: &NumberReading) -> Result<Overall> {
         let (total, widths) = (self.items, self.widths);
         if self.effort.quantiles {
-            self.expected.keep_near(self.effort.limits.threads)?;
-            self.actual.keep_near(self.effort.limits.threads)?;
+            self.expected.hold(Hold::Local, self.effort.limits.threads)?;
+            self.actual.hold(Hold::Local, self.effort.limits.threads)?;
         }
         let any_differs = AtomicBool::new(is_read_once([self.expected, self.actual], reading));
         let partial = PartialBlocks::default();

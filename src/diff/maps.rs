@@ -19,8 +19,9 @@ use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Pattern};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::machine::Machine;
+use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// How the pairs of two tensors are compared.
 struct ComparedPairs {
@@ -103,7 +104,7 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
 /// If the tensors have not been checked.
 pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
     let pairs = ComparedPairs::new(sources.each_ref(), options)?.expect("the tensors have been checked");
-    sources.iter_mut().try_for_each(Source::settle)?;
+    sources.iter_mut().try_for_each(|source| source.hold(Hold::Seekable, Threads::default()))?;
     let (others, plane) = sources[0].shape().split_at(sources[0].shape().len().saturating_sub(2));
     let (others, meta) = (others.to_vec(), Meta::new(Kind::Float64.into(), plane.to_vec()));
     Ok(Box::new(ErrorPlane { sources, pairs, others, meta }))

@@ -13,10 +13,10 @@ use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
-use crate::ops::copy::must_settle;
+use crate::ops::copy::must_be_seekable;
 use crate::ops::fill::{Limits, Region, Scratch};
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// Returns whether two tensors of one dtype and shape, stored in one order, consist of the same bytes.
 ///
@@ -49,10 +49,10 @@ pub fn settled<'a, const N: usize>(
 ) -> Result<[ScannedPart<'a>; N]> {
     let mut parts = Vec::with_capacity(N);
     for (number, source) in sources.into_iter().enumerate() {
-        if must_settle(source, &view(number, source), limits) {
-            source.settle()?;
+        if must_be_seekable(source, &view(number, source), limits) {
+            source.hold(Hold::Seekable, limits.threads)?;
         }
-        source.flatten_all(limits.threads)?;
+        source.hold(Hold::Scan, limits.threads)?;
         parts.push(ScannedPart::new(source, view(number, source)));
     }
     let shape = parts.first().map(|part| part.view.shape());
@@ -62,7 +62,7 @@ pub fn settled<'a, const N: usize>(
 
 /// Returns whether a scan of `view` keeps all of a tensor in memory or in a temporary file first, and is carried out there.
 pub fn is_kept_first(source: &Source, view: &View, limits: Limits) -> bool {
-    must_settle(source, view, limits) || source.is_better_copied(limits.threads)
+    must_be_seekable(source, view, limits) || source.is_copied_to_hold(Hold::Scan, limits.threads)
 }
 
 /// Shows the items of parts of tensors to `each`, a window at a time, in the order of their views, and returns the states of all

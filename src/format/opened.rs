@@ -24,11 +24,12 @@ use crate::ops::call::{Call, Operands};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::selection::Selection;
 use crate::ops::slice::SliceArgs;
+use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::read_at::MemoryBytes;
 #[cfg(feature = "cli")]
 use crate::storage::read_at::ReadAt;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// Opens a file, a Zarr store or a folder of files to describe its tensors and to read them one by one, whole or in part.
 /// Only headers are read here.
@@ -296,7 +297,7 @@ pub(crate) fn read_proto(proto: &[u8], folder: &Path) -> Result<Tensor> {
 /// Reads the selected items of a source into memory, in C order.
 fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<Tensor> {
     // A stream is kept first: memory is taken for its items when it is known that they are there.
-    source.settle()?;
+    source.hold(Hold::Seekable, Threads::default())?;
     let label = source.label().to_owned();
     let selection = select(source);
     let meta = selection.meta();

@@ -399,7 +399,9 @@ impl Writer for SafetensorsWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::Threads;
     use crate::storage::read_at::MemoryBytes;
+    use crate::storage::source::Hold;
 
     fn stored(json: &str, items: usize) -> Vec<u8> {
         [&(json.len() as u64).to_le_bytes()[..], json.as_bytes(), &vec![0; items]].concat()
@@ -411,7 +413,7 @@ mod tests {
         let index = HeaderIndex::read(&*file)?;
         let items = |n| {
             let mut source = index.source(&file, n, "x".to_owned())?;
-            source.settle()?;
+            source.hold(Hold::Seekable, Threads::default())?;
             let mut out = vec![0; source.bytes()];
             source.read(&source.view(), &mut out, &mut Default::default())?;
             Ok(out)

@@ -6,7 +6,8 @@ use super::narrow_bytes::NarrowBytes;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::{Meta, Order};
-use crate::storage::source::Source;
+use crate::parallel::Threads;
+use crate::storage::source::{Hold, Source};
 
 /// A dtype, and how many of its items a byte holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +140,7 @@ impl StoredDType {
         let (meta, stored) = (self.meta(source.meta())?, source.meta().clone());
         if self.is_packed() && stored.order == Order::Fortran {
             // the items of a byte lie a column apart
-            source.settle()?;
+            source.hold(Hold::Seekable, Threads::default())?;
         }
         source.read_through(meta, &NarrowBytes { narrow, each: self.each, stored, keeps: false })
     }

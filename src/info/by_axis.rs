@@ -11,7 +11,7 @@ use crate::memory::Buffer;
 use crate::ops::fill::Limits;
 use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// The bytes of the places that all threads together have in memory if places follow one another in the storage. To read more of
 /// them at once is no faster, and what is read stays in the cache of a core.
@@ -40,8 +40,8 @@ pub fn by_axis(
     take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
 ) -> Result<()> {
     // the places of one axis lie in pieces, each of which would be a request
-    source.keep_near(limits.threads)?;
-    source.flatten(limits.threads)?;
+    source.hold(Hold::Local, limits.threads)?;
+    source.hold(Hold::COrder, limits.threads)?;
     source.finish()?;
     let source = &*source;
     let meta = source.meta();

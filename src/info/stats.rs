@@ -22,7 +22,7 @@ use crate::item::print;
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::coordinates;
 use crate::ops::fill::Limits;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// The quantiles among the statistics, by their names.
 pub const QUANTILES: [(&str, Fraction); 9] = [
@@ -124,11 +124,8 @@ impl fmt::Display for ItemValue {
 /// # Errors
 /// Reading fails, a tensor changes meanwhile, or a stream has another length than it should have.
 pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
-    source.settle()?;
-    if needs_passes(source.dtype()) {
-        source.keep_near(limits.threads)?;
-    }
-    source.flatten_all(limits.threads)?;
+    source.hold(to_read(source.dtype()), limits.threads)?;
+    source.hold(Hold::Scan, limits.threads)?;
     source.finish()?;
     stats_of(ItemPasses { source, part: &StoredPart::whole(source.meta()), held: None, limits, progress })
 }
@@ -139,7 +136,8 @@ pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
         return None;
     }
     let again = needs_passes(source.dtype());
-    let is_kept = source.is_stream() || again && source.costs_requests() || source.is_better_copied(limits.threads);
+    let is_kept =
+        [to_read(source.dtype()), Hold::Scan].iter().any(|&hold| source.is_copied_to_hold(hold, limits.threads));
     let view = StoredPart::whole(source.meta()).view;
     let part = ScannedPart { is_kept, ..ScannedPart::new(source, view) };
     let mut plan = explain_scan(&[part], limits, ShownAs::Runs, if again { 2 } else { 1 });
@@ -150,6 +148,11 @@ pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
         );
     }
     Some(plan)
+}
+
+/// Returns what items of a dtype must be fit for to be read as often as their statistics need.
+fn to_read(dtype: &DType) -> Hold {
+    if needs_passes(dtype) { Hold::Local } else { Hold::Seekable }
 }
 
 /// Returns whether items of a dtype may be read more than once for their statistics: those that have quantiles, unless all of

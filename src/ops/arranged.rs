@@ -8,7 +8,7 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_shape, items};
 use super::converted::Converted;
-use super::copy::must_settle;
+use super::copy::must_be_seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Meta;
@@ -20,7 +20,7 @@ use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, boxes_of_run, fill_each};
 use crate::memory;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// Where the items of an output come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,11 +191,13 @@ impl Fill for Arranged {
     fn prepare(&mut self, limits: Limits) -> Result<()> {
         let Arrangement { segments, is_counted, .. } = &self.arrangement;
         if *is_counted {
-            self.data.source.flatten(limits.threads)?;
+            self.data.source.hold(Hold::COrder, limits.threads)?;
         }
         let is_forward = segments.iter().all(Segments::is_forward);
-        if self.data.source.is_stream() && (!is_forward || must_settle(&self.data.source, self.data.view(), limits)) {
-            self.data.source.settle()?;
+        if self.data.source.is_stream()
+            && (!is_forward || must_be_seekable(&self.data.source, self.data.view(), limits))
+        {
+            self.data.source.hold(Hold::Seekable, limits.threads)?;
         }
         Ok(())
     }

@@ -30,8 +30,9 @@ use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
 use crate::memory::Buffer;
+use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// An operator with its arguments, as they were given. What an argument means is said by the function of the same name on
 /// arrays.
@@ -297,8 +298,9 @@ impl Operands {
         let updates = updates.expect("the updates that the call was resolved for");
         let data = widened(self.into_data(), updates.dtype())?;
         let mut updates = updates_of(&data, updates)?;
-        if in_place {
-            updates.keep_from(&data)?;
+        // its file is about to be changed
+        if in_place && updates.source.shares_bytes_with(&data)? {
+            updates.hold(Hold::Memory, data.dtype(), Limits::default())?;
         }
         Ok((Selection::base(data, in_place), updates))
     }
@@ -321,7 +323,7 @@ pub fn widened(data: Source, updates: &DType) -> Result<Source> {
         return Ok(data);
     }
     let mut wide = Converted::new(data, conversion);
-    wide.make_resident(&updates.native())?;
+    wide.hold(Hold::Memory, &updates.native(), Limits::default())?;
     Ok(wide.source)
 }
 
@@ -333,7 +335,7 @@ fn updates_of(data: &Source, mut updates: Source) -> Result<Converted> {
         found.advise(Error::new(Subject::Dtype, message).within(updates.label()))
     })?;
     if conversion.narrows() {
-        updates.settle()?;
+        updates.hold(Hold::Seekable, Threads::default())?;
         let itemsize = updates.dtype().itemsize();
         each_window(&updates, &mut |start, _, items| match items
             .chunks_exact(itemsize)

@@ -12,7 +12,7 @@ use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
 use super::access::{Access, Feeds, StoredWindow};
 use super::converted::Converted;
-use super::copy::must_settle;
+use super::copy::must_be_seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::machine::Machine;
 use crate::error::{Context, Error, Result, Subject};
@@ -26,7 +26,7 @@ use crate::layout::view::View;
 use crate::layout::window::{Window, fill_each};
 use crate::memory;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// How tensors come together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,8 +264,9 @@ impl Fill for Concat {
     fn prepare(&mut self, limits: Limits) -> Result<()> {
         // boxes of chunks come in another order than the items of a stream
         let in_boxes = self.operands.iter().any(|operand| operand.source.as_chunks().is_some());
-        let mut early = self.operands.iter_mut().filter(|it| in_boxes || must_settle(&it.source, it.view(), limits));
-        early.try_for_each(|operand| operand.source.settle())
+        let mut early =
+            self.operands.iter_mut().filter(|it| in_boxes || must_be_seekable(&it.source, it.view(), limits));
+        early.try_for_each(|operand| operand.source.hold(Hold::Seekable, limits.threads))
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

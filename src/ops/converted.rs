@@ -10,7 +10,7 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::{Keep, Source};
+use crate::storage::source::{Hold, Keep, Source};
 
 /// A source, in any order of its axes, with the conversion of its items. Updates are converted to items of the data, and the
 /// numbers of index tensors to native ones.
@@ -56,39 +56,28 @@ impl Converted {
         Self { view: self.view.along(axes), ..self }
     }
 
-    /// Reads them into memory if they lie in the file of `data`, which is about to be changed in place.
-    ///
-    /// # Errors
-    /// Those of [`make_resident`](Self::make_resident); of asking for the file.
-    pub fn keep_from(&mut self, data: &Source) -> Result<()> {
-        if self.source.shares_bytes_with(data)? {
-            self.make_resident(data.dtype())?;
-        }
-        Ok(())
-    }
-
-    /// Reads all of them into memory, converted and in C order of their view. One item that stands for all places stays one.
-    ///
-    /// # Errors
-    /// Of reading them; not enough memory.
-    pub fn make_resident(&mut self, dtype: &DType) -> Result<()> {
-        if self.source.is_one_item() {
-            return Ok(());
-        }
-        self.copy(Keep::Memory, dtype, &Windows::new(&self.view.shape(), usize::MAX), 1)
-    }
-
-    /// Makes it possible to read any run of them by itself: few updates are read into memory; many, such as a file in Fortran
-    /// order, are copied once, by windows, to a temporary file, in the order and the dtype in which they are read.
+    /// Makes them fit for what `hold` says, as [`Source::hold`] does: as the items of `dtype` that they are converted to, and in
+    /// the order of their view. What they are read into memory for, or to read [runs](Hold::Runs) of them where they are not in
+    /// [runs](Self::in_runs), is a copy that is converted: few of them are copied to memory; many, such as a file in Fortran order,
+    /// by windows to a temporary file. One item that stands for all places stays one.
     ///
     /// # Errors
     /// Of reading them, and of writing that file; not enough memory.
-    pub fn make_runs(&mut self, dtype: &DType, limits: Limits) -> Result<()> {
-        if self.in_runs() {
+    pub fn hold(&mut self, hold: Hold, dtype: &DType, limits: Limits) -> Result<()> {
+        if hold != Hold::Memory {
+            self.source.hold(hold, limits.threads)?;
+        }
+        let is_fit = match hold {
+            Hold::Memory => self.source.is_one_item(),
+            Hold::Runs => self.in_runs(),
+            Hold::Seekable | Hold::COrder | Hold::Scan | Hold::Local => true,
+        };
+        if is_fit {
             return Ok(());
         }
-        if self.bytes() <= limits.machine.kept || !self.source.is_read_by_position() {
-            return self.make_resident(dtype);
+        let is_few = self.bytes() <= limits.machine.kept || !self.source.is_read_by_position();
+        if hold == Hold::Memory || is_few {
+            return self.copy(Keep::Memory, dtype, &Windows::new(&self.view.shape(), usize::MAX), 1);
         }
         let threads = self.source.threads(limits.threads);
         let window = (limits.machine.across / threads).max(limits.machine.window) / dtype.itemsize().max(1);

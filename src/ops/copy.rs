@@ -10,7 +10,7 @@ use crate::item::meta::Meta;
 use crate::layout::gather::Gaps;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, fill_each};
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 impl Fill for Selection {
     fn meta(&self) -> &Meta {
@@ -26,7 +26,10 @@ impl Fill for Selection {
     }
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
-        if must_settle(&self.source, self.view(), limits) { self.source.settle() } else { Ok(()) }
+        if must_be_seekable(&self.source, self.view(), limits) {
+            self.source.hold(Hold::Seekable, limits.threads)?;
+        }
+        Ok(())
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -76,6 +79,6 @@ impl Patch for Selection {
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
 /// that is not read from front to back. So must a stream of items that are larger than a window: no memory is taken for
 /// them before it is known that they are there.
-pub fn must_settle(source: &Source, view: &View, limits: Limits) -> bool {
+pub fn must_be_seekable(source: &Source, view: &View, limits: Limits) -> bool {
     source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > limits.machine.window)
 }

@@ -16,7 +16,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::layout::window::{Window, fill_each};
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// How the dims of a tensor become others, while its items stay in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,7 +241,7 @@ impl Fill for Reshaped {
     }
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
-        self.data.source.flatten(limits.threads)?;
+        self.data.source.hold(Hold::COrder, limits.threads)?;
         self.data.prepare(limits)
     }
 

@@ -9,7 +9,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 use super::access::{Access, Feeds, Pattern, StoredWindow};
 use super::arrays::{check_updates, slice_of, standard};
 use super::converted::Converted;
-use super::copy::must_settle;
+use super::copy::must_be_seekable;
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::replace::Replacement;
 use super::selection::Selection;
@@ -21,7 +21,7 @@ use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{share, threads_holding};
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl SliceScatter {
     /// # Errors
     /// Of reading; not enough memory.
     pub fn count_matching(&self, base: &mut Selection, replacement: &Replacement) -> Result<usize> {
-        base.source.settle()?;
+        base.source.hold(Hold::Seekable, replacement.limits.threads)?;
         let places = self.in_order_of(base);
         let window = replacement.limits.machine.window / base.meta().dtype.itemsize().max(1);
         let windows = Windows::new(&base.meta().shape, window);
@@ -202,15 +202,15 @@ impl Fill for LinkedSliceScatter {
         let NewItems::Updates(updates) = &mut self.items else { return Ok(()) };
         // that updates end early must not show in the middle of a change in place
         let in_order = self.places.is_forward() && !self.base.is_in_place();
-        if !in_order || must_settle(&updates.source, updates.view(), limits) {
-            updates.source.settle()?;
+        if !in_order || must_be_seekable(&updates.source, updates.view(), limits) {
+            updates.source.hold(Hold::Seekable, limits.threads)?;
         }
         let Meta { dtype, .. } = self.base.meta();
         let is_few = updates.bytes() <= FEW_BYTES && updates.bytes() <= self.base.meta().bytes() / FEW;
         let (source, view) = (&updates.source, updates.view());
         let is_across = view.crosses_within(limits.machine.short_piece, source.dtype().itemsize());
         if is_few && is_across && source.is_read_by_position() {
-            updates.make_resident(dtype)?;
+            updates.hold(Hold::Memory, dtype, limits)?;
         }
         Ok(())
     }

@@ -23,7 +23,8 @@ use crate::item::load::Load;
 use crate::ops::basic_index::ResolvedIndex;
 use crate::ops::fill::{Fill, Limits};
 use crate::ops::selection::Selection;
-use crate::storage::source::Source;
+use crate::parallel::Threads;
+use crate::storage::source::{Hold, Source};
 
 /// A plane of a tensor that is to be drawn.
 pub(crate) struct Picture {
@@ -113,7 +114,7 @@ impl Picture {
             Paint::Heat | Paint::Channels { .. } => Size { width: dim(1), height: dim(2) },
         };
         // it is read twice
-        source.settle()?;
+        source.hold(Hold::Seekable, Threads::default())?;
         let mut fill = if spans.is_empty() { Selection::whole(source) } else { Selection::slice(source, &spans) };
         // what is dropped has one place, and stands in front of what is drawn
         match &kept[..] {

@@ -6,8 +6,8 @@
 //! asks which kind it is only to choose a faster way, since each kind answers [`Source::read`].
 //!
 //! A *label* is what messages call a source: the operand and its file. A *container* is a file that holds several tensors,
-//! its *metadata* are what the file says of itself, as texts by keys. A source is *resident* when all its items are in memory,
-//! and *settled* when it is no stream any more.
+//! its *metadata* are what the file says of itself, as texts by keys. A source is *resident* when all its items are in memory;
+//! what else its items can be made fit for is a [`Hold`].
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,10 +21,10 @@ mod free_width;
 mod readings;
 
 pub use self::container::{Container, Metadata, merged};
-pub use self::copies::Keep;
+pub use self::copies::{Hold, Keep};
 pub use self::readings::ByteReading;
 use super::attachments::Attachments;
-use super::chunked::{Chunked, MOST_ROW};
+use super::chunked::Chunked;
 use super::read_at::{PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
@@ -32,7 +32,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::gather::{GapRun, Gaps, GatherRule, gather};
 use crate::layout::view::View;
 use crate::layout::walk::{self, copy_bytes};
-use crate::layout::window::{Windows, boxes_of_run, fill_each};
+use crate::layout::window::{boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
@@ -88,7 +88,7 @@ impl Storage {
             Self::Bytes { bytes, start, stamp } => {
                 Self::Bytes { bytes: Arc::clone(bytes), start: *start, stamp: *stamp }
             }
-            Self::Stream(_) => panic!("a stream is settled before its items are read twice"),
+            Self::Stream(_) => panic!("a stream is made seekable before its items are read twice"),
             Self::Chunks(chunks) => Self::Chunks(Arc::clone(chunks)),
             Self::Memory(items) => Self::Memory(Arc::clone(items)),
             Self::Item(item) => Self::Item(item.clone()),
@@ -131,13 +131,13 @@ impl Source {
         Self::new(meta, Storage::Item(item), label)
     }
 
-    /// Returns another source of the same items, for one of several operators on the same data. A stream is
-    /// [settled](Self::settle) for it.
+    /// Returns another source of the same items, for one of several operators on the same data. A stream is made
+    /// [seekable](Hold::Seekable) for it.
     ///
     /// # Errors
-    /// Those of [`settle`](Self::settle).
+    /// Those of [`hold`](Self::hold).
     pub fn another(&mut self) -> Result<Self> {
-        self.settle()?;
+        self.hold(Hold::Seekable, Threads::default())?;
         let (container, name_in_group) = (self.container.clone(), self.name_in_group.clone());
         Ok(Self { container, name_in_group, ..Self::new(self.meta.clone(), self.store.shared(), self.label.clone()) })
     }
@@ -276,13 +276,6 @@ impl Source {
     /// Returns the chunks that the items lie in, if they do.
     pub fn as_chunks(&self) -> Option<&Arc<dyn Chunked>> {
         if let Storage::Chunks(chunks) = &self.store { Some(chunks) } else { None }
-    }
-
-    /// Returns the chunks that the items lie in if a row of these is so large that windows in C order would read each
-    /// chunk again and again.
-    pub fn in_long_rows(&self) -> Option<&Arc<dyn Chunked>> {
-        let row = |chunks: &dyn Chunked| Windows::on_grid(self.shape(), 1, chunks.grid()).largest();
-        self.as_chunks().filter(|chunks| row(&***chunks).saturating_mul(self.dtype().itemsize()) > MOST_ROW)
     }
 
     /// Returns all items as they are stored, if they are in memory.

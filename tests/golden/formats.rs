@@ -12,7 +12,11 @@ use tensorop::{
     format::{onnx, packed::Packer, safetensors},
     item::dtype::Kind,
     item::meta::Meta,
-    storage::{read_at::ReadAt, source::Source},
+    parallel::Threads,
+    storage::{
+        read_at::ReadAt,
+        source::{Hold, Source},
+    },
 };
 
 use crate::common::{difference, each};
@@ -49,7 +53,7 @@ fn golden(folder: &Path) -> BTreeMap<String, Vec<Golden>> {
 }
 
 fn items(mut source: Source) -> Result<Vec<u8>, String> {
-    source.settle().map_err(|e| format!("{e}"))?;
+    source.hold(Hold::Seekable, Threads::default()).map_err(|e| format!("{e}"))?;
     let mut out = vec![0; source.bytes()];
     source.read(&source.view(), &mut out, &mut Default::default()).map_err(|e| format!("{e}"))?;
     source.finish().map_err(|e| format!("{e}"))?;

@@ -90,6 +90,7 @@ mod tests {
     use super::*;
     use crate::format::npz::Archive;
     use crate::parallel::Threads;
+    use crate::storage::source::Hold;
 
     /// The archive of two members whose items come in pieces of `piece` bytes.
     fn archive(items: &[u8], piece: usize) -> Vec<u8> {
@@ -104,7 +105,7 @@ mod tests {
         for n in 0..2 {
             let mut source = read.source(n, "x".to_owned(), Threads::default()).expect("a member");
             let mut found = vec![0; items.len()];
-            source.settle().expect("the checksum");
+            source.hold(Hold::Seekable, Threads::default()).expect("the checksum");
             source.read(&source.view(), &mut found, &mut Default::default()).expect("items");
             assert!(found == items);
         }

@@ -8,8 +8,9 @@ use prost::encoding::{self, WireType, encode_key, encode_varint};
 use super::message;
 use super::wire::{Varints, field};
 use super::{Proto, check, looks_like_onnx, write_header, write_strings};
+use crate::parallel::Threads;
 use crate::storage::read_at::{MemoryBytes, ReadAt};
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 use crate::{DType, Tensor};
 
 /// The fields of a message that is to be written.
@@ -55,7 +56,7 @@ impl Message {
 }
 
 fn items(mut source: Source) -> Result<Vec<u8>> {
-    source.settle()?;
+    source.hold(Hold::Seekable, Threads::default())?;
     let mut out = vec![0; source.bytes()];
     source.read(&source.view(), &mut out, &mut Default::default())?;
     source.finish()?;

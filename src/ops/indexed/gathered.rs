@@ -19,7 +19,7 @@ use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::ops::tally::Put;
 use crate::storage::read_at::LEAST_REQUEST;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
@@ -299,8 +299,7 @@ impl Fill for LinkedGather {
     }
 
     fn prepare(&mut self, _: Limits) -> Result<()> {
-        self.data.settle()?;
-        self.data.flatten(self.limits.threads)?;
+        self.data.hold(Hold::Runs, self.limits.threads)?;
         // data of long blocks is read block by block: a part of the output needs few of them
         let is_file = self.data.is_read_by_position();
         let itemsize = self.meta.dtype.itemsize();
@@ -321,7 +320,7 @@ impl Fill for LinkedGather {
         let most = if is_file && is_long { self.limits.machine.slab } else { self.resident };
         let is_small = self.data.bytes() <= most && !self.is_cheaper_in_pieces();
         if (is_file || self.data.as_chunks().is_some()) && is_small {
-            self.data.make_resident(self.limits.threads)?;
+            self.data.hold(Hold::Memory, self.limits.threads)?;
         }
         Ok(())
     }

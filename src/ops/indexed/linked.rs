@@ -21,7 +21,7 @@ use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// The operands of a scatter by indices.
 #[derive(Debug)]
@@ -112,16 +112,14 @@ impl IndexSpec {
         };
         if point {
             // what is picked one by one is carried along with the numbers if it can be read in their order
-            updates.source.flatten(limits.threads)?;
-            updates.source.settle()?;
-            updates.make_runs(&kernel, limits)?;
+            updates.hold(Hold::Runs, &kernel, limits)?;
         }
         // points of a short window stay in a core's cache while they are put
         let items = window.unwrap_or(machine.window) / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         if base.is_in_place() && indices.shares_bytes_with(&base.source)? {
             // they will have been changed when they are read again
-            indices.make_resident(limits.threads)?;
+            indices.hold(Hold::Memory, limits.threads)?;
         }
         let grouping = Grouping { repeats: rule.repeats, group };
         let sweeps = Sweeps::new(resolver, indices, Some(&updates), grouping, limits)?;
@@ -225,15 +223,15 @@ impl Fill for LinkedScatter {
 
     fn prepare(&mut self, limits: Limits) -> Result<()> {
         self.base.prepare(limits)?;
-        self.updates.source.flatten(self.limits.threads)?;
+        self.updates.source.hold(Hold::COrder, self.limits.threads)?;
         if self.sweeps.carries_updates() {
             return Ok(());
         }
-        self.updates.source.settle()?;
+        self.updates.source.hold(Hold::Seekable, self.limits.threads)?;
         if self.updates.in_runs() && self.updates.source.is_read_by_position() && self.keeps_updates {
-            return self.updates.make_resident(&self.kernel);
+            return self.updates.hold(Hold::Memory, &self.kernel, self.limits);
         }
-        self.updates.make_runs(&self.kernel, self.limits)
+        self.updates.hold(Hold::Runs, &self.kernel, self.limits)
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

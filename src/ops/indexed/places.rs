@@ -10,7 +10,7 @@ use crate::memory::{self, Buffer};
 use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// The place that each index tuple names.
 #[derive(Debug)]
@@ -60,10 +60,10 @@ impl TuplePlaces {
             })?;
             return Ok(Self::InMemory(parts));
         }
-        indices.keep_near(limits.threads)?;
+        indices.hold(Hold::Local, limits.threads)?;
         let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
         let mut indices = Converted::new(indices, conversion);
-        indices.make_runs(&native, limits)?;
+        indices.hold(Hold::Runs, &native, limits)?;
         // every number is checked before anything is written, and after it has been brought into the order of its use
         collect(&indices.source, resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
         let on_demand = PlacesOnDemand { indices, resolver: resolver.clone(), kind: native.kind().clone() };

@@ -26,7 +26,7 @@ use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
 use crate::parallel::locked;
-use crate::storage::source::Source;
+use crate::storage::source::{Hold, Source};
 
 /// Places are counted in at most this many groups of neighbours, whose counters fit a core's second-level cache.
 const MOST_SLOTS: usize = 1 << 15;
@@ -107,10 +107,10 @@ impl Sweeps {
         let row_bytes = sweeps.resolver.row_tuples().map(|tuples| tuples.saturating_mul(bytes));
         let has_short_rows = row_bytes.is_some_and(|row| row <= most / KEPT_SWEEPS);
         if has_tuples && has_short_rows && all_bytes > most.min(MOST_TOGETHER) {
-            sweeps.indices.keep_near(limits.threads)?;
+            sweeps.indices.hold(Hold::Local, limits.threads)?;
             sweeps.plan = sweeps.planned_by_rows(most.min(ROWS) / bytes, group_places)?;
         } else if has_tuples && all_bytes > most {
-            sweeps.indices.keep_near(limits.threads)?;
+            sweeps.indices.hold(Hold::Local, limits.threads)?;
             sweeps.plan = sweeps.planned(most / KEPT_SWEEPS / bytes, group_places)?;
         }
         if grouping.repeats == Repeats::Refused {

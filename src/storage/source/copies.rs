@@ -2,23 +2,24 @@
 //! rows in C order, what a server is asked for many times.
 //!
 //! A copy is made once, window by window, and is kept in memory or in a file without a name in the folder for temporary
-//! files. The source reads from the copy ever after; the methods differ in what they copy, and in the windows.
+//! files. The source reads from the copy ever after. A [`Hold`] says what the items shall be fit for; it depends on the storage
+//! whether that takes a copy, and which.
 
-use std::num::NonZero;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{READ_AT_ONCE, Source, Storage};
 use crate::error::{Context, Result};
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
+use crate::layout::axis::Span;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share, threads_holding};
-use crate::storage::chunked::{MOST_ROW, few_rows};
+use crate::storage::chunked::{Chunked, MOST_ROW, few_rows};
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::read_at::request_window;
 
-/// The most bytes of a stream that is settled in memory. A longer one goes to a file, so that a pipe of any length takes
+/// The most bytes of a stream that is kept in memory. A longer one goes to a file, so that a pipe of any length takes
 /// bounded memory. 16 MiB spare most operands the file, and every machine has them.
 const MEMORY_SPOOL: u64 = 1 << 24;
 
@@ -34,98 +35,138 @@ pub enum Keep {
 /// Makes the items of a window, in C order, with a buffer that is kept from one window to the next.
 type ReadWindow<'a> = dyn Fn(&Window, &mut [u8], &mut Buffer) -> Result<()> + Sync + 'a;
 
+/// What all items of a source must be fit for. [`Source::hold`] makes them so by copying them, where they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// They can be read in any order, and again. A stream is copied.
+    Seekable,
+    /// Windows of them can be read in C order. Chunks are copied whose rows are so long that windows would read each chunk again
+    /// and again.
+    COrder,
+    /// Several threads can read all of them in C order. Beside chunks in long rows, those that a server is asked for are copied
+    /// if they lie in [so few rows](few_rows) that most threads would have none.
+    Scan,
+    /// Any run of them can be read by itself: they are [`Seekable`](Self::Seekable) and in [`COrder`](Self::COrder).
+    Runs,
+    /// They can be read many times at the price of reading them once. A stream is copied, and so is what a server is asked for.
+    Local,
+    /// They lie in memory, in C order. That suits small tensors whose items are picked from here and there.
+    Memory,
+}
+
+/// How the copy is made that a source needs to be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CopyKind {
+    /// The bytes of the items, one after the other.
+    AsStored(Keep),
+    /// The items in C order, in a file. Each chunk is read once.
+    ByChunks,
+    /// The items in C order, in memory.
+    InCOrder,
+}
+
 impl Source {
-    /// Makes a stream readable in any order. A short one is read into memory, a longer one into a file without a name in
-    /// the folder for temporary files. Other sources stay as they are.
+    /// Makes all items fit for what `hold` says, by copying them once if they are not. A short stream is copied to memory,
+    /// anything longer to a file without a name in the folder for temporary files, and to memory what shall lie there.
     ///
     /// # Errors
-    /// The stream cannot be read, or is shorter or longer than its tensor; the file cannot be written.
-    pub fn settle(&mut self) -> Result<()> {
-        if let Storage::Stream(stream) = &self.store {
-            let keep = if locked(stream).bytes > MEMORY_SPOOL { Keep::File } else { Keep::Memory };
-            self.store = self.copied_as_stored(keep, Threads::new(NonZero::new(1)))?;
+    /// Reading fails; a stream is shorter or longer than its tensor; the copy cannot be written; there is not enough memory.
+    pub fn hold(&mut self, hold: Hold, threads: Threads) -> Result<()> {
+        if let Some(kind) = self.copy_to_hold(hold, threads) {
+            self.store = self.copy(kind, threads)?;
+            self.near = OnceLock::new();
+        }
+        if hold == Hold::Memory {
+            self.meta.order = Order::C;
         }
         Ok(())
     }
 
-    /// Makes chunks in [long rows](Self::in_long_rows) readable in C order, by copying them once to a file without a name
-    /// in the folder for temporary files. Other sources stay as they are.
+    /// Does what [`hold`](Self::hold) does for [`Hold::Local`], for a source that is shared already. Only items in bytes that are
+    /// read by position are copied.
     ///
     /// # Errors
-    /// Reading fails, or that file cannot be written.
-    pub fn flatten(&mut self, threads: Threads) -> Result<()> {
-        if self.in_long_rows().is_some() { self.copy_chunks(threads) } else { Ok(()) }
-    }
-
-    /// Does what [`flatten`](Self::flatten) does where all items are wanted in C order: chunks that a server is asked for are
-    /// copied, too, if they lie in [so few rows](few_rows) that most threads would have none.
-    ///
-    /// # Errors
-    /// Those of [`flatten`](Self::flatten).
-    pub fn flatten_all(&mut self, threads: Threads) -> Result<()> {
-        if self.is_better_copied(threads) { self.copy_chunks(threads) } else { Ok(()) }
-    }
-
-    /// Returns whether [`flatten_all`](Self::flatten_all) copies the items.
-    pub fn is_better_copied(&self, threads: Threads) -> bool {
-        let of_server = self.as_chunks().filter(|chunks| chunks.costs_requests());
-        let is_few = of_server.is_some_and(|chunks| {
-            let rows = Windows::on_grid(self.shape(), 1, chunks.grid());
-            few_rows(self.shape(), &rows, chunks.grid(), self.threads(threads))
-        });
-        is_few || self.in_long_rows().is_some()
-    }
-
-    /// Makes all of it readable many times at the price of reading it once: a stream is [settled](Self::settle), and what a
-    /// server is asked for is copied to a file without a name in the folder for temporary files. Other sources stay as they are.
-    ///
-    /// # Errors
-    /// Those of [`settle`](Self::settle); reading fails, or that file cannot be written.
-    pub fn keep_near(&mut self, threads: Threads) -> Result<()> {
-        match &self.store {
-            Storage::Stream(_) => self.settle(),
-            Storage::Chunks(chunks) if chunks.costs_requests() => self.copy_chunks(threads),
-            _ => self.bring_near(threads),
-        }
-    }
-
-    /// Does what [`keep_near`](Self::keep_near) does for items in bytes that are read by position, when an output is begun: to
-    /// plan one asks for nothing. Chunks stay as they are.
-    ///
-    /// # Errors
-    /// Those of [`keep_near`](Self::keep_near).
+    /// Those of [`hold`](Self::hold).
     pub fn bring_near(&self, threads: Threads) -> Result<()> {
-        if self.is_read_by_position() && self.costs_requests() {
+        if self.is_read_by_position()
+            && let Some(kind) = self.copy_to_hold(Hold::Local, threads)
+        {
             // whoever else has brought it near meanwhile has the same bytes
-            let _ = self.near.set(self.copied_as_stored(Keep::File, threads)?);
+            let _ = self.near.set(self.copy(kind, threads)?);
         }
         Ok(())
     }
 
-    /// Reads all items into memory, in C order. That suits small tensors whose items are picked from here and there.
-    ///
-    /// # Errors
-    /// Reading fails, or there is not enough memory.
-    pub fn make_resident(&mut self, threads: Threads) -> Result<()> {
-        self.store = if self.is_read_by_position() && self.view().is_c_order() {
-            self.copied_as_stored(Keep::Memory, threads)?
-        } else {
-            self.copied_in_c_order(Keep::Memory, &Windows::new(self.shape(), usize::MAX), 1)?
-        };
-        self.meta.order = Order::C;
-        Ok(())
+    /// Returns whether [`hold`](Self::hold) would copy the items. Nothing is read.
+    pub fn is_copied_to_hold(&self, hold: Hold, threads: Threads) -> bool {
+        self.copy_to_hold(hold, threads).is_some()
+    }
+
+    /// Returns how many bytes of storage [`hold`](Self::hold) would read: none if it would copy nothing, or only within memory. Of
+    /// chunks no more is read than their sizes.
+    pub fn bytes_to_hold(&self, hold: Hold, threads: Threads) -> u64 {
+        match (self.copy_to_hold(hold, threads), self.nearest()) {
+            (None, _) | (_, Storage::Memory(_) | Storage::Item(_)) => 0,
+            (_, Storage::Bytes { .. } | Storage::Stream(_)) => self.bytes() as u64,
+            (_, Storage::Chunks(chunks)) => {
+                chunks.bytes_at(&self.shape().iter().map(|&dim| Span::whole(dim)).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// Returns which copy of the items is needed; `None` if they are fit as they are.
+    fn copy_to_hold(&self, hold: Hold, threads: Threads) -> Option<CopyKind> {
+        match (&self.store, hold) {
+            (Storage::Memory(_), Hold::Memory) if self.view().is_c_order() => None,
+            (Storage::Bytes { .. }, Hold::Memory) if self.view().is_c_order() => Some(CopyKind::AsStored(Keep::Memory)),
+            (_, Hold::Memory) => Some(CopyKind::InCOrder),
+            (Storage::Stream(stream), Hold::Seekable | Hold::Runs | Hold::Local) => {
+                let is_short = locked(stream).bytes <= MEMORY_SPOOL;
+                Some(CopyKind::AsStored(if is_short { Keep::Memory } else { Keep::File }))
+            }
+            (Storage::Bytes { .. }, Hold::Local) => self.costs_requests().then_some(CopyKind::AsStored(Keep::File)),
+            (Storage::Chunks(chunks), _) => {
+                let is_needed = match hold {
+                    Hold::COrder | Hold::Runs => self.is_in_long_rows(chunks),
+                    Hold::Scan => self.is_in_long_rows(chunks) || self.is_in_few_rows(chunks, threads),
+                    Hold::Local => chunks.costs_requests(),
+                    Hold::Seekable | Hold::Memory => false,
+                };
+                is_needed.then_some(CopyKind::ByChunks)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a row of chunks is so large that windows in C order would read each chunk again and again.
+    fn is_in_long_rows(&self, chunks: &Arc<dyn Chunked>) -> bool {
+        let row = Windows::on_grid(self.shape(), 1, chunks.grid()).largest();
+        row.saturating_mul(self.dtype().itemsize()) > MOST_ROW
+    }
+
+    /// Returns whether a server is asked for chunks that lie in so few rows that most threads would have none.
+    fn is_in_few_rows(&self, chunks: &Arc<dyn Chunked>, threads: Threads) -> bool {
+        let rows = Windows::on_grid(self.shape(), 1, chunks.grid());
+        chunks.costs_requests() && few_rows(self.shape(), &rows, chunks.grid(), self.threads(threads))
+    }
+
+    fn copy(&self, kind: CopyKind, threads: Threads) -> Result<Storage> {
+        match kind {
+            CopyKind::AsStored(keep) => self.copied_as_stored(keep, threads),
+            CopyKind::ByChunks => self.copied_by_chunks(threads),
+            CopyKind::InCOrder => self.copied_in_c_order(Keep::Memory, &Windows::new(self.shape(), usize::MAX), 1),
+        }
     }
 
     /// Copies chunks, each of which is read once, to a file without a name.
-    fn copy_chunks(&mut self, threads: Threads) -> Result<()> {
+    fn copied_by_chunks(&self, threads: Threads) -> Result<Storage> {
         /// The most bytes that more threads than usual hold together: as many as eight rows of chunks may take.
         const HELD: usize = 8 * MOST_ROW;
-        let Some(chunks) = self.as_chunks() else { return Ok(()) };
+        let chunks = self.as_chunks().expect("a source in chunks");
         let windows = Windows::boxes(self.shape(), chunks.grid());
         let each = windows.largest().saturating_mul(2 * self.dtype().itemsize());
         let threads = threads_holding(self.threads(threads), each, HELD);
-        self.store = self.copied_in_c_order(Keep::File, &windows, threads)?;
-        Ok(())
+        self.copied_in_c_order(Keep::File, &windows, threads)
     }
 
     /// Copies the items in C order, by windows of the tensor.
@@ -140,7 +181,8 @@ impl Source {
     /// Copies the bytes of the items as they are stored, a part at a time. A part may end within an item, since it is not known of
     /// a stream that all of a large item will come.
     fn copied_as_stored(&self, keep: Keep, threads: Threads) -> Result<Storage> {
-        let (bytes, threads) = (self.bytes(), self.threads(threads));
+        // a stream comes to one thread
+        let (bytes, threads) = (self.bytes(), if self.is_stream() { 1 } else { self.threads(threads) });
         let part = if self.costs_requests() { request_window(bytes, threads, usize::MAX) } else { READ_AT_ONCE };
         let (meta, parts) = (Meta::new(Kind::Void(1).into(), vec![bytes]), Windows::new(&[bytes], part));
         let read = |part: &Window, out: &mut [u8], _: &mut Buffer| self.read_at(out, part.start as u64);

@@ -2,9 +2,12 @@ use std::io::Cursor;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
+use crate::layout::axis::Span;
+use crate::layout::window::{Window, Windows};
 use crate::parallel::share;
-use crate::storage::read_at::Identity;
-use crate::storage::read_at::MemoryBytes;
+use crate::storage::chunked::{ChunkStyle, MOST_ROW, PackedUnit};
+use crate::storage::key_store::WritableStore;
+use crate::storage::read_at::{Identity, MemoryBytes};
 
 /// Bytes in memory of which those from byte `end` on cannot be read, and whose revision a test may raise.
 #[derive(Debug)]
@@ -52,6 +55,107 @@ impl ReadAt for FaultyBytes {
     }
 }
 
+/// Bytes of a server.
+#[derive(Debug)]
+struct ServerBytes(MemoryBytes);
+
+impl ReadAt for ServerBytes {
+    fn size(&self) -> io::Result<u64> {
+        self.0.size()
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        self.0.read_at(out, at)
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.0.stamp()
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        self.0.identity()
+    }
+
+    fn costs_requests(&self) -> bool {
+        true
+    }
+}
+
+/// The items of a tensor in chunks, of a server or not.
+#[derive(Debug)]
+struct TestChunks {
+    items: Tensor,
+    style: Arc<ChunkStyle>,
+    is_remote: bool,
+}
+
+impl TestChunks {
+    fn source(items: Tensor, chunk: &[usize], is_remote: bool) -> Source {
+        let style = ChunkStyle {
+            unit: chunk.to_vec(),
+            chunk: chunk.to_vec(),
+            codecs: String::new(),
+            is_exact: true,
+            fill: Vec::new(),
+            attributes: None,
+            dimension_names: None,
+            groups: Arc::default(),
+            is_consolidated: false,
+        };
+        let meta = Meta::new(items.dtype().clone(), items.shape().to_vec());
+        Source::chunks(meta, Arc::new(Self { items, style: Arc::new(style), is_remote }), label())
+    }
+}
+
+impl Chunked for TestChunks {
+    fn read(&self, places: &[Span], out: &mut [u8], _: &mut Buffer) -> Result<()> {
+        let view = View::c_order(self.items.shape()).select(places);
+        copy_bytes(self.items.bytes(), &view, out, &View::c_order(&view.shape()), self.items.dtype().itemsize());
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn style(&self) -> &Arc<ChunkStyle> {
+        &self.style
+    }
+
+    fn costs_requests(&self) -> bool {
+        self.is_remote
+    }
+
+    fn is_unit(&self, _: &Window) -> bool {
+        false
+    }
+
+    fn value_of(&self, _: &Window) -> Result<Option<Arc<dyn ReadAt>>> {
+        Ok(None)
+    }
+
+    fn has(&self, _: &Window) -> bool {
+        false
+    }
+
+    fn packed(&self, _: &Window, _: &[u8], _: bool) -> Result<PackedUnit> {
+        unreachable!("nothing is written")
+    }
+
+    /// As if each item were packed into 3 bytes.
+    fn bytes_at(&self, places: &[Span]) -> u64 {
+        places.iter().map(|span| span.len as u64).product::<u64>() * 3
+    }
+
+    fn store_identity(&self) -> Result<Identity> {
+        unreachable!("nothing is written")
+    }
+
+    fn edit(&self) -> Result<Box<dyn WritableStore>> {
+        unreachable!("nothing is written")
+    }
+}
+
 const SHAPE: [usize; 3] = [3, 4, 5];
 
 fn meta(order: Order) -> Meta {
@@ -83,7 +187,7 @@ fn every_kind() -> Vec<(&'static str, Source)> {
     let at = |meta, bytes: Arc<dyn ReadAt>, start| Source::stored(meta, bytes, start, label()).unwrap();
     let stream = |order, bytes| Source::stream(meta(order), Box::new(Cursor::new(bytes)), 120, label());
     let settled = |mut source: Source| {
-        source.settle().unwrap();
+        source.hold(Hold::Seekable, Threads::default()).unwrap();
         source
     };
     vec![
@@ -177,16 +281,107 @@ fn one_item_stands_everywhere() {
     let mut out = vec![0; 6];
     source.read(&source.view().part(&[0..1, 1..2, 2..5]), &mut out, &mut Default::default()).unwrap();
     assert_eq!(out, [1, 2, 1, 2, 1, 2]);
-    source.make_resident(Threads::new(None)).unwrap();
+    source.hold(Hold::Memory, Threads::default()).unwrap();
     assert_eq!(source.as_bytes(), Some(&[1, 2].repeat(60)[..]));
 }
 
 #[test]
 fn resident_items_are_in_c_order() {
     for (name, mut source) in every_kind() {
-        source.make_resident(Threads::new(None)).unwrap();
+        source.hold(Hold::Memory, Threads::default()).unwrap();
         assert_eq!((source.as_bytes(), source.meta().order), (Some(&items()[..]), Order::C), "{name}");
     }
+}
+
+const HOLDS: [Hold; 6] = [Hold::Seekable, Hold::COrder, Hold::Scan, Hold::Runs, Hold::Local, Hold::Memory];
+
+/// Three threads for any work.
+fn three_threads() -> Threads {
+    Threads::new(std::num::NonZero::new(3)).started_for(0)
+}
+
+#[test]
+fn what_is_copied_to_be_held() {
+    let tensor = |order| Tensor::new(meta(Order::C).dtype, SHAPE.to_vec(), stored(order)).unwrap();
+    let server = |order| {
+        Source::stored(meta(order), Arc::new(ServerBytes(MemoryBytes::new(stored(order)))), 0, label()).unwrap()
+    };
+    let more = || {
+        vec![
+            ("bytes of a server", server(Order::C)),
+            ("bytes of a server in Fortran order", server(Order::Fortran)),
+            ("chunks", TestChunks::source(tensor(Order::C), &[3, 2, 5], false)),
+            ("chunks of a server in few rows", TestChunks::source(tensor(Order::C), &[3, 2, 5], true)),
+            ("chunks of a server", TestChunks::source(tensor(Order::C), &[1, 4, 5], true)),
+        ]
+    };
+    let all = || every_kind().into_iter().chain(more());
+    // for each hold, how many bytes are read to copy all of them, if they are copied
+    let expected = [
+        "memory: - - - - - -",
+        "a file: - - - - - 120",
+        "bytes after a header: - - - - - 120",
+        "bytes in Fortran order: - - - - - 120",
+        "a stream: 120 - - 120 120 120",
+        "a stream that was settled: - - - - - -",
+        "a stream in Fortran order that was settled: - - - - - 0",
+        "bytes of a server: - - - - 120 120",
+        "bytes of a server in Fortran order: - - - - 120 120",
+        "chunks: - - - - - 180",
+        "chunks of a server in few rows: - - 180 - 180 180",
+        "chunks of a server: - - - - 180 180",
+    ];
+    let shown = |source: &Source, hold| match source.is_copied_to_hold(hold, three_threads()) {
+        true => source.bytes_to_hold(hold, three_threads()).to_string(),
+        false => "-".to_owned(),
+    };
+    let found: Vec<_> =
+        all().map(|(name, source)| format!("{name}: {}", HOLDS.map(|hold| shown(&source, hold)).join(" "))).collect();
+    assert_eq!(found, expected);
+    for hold in HOLDS {
+        for (name, mut source) in all() {
+            source.hold(hold, three_threads()).unwrap();
+            assert!(!source.is_copied_to_hold(hold, three_threads()), "{name} {hold:?}: copied once more");
+            assert_eq!(source.bytes_to_hold(hold, three_threads()), 0, "{name} {hold:?}");
+            let times = if source.is_stream() { 1 } else { 2 };
+            for _ in 0..times {
+                let mut out = vec![0; 120];
+                source.read(&source.view(), &mut out, &mut Default::default()).unwrap();
+                source.finish().unwrap();
+                assert_eq!(out, items(), "{name} {hold:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_in_long_rows() {
+    let tensor = |dim| Tensor::new(DType::parse("uint8").unwrap(), vec![2, dim], vec![5; 2 * dim]).unwrap();
+    for (dim, is_long) in [(MOST_ROW / 2, false), (MOST_ROW / 2 + 1, true)] {
+        let source = TestChunks::source(tensor(dim), &[2, 1 << 20], false);
+        let found = HOLDS.map(|hold| source.is_copied_to_hold(hold, three_threads()));
+        assert_eq!(found, [false, is_long, is_long, is_long, false, true], "{dim}");
+    }
+    let (dim, chunk) = (MOST_ROW / 2 + 1, [2, 1 << 20]);
+    let mut source = TestChunks::source(tensor(dim), &chunk, false);
+    assert_eq!(source.bytes_to_hold(Hold::COrder, three_threads()), 3 * 2 * dim as u64);
+    source.hold(Hold::COrder, three_threads()).unwrap();
+    let mut out = vec![0; 9];
+    source.read_at(&mut out, dim as u64 - 3).unwrap();
+    assert_eq!((out, source.is_read_by_position()), (vec![5; 9], true));
+}
+
+#[test]
+fn shared_bytes_are_brought_near() {
+    let bytes = Arc::new(ServerBytes(MemoryBytes::new(stored(Order::C))));
+    let source = Source::stored(meta(Order::C), bytes, 0, label()).unwrap();
+    assert!(source.costs_requests());
+    source.bring_near(three_threads()).unwrap();
+    assert!(!source.costs_requests() && !source.is_copied_to_hold(Hold::Local, three_threads()));
+    assert_eq!(refusal(&source), "read");
+    let stream = Source::stream(meta(Order::C), Box::new(Cursor::new(stored(Order::C))), 120, label());
+    stream.bring_near(three_threads()).unwrap();
+    assert!(stream.is_stream());
 }
 
 /// The message of what reads all items, and then asks whether they have changed.
@@ -214,7 +409,9 @@ fn reads_that_fail() {
             )
         };
         assert_eq!(refusal(&stream()), expected);
-        let settled = stream().settle().map_or_else(|error| error.to_string(), |()| "read".to_owned());
+        let settled = stream()
+            .hold(Hold::Seekable, Threads::default())
+            .map_or_else(|error| error.to_string(), |()| "read".to_owned());
         assert_eq!(settled, expected);
     }
     let short = Arc::new(MemoryBytes::new(&stored(Order::C)[..119]));
@@ -234,7 +431,7 @@ fn no_memory_is_taken_for_items_that_do_not_come() {
     let meta = Meta::new(DType::parse("|V1099511627776").unwrap(), vec![3]);
     let expected = format!("DATA x: 0 bytes of data, expected 3298534883328 ({} [3])", meta.dtype.name());
     let mut stream = Source::stream(meta, Box::new(io::empty()), 3 << 40, label());
-    assert_eq!(stream.settle().unwrap_err().to_string(), expected);
+    assert_eq!(stream.hold(Hold::Seekable, Threads::default()).unwrap_err().to_string(), expected);
 }
 
 #[test]
