@@ -122,8 +122,13 @@ mod tests {
         assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());
         let indices = Source::memory(Tensor::from(&array![[3, 1], [0, 1]]), "INDICES".to_owned());
         let resolver = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
-        let refused =
-            Sweeps::new(resolver, indices, None, Grouping { repeats: Repeats::Refused, group: 1 }, Limits::default());
+        let refused = Sweeps::new(
+            resolver,
+            indices,
+            None,
+            Grouping { repeats: Repeats::Refused, group: 1, lasts: None },
+            Limits::default(),
+        );
         assert_eq!(refused.unwrap_err().to_string(), "indices: the index at [1, 1] repeats the one at [0, 1]");
     }
 }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::block_runs::{BlockRuns, UpdateRows, put_in_all, put_in_part};
+use super::latest::Latest;
 use super::resolve::{IndexSpec, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use super::scatter::Scatter;
@@ -58,6 +60,8 @@ pub struct LinkedScatter {
     window: Option<usize>,
     /// Whether updates that are read from a file are kept in memory.
     keeps_updates: bool,
+    /// The updates of the latest outer places that take several windows, by the numbers of these.
+    rows: Latest<Buffer>,
     limits: Limits,
 }
 
@@ -98,9 +102,15 @@ impl IndexSpec {
         let resident = indices.bytes().clamp(machine.kept, machine.entries);
         let few = !updates.source.is_read_by_position() || update_bytes <= resident;
         let keeps_updates = update_bytes <= machine.slab || update_bytes <= resident && block * itemsize < machine.page;
-        let together = update_bytes / outer.max(1) <= machine.slab;
+        let row_bytes = update_bytes / outer.max(1);
+        let together = row_bytes <= machine.slab;
         let point = outer == 1 && block * itemsize <= 16;
-        let sweep = !few && !together && !point && block * itemsize < machine.short_piece;
+        let lasts = match rule.application {
+            // the updates of two outer places, and of one that is still in use, take as much as two windows with a sweep for each
+            Application::Replace if row_bytes <= machine.swept / 2 => resolver.lasts(updates.source.is_one_item()),
+            _ => None,
+        };
+        let sweep = !few && !together && !point && lasts.is_none() && block * itemsize < machine.short_piece;
         let threads = limits.threads.for_bytes(data_bytes);
         let window = match (base.is_in_place(), sweep) {
             (true, _) => Some(machine.edit_window),
@@ -121,10 +131,11 @@ impl IndexSpec {
             // they will have been changed when they are read again
             indices.hold(Hold::Memory, limits.threads)?;
         }
-        let grouping = Grouping { repeats: rule.repeats, group };
+        let grouping = Grouping { repeats: rule.repeats, group, lasts };
         let sweeps = Sweeps::new(resolver, indices, Some(&updates), grouping, limits)?;
         let application = rule.application;
-        Ok(LinkedScatter { base, sweeps, updates, application, kernel, to_kernel, window, keeps_updates, limits })
+        let rows = Latest::default();
+        Ok(LinkedScatter { base, sweeps, updates, application, kernel, to_kernel, window, keeps_updates, rows, limits })
     }
 }
 
@@ -135,6 +146,12 @@ impl LinkedScatter {
 
     fn itemsize(&self) -> usize {
         self.base.meta().dtype.itemsize()
+    }
+
+    /// Reads a number of updates, from number `first` on, into a buffer.
+    fn read_updates(&self, first: usize, items: usize, buffer: &mut Buffer) -> Result<()> {
+        buffer.resize(items * self.itemsize(), self.updates.source.label())?;
+        self.updates.read_run(first, buffer)
     }
 
     /// Applies the updates that one sweep has for a window, which is contiguous, to its items. What it costs to get at the
@@ -152,10 +169,10 @@ impl LinkedScatter {
             scatter.apply(window, itemsize, out, put);
             return Ok(());
         }
-        let read = |first, items, buffer: &mut Buffer| {
-            buffer.resize(items * itemsize, source.label())?;
-            self.updates.read_run(first, buffer)
-        };
+        if let Some(last) = scatter.last() {
+            return self.put_lasts(scatter, last, window, out, buffer);
+        }
+        let read = |first, items, buffer: &mut Buffer| self.read_updates(first, items, buffer);
         let (first, items) = scatter.slab(window);
         let held = match source.as_bytes() {
             Some(bytes) => Some(ItemSlab { first: 0, bytes, itemsize }),
@@ -178,6 +195,80 @@ impl LinkedScatter {
             }
         });
         result.and_then(|()| reader.flush())
+    }
+
+    /// Puts the last update of each place into a window, which is contiguous. Outer places that it has all items of are filled
+    /// together, as many as have no more updates than are read at once.
+    fn put_lasts(
+        &self,
+        scatter: &Scatter,
+        last: &BlockRuns,
+        window: &Window,
+        out: &mut [u8],
+        buffer: &mut Buffer,
+    ) -> Result<()> {
+        let (itemsize, source, machine) = (self.itemsize(), &self.updates.source, &self.limits.machine);
+        let &Scatter { dim, count, block, .. } = scatter;
+        let (pitch, row_bytes) = (dim * block, count * block * itemsize);
+        let together = (machine.slab / row_bytes.max(1)).max(1);
+        let (mut at, end, mut rest) = (window.start, window.start + window.items(), out);
+        while at < end {
+            let (outer, lo) = (at / pitch, at % pitch);
+            let whole = if lo == 0 { ((end - at) / pitch).min(together) } else { 0 };
+            let items = lo..if whole > 0 { pitch } else { pitch.min(lo + end - at) };
+            let outers = outer..outer + whole.max(1);
+            let (here, after) = rest.split_at_mut(items.len() * outers.len() * itemsize);
+            at += items.len() * outers.len();
+            rest = after;
+            let runs = last.within(items.start / block, items.end.div_ceil(block));
+            if runs.is_empty() {
+                continue;
+            }
+            let held;
+            let from = if let Some(bytes) = source.as_bytes() {
+                UpdateRows { first: 0, pitch: count, bytes: &bytes[outer * row_bytes..] }
+            } else if source.is_one_item() {
+                // as many of it as the longest run takes
+                let longest = runs.iter().map(|run| run.len as usize).max().unwrap_or(0);
+                let longest = longest.min(items.len().div_ceil(block));
+                self.read_updates(0, longest * outers.len() * block, buffer)?;
+                UpdateRows { first: 0, pitch: longest, bytes: buffer }
+            } else {
+                let known = last.positions(runs).filter(|_| outers.len() == 1);
+                let most = if known.is_some() { machine.slab } else { machine.window / 4 };
+                let positions = known.unwrap_or(0..count);
+                let blocks = (outers.len() - 1) * count + positions.len();
+                if outers.len() == 1 && runs.len().saturating_mul(machine.read) < blocks * block * itemsize {
+                    let read = |first, items, buffer: &mut Buffer| self.read_updates(first, items, buffer);
+                    let mut put = Put::Replace;
+                    let mut reads = RunReader::new(&read, itemsize, here, buffer, &mut put);
+                    for run in runs {
+                        let (inside, from) = run.within(block, &items);
+                        let to = inside.start - items.start;
+                        reads.add(ItemRun { from: outer * count * block + from, to, len: inside.len() })?;
+                    }
+                    reads.flush()?;
+                    continue;
+                }
+                // what lies here and there is read once for all windows of its outer place
+                if whole > 0 || blocks * block * itemsize <= most {
+                    self.read_updates((outer * count + positions.start) * block, blocks * block, buffer)?;
+                    UpdateRows { first: positions.start, pitch: count, bytes: buffer }
+                } else {
+                    held = self.rows.get(outer, || {
+                        let mut row = Buffer::default();
+                        self.read_updates(outer * count * block, count * block, &mut row)?;
+                        Ok(row)
+                    })?;
+                    UpdateRows { first: 0, pitch: count, bytes: &held }
+                }
+            };
+            match whole {
+                0 => put_in_part(runs, [block, itemsize], from, &items, here),
+                _ => put_in_all(runs, block * itemsize, from, dim, here),
+            }
+        }
+        Ok(())
     }
 
     /// Applies all updates for a contiguous window to its items.

@@ -10,6 +10,9 @@
 //! which every number is in range. With data and updates they are a [`LinkedScatter`], an operator for the engine:
 //! [`IndexSpec::link`] goes all the way.
 //!
+//! Where items are replaced in several outer places, only the last update of each place is kept: [`Lasts`] are runs of
+//! neighbouring blocks, by ascending places, for all outer places alike.
+//!
 //! A gather needs the places in the order of the tuples, not grouped: a [`TupleResolver`] and an index tensor make
 //! [`TuplePlaces`], and with data these are a [`LinkedGather`], which sees `data` as `[batch, row, dim, block]` and its output
 //! as `[batch, row, tuples, block]`.
@@ -30,10 +33,12 @@
 //! Index tensors that fit the memory for them (almost all) are read by one pass, in one sweep.
 
 mod arrays;
+mod block_runs;
 mod blocks;
 mod buckets;
 mod element_boxes;
 mod gathered;
+mod latest;
 mod linked;
 mod places;
 mod read;
@@ -43,6 +48,7 @@ mod scatter;
 mod sweeps;
 mod touched;
 
+pub use self::block_runs::Lasts;
 pub use self::gathered::LinkedGather;
 pub use self::linked::{LinkedScatter, ScatterOperands, ScatterRule};
 pub use self::places::{NearPlaces, TuplePlaces};

@@ -9,6 +9,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::block_runs::Lasts;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
@@ -322,6 +323,14 @@ impl TupleResolver {
     /// Returns how many index tuples there are.
     pub fn count(&self) -> usize {
         self.shapes.count()
+    }
+
+    /// Returns where the last update of each place is found, if these are all that an outer place needs, and the same places get one
+    /// in each of several outer places.
+    pub(super) fn lasts(&self, are_one_item: bool) -> Option<Lasts> {
+        let fits = u32::try_from(self.places.max(self.count())).is_ok();
+        let lasts = if are_one_item { Lasts::AreOneItem } else { Lasts::AtPositions };
+        (self.outer > 1 && self.width() > 0 && fits).then_some(lasts)
     }
 
     /// Returns how many tuples each place of the first axis of the index tensor has, if that place of the data is named by

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::block_runs::BlockRuns;
 use super::buckets::{BucketGrid, Buckets, TakeEntries};
 use super::runs::ItemRun;
 use crate::layout::walk::with_word;
@@ -39,9 +40,17 @@ pub struct Scatter {
     pub(super) block: usize,
     pub(super) count: usize,
     pub(super) payload: Payload,
-    /// The places that index tuples name, each with its payload, in the order in which updates apply: the entries of each part of
-    /// the index tensor. There are none where there is only one place.
-    pub(super) parts: Vec<Buckets>,
+    /// The places that index tuples name, each with its payload. There are none where there is only one place.
+    pub(super) entries: Entries,
+}
+
+/// The entries of a scatter.
+#[derive(Debug)]
+pub(super) enum Entries {
+    /// All of them, in the order in which updates apply: those of each part of the index tensor.
+    Grouped(Vec<Buckets>),
+    /// The last of each place, which [fill](Scatter::last) windows without the others.
+    Last(BlockRuns),
 }
 
 /// What of one outer place a window covers.
@@ -56,21 +65,39 @@ struct OuterPart {
 }
 
 impl Scatter {
+    /// Returns the runs that an outer place gets, if only these are kept of the entries.
+    pub(super) fn last(&self) -> Option<&BlockRuns> {
+        match &self.entries {
+            Entries::Grouped(_) => None,
+            Entries::Last(runs) => Some(runs),
+        }
+    }
+
     /// Calls `each(first, at, payloads)` for the entries near `lo..hi`: their places are `first + at`, and some may lie outside.
+    ///
+    /// # Panics
+    /// If only the last are kept.
     fn near(&self, lo: usize, hi: usize, each: &mut TakeEntries<'_>) {
         if let Payload::OnlyPlace { from, to } = self.payload {
             (from..to).for_each(|position| each(0, &[0], &(position as u64).to_le_bytes()));
         }
-        self.parts.iter().for_each(|part| part.near(lo, hi, each));
+        let Entries::Grouped(parts) = &self.entries else {
+            unreachable!("runs of blocks are not looked through one by one")
+        };
+        parts.iter().for_each(|part| part.near(lo, hi, each));
     }
 
-    /// Calls `each(place)` for the places in `lo..hi`, one for each tuple.
-    fn places(&self, lo: usize, hi: usize, mut each: impl FnMut(usize)) {
+    /// Calls `each(places)` with ranges of places in `lo..hi`, which together are those that tuples name.
+    fn places(&self, lo: usize, hi: usize, mut each: impl FnMut(Range<usize>)) {
+        if let Some(last) = self.last() {
+            let within = last.within(lo, hi).iter();
+            return within.for_each(|run| each(lo.max(run.to as usize)..hi.min(run.end())));
+        }
         self.near(lo, hi, &mut |first, at, _| {
             for &at in at {
                 let place = first + at as usize;
                 if (lo..hi).contains(&place) {
-                    each(place);
+                    each(place..place + 1);
                 }
             }
         });
@@ -157,16 +184,15 @@ impl Scatter {
         (outers.next().map_or(0, |part| part.outer).saturating_mul(items), count.saturating_mul(items))
     }
 
-    /// Calls `each(first, last)` with the numbers of the first and last item of every block that changes.
+    /// Calls `each(first, last)` with the numbers of the first and last item of neighbouring blocks that change.
     pub fn blocks(&self, each: &mut dyn FnMut(usize, usize)) {
         if self.block == 0 || self.dim == 0 {
             return;
         }
         for outer in 0..self.outer {
             let base = outer * self.dim * self.block;
-            self.places(0, self.dim, |target| {
-                let first = base + target * self.block;
-                each(first, first + self.block - 1);
+            self.places(0, self.dim, |places| {
+                each(base + places.start * self.block, base + places.end * self.block - 1);
             });
         }
     }
@@ -177,9 +203,9 @@ impl Scatter {
         let (start, end) = (window.start, window.start + window.items());
         let (mut first, mut last) = (end, start);
         for OuterPart { base, places, .. } in self.outers(window) {
-            self.places(places.start, places.end, |target| {
-                let at = base + target * self.block;
-                (first, last) = (first.min(at.max(start)), last.max((at + self.block).min(end)));
+            self.places(places.start, places.end, |places| {
+                let items = base + places.start * self.block..base + places.end * self.block;
+                (first, last) = (first.min(items.start.max(start)), last.max(items.end.min(end)));
             });
         }
         first.min(last) - start..last - start

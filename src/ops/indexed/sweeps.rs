@@ -11,12 +11,14 @@
 //! the last axis take 23 MiB, where one sweep took 809 MiB and half as long again.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use super::block_runs::{BlockRuns, Lasts};
 use super::buckets::{BucketGrid, Buckets};
+use super::latest::{KEPT, Latest};
 use super::read::collect;
 use super::resolve::TupleResolver;
-use super::scatter::{Payload, Scatter};
+use super::scatter::{Entries, Payload, Scatter};
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
 use crate::layout::walk::is_word;
@@ -25,7 +27,6 @@ use crate::memory::Buffer;
 use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
-use crate::parallel::locked;
 use crate::storage::source::{Hold, Source};
 
 /// Places are counted in at most this many groups of neighbours, whose counters fit a core's second-level cache.
@@ -37,9 +38,6 @@ const MOST_TOGETHER: usize = 1 << 26;
 /// The bytes of the entries of a sweep by rows.
 const ROWS: usize = 1 << 22;
 
-/// How many sweeps are kept: threads that are done with one have begun the next.
-const KEPT_SWEEPS: usize = 2;
-
 /// A scatter by indices whose index tensor has been checked, in as many sweeps as its entries need.
 #[derive(Debug)]
 pub struct Sweeps {
@@ -50,8 +48,10 @@ pub struct Sweeps {
     limits: Limits,
     /// The sweeps, by ascending places.
     plan: Vec<SweepRange>,
-    /// The sweeps that have been made last, by their numbers, the latest at the end.
-    made: Mutex<Vec<(usize, Arc<Scatter>)>>,
+    /// The sweeps that have been made last, by their numbers.
+    made: Latest<Scatter>,
+    /// As in [`Grouping`].
+    lasts: Option<Lasts>,
 }
 
 /// A range of places whose entries are kept together.
@@ -72,6 +72,9 @@ pub struct Grouping {
     pub repeats: Repeats,
     /// How many neighbouring items will be changed together: those of a window.
     pub group: usize,
+    /// Whether only the last update of each place is kept, of tuples that have numbers, and the same places in each outer place.
+    /// There are fewer places and fewer tuples than 2^32 then.
+    pub lasts: Option<Lasts>,
 }
 
 impl Sweeps {
@@ -98,20 +101,21 @@ impl Sweeps {
             Payload::Position { wide: u32::try_from(count).is_err() }
         };
         let plan = vec![SweepRange { grid, entries: None, rows: None }];
-        let mut sweeps = Self { resolver, indices, payload, limits, plan, made: Mutex::new(Vec::new()) };
+        let mut sweeps =
+            Self { resolver, indices, payload, limits, plan, made: Latest::default(), lasts: grouping.lasts };
         let most = limits.machine.entries;
         // an entry, and its share of what is left free in segments
         let bytes = (4 + payload.bytes()) * 5 / 4 + 1;
         let all_bytes = grid.bytes(count, payload.bytes());
         let has_tuples = !matches!(payload, Payload::OnlyPlace { .. });
         let row_bytes = sweeps.resolver.row_tuples().map(|tuples| tuples.saturating_mul(bytes));
-        let has_short_rows = row_bytes.is_some_and(|row| row <= most / KEPT_SWEEPS);
+        let has_short_rows = row_bytes.is_some_and(|row| row <= most / KEPT);
         if has_tuples && has_short_rows && all_bytes > most.min(MOST_TOGETHER) {
             sweeps.indices.hold(Hold::Local, limits.threads)?;
             sweeps.plan = sweeps.planned_by_rows(most.min(ROWS) / bytes, group_places)?;
         } else if has_tuples && all_bytes > most {
             sweeps.indices.hold(Hold::Local, limits.threads)?;
-            sweeps.plan = sweeps.planned(most / KEPT_SWEEPS / bytes, group_places)?;
+            sweeps.plan = sweeps.planned(most / KEPT / bytes, group_places)?;
         }
         if grouping.repeats == Repeats::Refused {
             sweeps.refuse_repeats()?;
@@ -159,18 +163,10 @@ impl Sweeps {
     /// # Panics
     /// If there are no `updates`, but they are carried along.
     pub fn get(&self, number: usize, updates: Option<&Converted>) -> Result<Arc<Scatter>> {
-        // The lock is kept while a sweep is made: other threads need this same sweep next, so that blocking them is
-        // cheaper than making it twice.
-        let mut made = locked(&self.made);
-        if let Some((_, scatter)) = made.iter().find(|(n, _)| *n == number) {
-            return Ok(Arc::clone(scatter));
-        }
-        if made.len() == KEPT_SWEEPS {
-            made.remove(0);
-        }
-        let scatter = Arc::new(self.make(&self.plan[number], updates)?);
-        made.push((number, Arc::clone(&scatter)));
-        Ok(scatter)
+        self.made.get(number, || {
+            let sweep = &self.plan[number];
+            self.with_lasts(self.make(sweep, updates)?, sweep)
+        })
     }
 
     /// Checks and counts all of the index tensor, and cuts its places into ranges of at most `most` entries, or more
@@ -222,6 +218,14 @@ impl Sweeps {
         Ok((0..named.max(1)).step_by(together).map(range).collect())
     }
 
+    /// Leaves the last entry of each place, where only these are kept.
+    fn with_lasts(&self, scatter: Scatter, sweep: &SweepRange) -> Result<Scatter> {
+        let (Some(lasts), Entries::Grouped(parts)) = (self.lasts, &scatter.entries) else { return Ok(scatter) };
+        let entries = Entries::Last(BlockRuns::new(parts, sweep.grid, lasts)?);
+        Ok(Scatter { entries, ..scatter })
+    }
+
+    /// Makes a sweep with all its entries.
     fn make(&self, sweep: &SweepRange, updates: Option<&Converted>) -> Result<Scatter> {
         let TupleResolver { outer, block, .. } = self.resolver;
         let bytes = self.payload.bytes();
@@ -247,7 +251,7 @@ impl Sweeps {
         };
         let parts = parts.into_iter().map(|(buckets, _)| buckets).collect();
         let (dim, count) = (self.resolver.places, self.resolver.count());
-        Ok(Scatter { outer, dim, block, count, payload: self.payload, parts })
+        Ok(Scatter { outer, dim, block, count, payload: self.payload, entries: Entries::Grouped(parts) })
     }
 
     /// Looks for tuples that occur twice.
@@ -256,9 +260,12 @@ impl Sweeps {
     /// The earliest of them.
     fn refuse_repeats(&self) -> Result<()> {
         let mut earliest = None;
-        for (number, sweep) in self.plan.iter().enumerate() {
-            let here = self.get(number, None)?.earliest_repeat(sweep.grid);
-            earliest = [earliest, here].into_iter().flatten().min();
+        for sweep in &self.plan {
+            let scatter = self.make(sweep, None)?;
+            earliest = [earliest, scatter.earliest_repeat(sweep.grid)].into_iter().flatten().min();
+            if let ([_], None) = (&self.plan[..], earliest) {
+                self.made.get(0, || self.with_lasts(scatter, sweep))?;
+            }
         }
         let Some((position, first)) = earliest else { return Ok(()) };
         let at = |position| coordinates(position, &self.resolver.shapes.tuples);
@@ -273,7 +280,7 @@ fn carries(
     resolver: &TupleResolver,
     updates: &Converted,
     grid: BucketGrid,
-    Grouping { repeats, group }: Grouping,
+    Grouping { repeats, group, .. }: Grouping,
     indices: &Source,
 ) -> bool {
     /// The bytes that are always allowed.

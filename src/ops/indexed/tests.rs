@@ -1,20 +1,26 @@
 use std::num::NonZero;
+use std::sync::Arc;
 
 use ndarray::{ArrayD, IxDyn, aview1};
 
 use super::*;
 use crate::item::dtype::DType;
-use crate::item::meta::Order;
+use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
+use crate::layout::view::View;
+use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::ops::converted::Converted;
-use crate::ops::fill::Limits;
+use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::ops::reduction::{self, Combine, Reduction, Repeats};
-use crate::ops::tally::Put;
+use crate::ops::scatter_update::scatter_update;
+use crate::ops::selection::Selection;
+use crate::ops::tally::{Application, Put};
 use crate::ops::{scatter_nd, scatter_update};
 use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
+use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 
 fn limits(threads: usize) -> Limits {
@@ -107,7 +113,7 @@ fn any_windows_parts_and_payloads() {
                         .flat_map(|given| [(given, limits(threads)), (given, in_sweeps(threads))])
                     {
                         let indices = source(&[count, width], numbers.to_vec());
-                        let grouping = Grouping { repeats, group };
+                        let grouping = Grouping { repeats, group, lasts: None };
                         let sweeps = Sweeps::new(numbers_of.clone(), indices, given, grouping, limits).unwrap();
                         // updates that are carried along belong to whole blocks
                         let items = if sweeps.carries_updates() { group } else { group + 1 };
@@ -134,9 +140,14 @@ fn axes_inside_and_in_fortran_order() {
         {
             let numbers = scatter_update::check(&[2, 3], &[2], None, 1).unwrap().in_order(order);
             let indices = source(&[2], vec![2_u8, 0]);
-            let made =
-                Sweeps::new(numbers.clone(), indices, None, Grouping { repeats: Repeats::LastWins, group: 2 }, limits)
-                    .unwrap();
+            let made = Sweeps::new(
+                numbers.clone(),
+                indices,
+                None,
+                Grouping { repeats: Repeats::LastWins, group: 2, lasts: None },
+                limits,
+            )
+            .unwrap();
             assert_eq!(applied(&made, None, &updates(&[2, 2]), (&shape, 2), None), expected, "{order:?} {sweeps}");
             assert_eq!(made.all().len(), sweeps);
         }
@@ -148,7 +159,8 @@ fn repeats_are_named() {
     let repeat = |numbers: &[i64], limits| {
         let shapes = scatter_nd::check(&[5], &[numbers.len(), 1], None).unwrap().in_order(Order::C);
         let indices = source(&[numbers.len(), 1], numbers.to_vec());
-        let refused = Sweeps::new(shapes, indices, None, Grouping { repeats: Repeats::Refused, group: 2 }, limits);
+        let refused =
+            Sweeps::new(shapes, indices, None, Grouping { repeats: Repeats::Refused, group: 2, lasts: None }, limits);
         refused.err().map(|error| error.message().to_owned())
     };
     for limits in [1, 2, 6].into_iter().flat_map(|threads| [limits(threads), in_sweeps(threads)]) {
@@ -158,7 +170,8 @@ fn repeats_are_named() {
     }
     let whole = scatter_nd::check(&[5], &[3, 0], None).unwrap().in_order(Order::C);
     let none = source(&[3, 0], Vec::<i64>::new());
-    let refused = Sweeps::new(whole, none, None, Grouping { repeats: Repeats::Refused, group: 1 }, limits(1));
+    let refused =
+        Sweeps::new(whole, none, None, Grouping { repeats: Repeats::Refused, group: 1, lasts: None }, limits(1));
     assert_eq!(refused.unwrap_err().message(), "the index at [1] repeats the one at [0]");
 }
 
@@ -168,7 +181,13 @@ fn the_first_number_out_of_range_is_named() {
         let shape = [numbers.len() / 2, 2];
         let numbers_of = scatter_nd::check(&[2, 3], &shape, None).unwrap().in_order(Order::C);
         let indices = source(&shape, numbers.to_vec());
-        let refused = Sweeps::new(numbers_of, indices, None, Grouping { repeats: Repeats::LastWins, group: 2 }, limits);
+        let refused = Sweeps::new(
+            numbers_of,
+            indices,
+            None,
+            Grouping { repeats: Repeats::LastWins, group: 2, lasts: None },
+            limits,
+        );
         refused.err().map(|e| e.message().to_owned())
     };
     for limits in [limits(1), limits(2), in_sweeps(1), in_sweeps(2)] {
@@ -178,15 +197,154 @@ fn the_first_number_out_of_range_is_named() {
     }
     let huge = source(&[1, 2], vec![0, 1_u64 << 63]);
     let numbers = scatter_nd::check(&[2, 3], &[1, 2], None).unwrap().in_order(Order::C);
-    let refused =
-        Sweeps::new(numbers.clone(), huge, None, Grouping { repeats: Repeats::LastWins, group: 1 }, limits(1))
-            .unwrap_err();
+    let refused = Sweeps::new(
+        numbers.clone(),
+        huge,
+        None,
+        Grouping { repeats: Repeats::LastWins, group: 1, lasts: None },
+        limits(1),
+    )
+    .unwrap_err();
     assert!(refused.message().starts_with("9223372036854775808 at [0, 1] is out of range"), "{refused}");
     let whole = Window::whole(&[2, 3]);
     let none = source(&[0, 2], Vec::<i8>::new());
-    let none = Sweeps::new(numbers.clone(), none, None, Grouping { repeats: Repeats::LastWins, group: 1 }, limits(4))
-        .unwrap()
-        .get(0, None)
-        .unwrap();
+    let none = Sweeps::new(
+        numbers.clone(),
+        none,
+        None,
+        Grouping { repeats: Repeats::LastWins, group: 1, lasts: None },
+        limits(4),
+    )
+    .unwrap()
+    .get(0, None)
+    .unwrap();
     assert!(none.extent(&whole).is_empty());
+}
+
+/// A source of bytes that are read by position.
+fn stored(meta: Meta, bytes: Vec<u8>) -> Source {
+    Source::stored(meta, Arc::new(MemoryBytes::new(bytes)), 0, "x".to_owned()).unwrap()
+}
+
+/// Fills the output of a scatter by runs of some items, and states what it touches in the same windows.
+fn filled(scatter: &LinkedScatter, items: usize) -> (Vec<u8>, Vec<usize>) {
+    let (meta, itemsize) = (scatter.meta(), scatter.meta().dtype.itemsize());
+    let (mut out, mut scratch) = (vec![255; meta.bytes()], Scratch::default());
+    for start in (0..meta.items()).step_by(items) {
+        let run = start..meta.items().min(start + items);
+        let out = &mut out[start * itemsize..run.end * itemsize];
+        scatter.fill(&Region::Run(run), out, &mut scratch).unwrap();
+    }
+    let windows = Windows::new(&meta.shape, items);
+    let touched = scatter.touched(&windows, 0..windows.count()).unwrap();
+    for number in 0..windows.count() {
+        let window = windows.get(number);
+        let extent = scatter.extent(&window).unwrap();
+        assert_eq!(extent.is_empty(), !touched.contains(&number), "{window:?}");
+        let bytes = window.start * itemsize..(window.start + window.items()) * itemsize;
+        let outside = |n: usize| !extent.contains(&(n / itemsize));
+        // the data are zeros, and no update is
+        assert!(out[bytes].iter().enumerate().all(|(n, &byte)| byte == 0 || !outside(n)), "{window:?} {extent:?}");
+    }
+    (out, touched)
+}
+
+/// Bytes of a tensor in C order, moved to where Fortran order has them.
+fn in_fortran_order(shape: &[usize], itemsize: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut moved = vec![0; bytes.len()];
+    copy_bytes(bytes, &View::c_order(shape), &mut moved, &View::fortran_order(shape), itemsize);
+    moved
+}
+
+#[test]
+fn outer_places_get_the_last_update_of_each_place() {
+    let random = |n: i64| (n * n * 7 + n * 13 + 5) % 1009;
+    // data; the axis; the numbers
+    let rows: [(&[usize], i64, Vec<i64>); 13] = [
+        (&[4, 7], 1, vec![5, 0, 5, 3]),
+        (&[4, 7], 1, (0..7).collect()),
+        (&[4, 7], 1, vec![2, 3, 4, 6]),
+        (&[4, 7], 1, (0..40).map(|n| random(n) % 7).collect()),
+        (&[7, 4], 0, vec![6, 6, 0]),
+        (&[3, 5, 2], 1, vec![4, 1, 2, 4]),
+        (&[3, 5, 3], 1, vec![1, 2, 0]),
+        (&[3, 1], 1, vec![0]),
+        (&[3, 1, 4], 1, vec![0, 0]),
+        // many short outer places, and few long ones
+        (&[1400, 3], 1, vec![2]),
+        (&[1100, 2, 2], 1, vec![1, 0]),
+        (&[2, 900], 1, (0..450).map(|n| random(n) % 900).collect()),
+        (&[2, 3000], 1, vec![2999, 17, 18]),
+    ];
+    let places = [
+        ("in a file", Order::C, false),
+        ("in memory", Order::C, false),
+        ("one item", Order::C, false),
+        ("in a file", Order::Fortran, false),
+        ("in a file", Order::C, true),
+    ];
+    for (shape, axis, numbers) in rows {
+        let indices = ArrayD::from_shape_vec(IxDyn(&[numbers.len()]), numbers.clone()).unwrap();
+        let spec = scatter_update::check(shape, &[numbers.len()], None, axis).unwrap();
+        let counted = |axes: &[usize]| {
+            ArrayD::from_shape_vec(IxDyn(axes), (0..axes.iter().product::<usize>()).collect()).unwrap()
+        };
+        // which update each item gets, counted from 1
+        let which =
+            scatter_update(&counted(shape).mapv(|_| 0), &indices, &counted(&spec.updates).mapv(|n| n + 1), axis);
+        let which = which.unwrap();
+        for (dtype, (given, order, in_place)) in
+            ["uint8", "V20"].into_iter().flat_map(|name| places.map(|place| (DType::parse(name).unwrap(), place)))
+        {
+            let itemsize = dtype.itemsize();
+            // no byte is that of the data, 0
+            let item = |n: usize| (0..itemsize).map(move |byte| (n * 31 + byte * 7) as u8 | 1).collect::<Vec<u8>>();
+            let new: Vec<u8> = (1..=spec.updates.iter().product()).flat_map(item).collect();
+            let number = |n: usize| if given == "one item" { 3 } else { n };
+            let expected: Vec<u8> =
+                which.iter().flat_map(|&n| if n == 0 { vec![0; itemsize] } else { item(number(n)) }).collect();
+            let meta = Meta { order, ..Meta::new(dtype.clone(), spec.updates.clone()) };
+            let updates = || match (given, order) {
+                ("one item", _) => Source::item(meta.clone(), item(3), "x".to_owned()),
+                ("in memory", _) => {
+                    let tensor = Tensor::new(dtype.clone(), meta.shape.clone(), new.clone()).unwrap();
+                    Source::memory(tensor, "x".to_owned())
+                }
+                (_, Order::C) => stored(meta.clone(), new.clone()),
+                (_, Order::Fortran) => stored(meta.clone(), in_fortran_order(&meta.shape, itemsize, &new)),
+            };
+            let short = Machine::with_windows_of(40);
+            // updates are read by all windows of an outer place together, or run by run, or for each window
+            let machines = [Machine { read: 1 << 20, ..short }, short, Machine::with_windows_of(0), Machine::default()];
+            for (threads, machine) in [2, 1, 1, 2].into_iter().zip(machines) {
+                let limits = Limits { machine, ..limits(threads) };
+                let order = if in_place { Order::Fortran } else { Order::C };
+                let meta = Meta { order, ..Meta::new(dtype.clone(), shape.to_vec()) };
+                let bytes = meta.bytes();
+                let operands = ScatterOperands {
+                    base: Selection::base(stored(meta, vec![0; bytes]), in_place),
+                    indices: source(&[numbers.len()], numbers.clone()),
+                    updates: Converted::new(updates(), Conversion::identity(&dtype)),
+                };
+                let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
+                let mut scatter = spec.clone().link(operands, rule, limits).unwrap();
+                scatter.prepare(limits).unwrap();
+                let expected = if in_place { in_fortran_order(shape, itemsize, &expected) } else { expected.clone() };
+                let items = bytes / itemsize;
+                let windows = if items < 100 { [1, 5, items] } else { [300, 777, items] };
+                // several sweeps are made again and again by short windows
+                for window in windows.into_iter().skip(if machine.entries == 0 && items > 100 { 2 } else { 0 }) {
+                    let (found, touched) = filled(&scatter, window);
+                    let what = format!("{shape:?} {numbers:?} {dtype} {given} {order:?} {} {window}", machine.window);
+                    assert!(found == expected, "{what}");
+                    let windows = Windows::new(&scatter.meta().shape, window);
+                    let is_changed = |number: &usize| {
+                        let window = windows.get(*number);
+                        expected[window.start * itemsize..][..window.items() * itemsize].iter().any(|&byte| byte != 0)
+                    };
+                    assert_eq!(touched, (0..windows.count()).filter(is_changed).collect::<Vec<_>>(), "{what}");
+                }
+            }
+        }
+    }
 }
