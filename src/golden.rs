@@ -222,7 +222,7 @@ impl TensorEq {
         };
         let shown = format!("{} {:?}", source.dtype().native(), source.shape());
         let tensors = vec![NamedSource { name, source }];
-        let file = Rewrite::new(path, &label, old.as_ref(), tensors, &ReadAgain::default(), Limits::default())?;
+        let mut file = Rewrite::new(path, &label, old.as_ref(), tensors, &ReadAgain::default(), Limits::default())?;
         if let Some(folder) = path.parent().filter(|folder| rewrite::is_missing(folder)) {
             fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
         }

@@ -336,7 +336,7 @@ impl Changes {
                     let quiet = Run { quiet: true, ..run };
                     works.into_iter().try_for_each(|work| destination::change(work, quiet, None, "--accept"))?;
                 }
-                CheckedFile::Anew(file) => file.write()?,
+                CheckedFile::Anew(mut file) => file.write()?,
             }
         }
         for (path, change) in &self.indices {

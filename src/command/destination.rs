@@ -220,10 +220,10 @@ impl<'a> Destination<'a> {
         file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
         file.is_group |= works.iter().any(|work| work.fill.data().name_in_group().is_some());
         file.is_group |= write::replaces_own_group(&target, &works);
-        let plan = Plan::prepare(works, format, label, &file).map_err(of_argument)?;
+        let mut plan = Plan::prepare(works, format, label, &file).map_err(of_argument)?;
         if let Some(record) = record {
             let meter = Meter::new(run, None);
-            return write_parts(&plan, &target, record, options, run, report, &|more| meter.add(more));
+            return write_parts(&mut plan, &target, record, options, run, report, &|more| meter.add(more));
         }
         if options.is_dry_run() {
             report.outputs(&plan, format, label);
@@ -356,7 +356,7 @@ fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
 /// An output that is not made in parts; parts that were begun with other arguments; a finished output that has other files
 /// than it was finished with; of reading and writing.
 fn write_parts(
-    plan: &Plan,
+    plan: &mut Plan,
     target: &Target,
     record: Record,
     output: &OutputOptions,
@@ -367,6 +367,10 @@ fn write_parts(
     let (options, dry_run) = (&output.parts, output.is_dry_run());
     let of = options.count().expect("--part or --finish");
     // an output that cannot be made in parts is refused before anything is begun
+    if options.part.is_some() && !dry_run {
+        plan.begin(OutputKind::Part, &TextOptions::default())?;
+    }
+    let plan = &*plan;
     let shares = plan.shares()?;
     let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
     let mut parts = Parts::new(target, record)?;

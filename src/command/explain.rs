@@ -6,9 +6,11 @@ use crate::engine::explain::{Explanation, Purpose};
 use crate::engine::plan::{Before, Plan, Route, Steps};
 use crate::info::size;
 use crate::layout::window::Windows;
+use crate::ops::access::Holding;
 use crate::report::json::{Escapes, list, object, or_null, string};
 
 use super::messages::counted;
+use crate::storage::source::Keep;
 
 /// Returns the lines that tell how a tensor is made, or how tensors are scanned.
 pub(super) fn lines(of: &Explanation) -> Vec<String> {
@@ -51,6 +53,10 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
 /// Says what is done before the first window is filled.
 fn first(before: &Before, of: &Explanation) -> String {
     match before {
+        Before::Hold(Holding { operand, copy, .. }) => {
+            let place = if copy.keep == Keep::Memory { "memory" } else { "a temporary file" };
+            format!("first: {} of {} is read into {place}", size(copy.bytes_read), of.operands[*operand].label)
+        }
         Before::Fetch(operand) => format!("first: {} is downloaded as a whole", of.operands[*operand].label),
         Before::Clone => {
             "first: the output becomes a clone of the data's file, in which only changes are written, if the \
@@ -154,6 +160,11 @@ pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
 
 fn before_json(plan: &Plan) -> String {
     let all = plan.before.iter().map(|before| match before {
+        Before::Hold(Holding { operand, copy, .. }) => object([
+            ("copy", operand.to_string()),
+            ("to", string(if copy.keep == Keep::Memory { "memory" } else { "temporary file" }, Escapes::Short)),
+            ("bytes", copy.bytes_read.to_string()),
+        ]),
         Before::Fetch(operand) => object([("fetch", operand.to_string())]),
         Before::Clone => "\"clone\"".to_owned(),
     });

@@ -127,7 +127,7 @@ impl ShardIndex<'_> {
             return report.print(run.io);
         }
         let mut index = target.create()?;
-        let drafts = drafts(run, &plans, &TextOptions::default())?;
+        let drafts = drafts(run, &mut plans, &TextOptions::default())?;
         index.write_all(divided.index.as_bytes()).with_context(|| label)?;
         drafts.into_iter().try_for_each(OpenOutput::finish)?;
         index.finish()?;
@@ -179,7 +179,7 @@ impl NumberedFiles<'_> {
             }
             return report.print(run.io);
         }
-        let drafts = drafts(run, &plans, &options.page.above(options.threshold))?;
+        let drafts = drafts(run, &mut plans, &options.page.above(options.threshold))?;
         drafts.into_iter().try_for_each(OpenOutput::finish)?;
         read_back.into_iter().try_for_each(|(label, path, back)| back.tell(run, &label, path.as_ref()))?;
         Ok(Outcome::Done)
@@ -221,7 +221,7 @@ pub(super) fn numbers(count: usize) -> impl Iterator<Item = String> {
 ///
 /// # Errors
 /// Of reading and writing.
-fn drafts<'t>(run: Run<'_>, plans: &'t [(Plan, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
+fn drafts<'t>(run: Run<'_>, plans: &'t mut [(Plan, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
     allow_open_files(plans.len());
     let meter = Meter::new(run, Some(plans.iter().map(|(plan, _)| plan.bytes()).sum()));
     let mut drafts = Vec::with_capacity(plans.len());

@@ -130,11 +130,11 @@ impl ShownItems {
         let dtype = selection.source.dtype();
         let refused = |error: crate::Error| anyhow!(about_items(format!("{label}: {}", error.message()), dtype));
         text::check(dtype).map_err(refused)?;
-        let job = Job::new(Box::new(selection), limits)?;
-        let meta = job.meta();
-        let places = text::shown(&meta.shape, options);
-        let items = items_at(&job, places.as_deref(), &label)?;
-        Ok(Self { items, shape: meta.shape.clone() })
+        let mut job = Job::new(Box::new(selection), limits);
+        let shape = job.meta().shape.clone();
+        let places = text::shown(&shape, options);
+        let items = items_at(&mut job, places.as_deref(), &label)?;
+        Ok(Self { items, shape })
     }
 
     /// Drops axes of one place.

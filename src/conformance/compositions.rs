@@ -23,10 +23,12 @@ pub(super) type CaseCall = (Operands, Call);
 
 /// Fills the whole output of an operator, window by window.
 pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
-    let job = Job::new(fill, Limits::default())?;
+    let mut job = Job::new(fill, Limits::default());
+    let plan = job.plan(SinkKind::Stream);
+    job.begin(&plan)?;
     let meta = job.meta().clone();
     let mut bytes = memory::of(meta.bytes()).context("output")?;
-    job.stream(&job.planner().plan(SinkKind::Stream), &|_| {}, &mut |items| {
+    job.stream(&plan, &|_| {}, &mut |items| {
         bytes.extend_from_slice(items);
         Ok(())
     })?;

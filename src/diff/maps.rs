@@ -16,7 +16,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::shape::coordinates;
 use crate::layout::window::{Window, fill_each};
 use crate::memory::Buffer;
-use crate::ops::access::{Access, Feeds, Pattern};
+use crate::ops::access::{Access, Feeds, Holding, Pattern};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::parallel::Threads;
@@ -119,14 +119,18 @@ impl Fill for ErrorPlane {
         self.sources.get(n)
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
-        // each place of the plane takes those of all planes
-        let read = |source| Access { source, feeds: Feeds::All, pattern: Pattern::Anyhow };
-        self.sources.iter().map(read).collect()
+    fn holdings(&self, _: usize, _: &Limits) -> Vec<Holding> {
+        Vec::new()
     }
 
-    fn prepare(&mut self, _: Limits) -> Result<()> {
+    fn hold(&mut self, _: &Holding, _: &Limits) -> Result<()> {
         Ok(())
+    }
+
+    fn reads(&self, _: usize) -> Vec<Access<'_>> {
+        // each place of the plane takes those of all planes
+        let read = |source| Access { source, feeds: Feeds::All, pattern: Pattern::Anyhow, copy: None };
+        self.sources.iter().map(read).collect()
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -134,7 +138,7 @@ impl Fill for ErrorPlane {
         fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
     }
 
-    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
+    fn window_bytes(&self, _: usize, threads: usize, machine: &Machine) -> Option<usize> {
         let mut views = self.sources.iter().enumerate().map(|(number, source)| self.pairs.axes.view(number, source));
         let across = views.any(|view| !view.is_forward());
         // beside the items there are two rows of errors in float64

@@ -1,13 +1,17 @@
 //! What the ways to make an output cost, as far as that is known before anything is read, and the choice of the best one.
 
+use std::ops::Range;
+
 use super::plan::{Before, Plan, Route, SinkKind, Steps};
 use super::planner::Planner;
 use super::slabs::readings;
+use crate::error::{Error, Result};
 use crate::layout::gather::{GatherRule, calls};
 use crate::layout::shape::product;
 use crate::layout::window::Windows;
-use crate::ops::access::{Access, Feeds, Pattern};
-use crate::storage::source::READ_AT_ONCE;
+use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
+use crate::ops::fill::{Fill, Limits};
+use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
 
 /// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
 const ALIKE: u64 = 16;
@@ -87,7 +91,17 @@ impl OperandReads {
     }
 }
 
-impl Planner<'_> {
+/// The planners of an output, one for each way to read its operands.
+#[derive(Debug)]
+pub struct Planners<'a>(Vec<Planner<'a>>);
+
+impl<'a> Planners<'a> {
+    /// Collects what an operator states of each way, or of the one that it reads in already.
+    pub fn new(fill: &'a dyn Fill, limits: Limits, begun: Option<usize>) -> Self {
+        let ways = begun.map_or_else(|| fill.ways(&limits), |way| vec![way]);
+        Self(ways.into_iter().map(|way| Planner::new(fill, limits, way)).collect())
+    }
+
     /// Plans an output for what takes it: the best of all [ways](Self::ways) to make it.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
         self.ways(sink).swap_remove(0).0
@@ -97,6 +111,47 @@ impl Planner<'_> {
     /// more than a sixteenth above the least come in the order of the memory that they take, and then the others, the cheapest
     /// first.
     pub fn ways(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
+        let mut ways: Vec<_> = self.0.iter().flat_map(|planner| planner.plans(sink)).collect();
+        ways.sort_by_key(|(_, cost)| cost.total);
+        let least = ways.first().map_or(0, |(_, cost)| cost.total);
+        let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
+        ways[..alike].sort_by_key(|(_, cost)| cost.held);
+        // boxes may be the windows that are there already
+        ways.dedup_by(|(one, _), (other, _)| one == other);
+        ways
+    }
+
+    /// Plans an edit: the operator, a patch, is written into its own data, or into a clone of the data's file. Of data in chunks
+    /// `share` returns the numbers of those that may be changed, of so many; all are without it.
+    ///
+    /// # Errors
+    /// Of reading an index tensor, or the items that a condition asks for.
+    ///
+    /// # Panics
+    /// If the operator is not a patch.
+    pub fn plan_edit(&self, share: Option<impl Fn(usize) -> Range<usize>>) -> Result<Plan> {
+        let plans = self.0.iter().map(|planner| {
+            let plan = planner.plan_edit(share.as_ref().map(|share| share as _))?;
+            let total = planner.cost(&plan).total;
+            Ok::<_, Error>((plan, total))
+        });
+        let plans = plans.collect::<Result<Vec<_>>>()?;
+        Ok(plans.into_iter().min_by_key(|(_, total)| *total).expect("there is a way to read operands").0)
+    }
+
+    /// Returns the planner of a way.
+    ///
+    /// # Panics
+    /// If there is no such way.
+    pub fn of(&self, way: usize) -> &Planner<'a> {
+        self.0.iter().find(|planner| planner.way == way).expect("a way of the operator")
+    }
+}
+
+impl Planner<'_> {
+    /// Returns the plans of an output for what takes it, and what each of them costs, for the way to read operands that this
+    /// planner is for.
+    fn plans(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
         let (route, steps) = match sink {
             SinkKind::File { base, .. } => (Route::File, self.steps_of_file(base)),
             SinkKind::Stream => self.steps_of_stream(),
@@ -114,19 +169,17 @@ impl Planner<'_> {
         };
         let before = self.before(sink);
         let way = |steps: Steps| {
-            let plan =
-                Plan { before: before.clone(), route: route.clone(), threads: self.threads_of(&route, &steps), steps };
+            let plan = Plan {
+                way: self.way,
+                before: before.clone(),
+                route: route.clone(),
+                threads: self.threads_of(&route, &steps),
+                steps,
+            };
             let cost = self.cost(&plan);
             (plan, cost)
         };
-        let mut ways: Vec<_> = steps.into_iter().map(way).collect();
-        ways.sort_by_key(|(_, cost)| cost.total);
-        let least = ways.first().map_or(0, |(_, cost)| cost.total);
-        let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
-        ways[..alike].sort_by_key(|(_, cost)| cost.held);
-        // boxes may be the windows that are there already
-        ways.dedup_by(|(one, _), (other, _)| one == other);
-        ways
+        steps.into_iter().map(way).collect()
     }
 
     /// Returns what is done before an output is made. An operand is not downloaded for a part of the output.
@@ -135,7 +188,7 @@ impl Planner<'_> {
         let fetched = self.in_short_pieces().filter(|_| !is_part).map(Before::Fetch);
         let is_clone =
             matches!(sink, SinkKind::File { base: Some(base), is_alone: true } if self.is_clone_of_data(base));
-        fetched.chain(is_clone.then_some(Before::Clone)).collect()
+        self.copies().into_iter().chain(fetched).chain(is_clone.then_some(Before::Clone)).collect()
     }
 
     /// Returns how many threads make these regions.
@@ -181,6 +234,13 @@ impl Planner<'_> {
         let mut cost =
             Cost { bytes_written: written, writes: plan.steps.count() as u64, ..Cost::of_reads(&operands, read) };
         let mut more = 0_u64;
+        let is_held = self.holdings.iter().any(|it| it.hold == Hold::Memory);
+        let picked = if is_held { Picked::default() } else { self.fill.picked(self.way, plan.steps.count()) };
+        for Picked { reads, bytes } in self.holdings.iter().map(reads_to_hold).chain([picked]) {
+            cost.reads = cost.reads.saturating_add(reads);
+            cost.bytes_read = cost.bytes_read.saturating_add(bytes);
+            cost.total = cost.total.saturating_add(bytes).saturating_add(reads.saturating_mul(read as u64));
+        }
         if let Route::Between(_) = plan.route {
             // what the temporary store takes is read from there
             cost.reads = cost.reads.saturating_add(cost.writes);
@@ -204,6 +264,9 @@ impl Planner<'_> {
             }
         }
         cost.held = volume(&sides).saturating_mul(2 * plan.threads as u64);
+        for holding in self.holdings.iter().filter(|it| it.copy.keep == Keep::Memory) {
+            cost.held = cost.held.saturating_add(self.reads[holding.operand].source.bytes() as u64);
+        }
         if volume(&sides) > 2 * machine.slab as u64 {
             more = more.saturating_add(written);
         }
@@ -219,6 +282,12 @@ impl Planner<'_> {
     }
 }
 
+/// Returns what is read to copy an operand.
+fn reads_to_hold(holding: &Holding) -> Picked {
+    let bytes = holding.copy.bytes_read;
+    Picked { reads: bytes.div_ceil(READ_AT_ONCE as u64), bytes }
+}
+
 /// Returns how an operand is read by boxes of these sides; where it lies in chunks, each of these is read `of_chunks` times.
 pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
     let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
@@ -232,18 +301,18 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
         (_, None) => source.bytes() as u64,
     };
     let reading = match access.view() {
-        _ if source.is_stream() => OperandReading::AsItComes,
-        _ if !source.is_read_by_position() && source.as_chunks().is_none() => OperandReading::InMemory,
+        _ if access.is_stream() => OperandReading::AsItComes,
+        _ if !access.is_read_by_position() && access.as_chunks().is_none() => OperandReading::InMemory,
         None if matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. }) => OperandReading::ByIndices,
         Some(view) if view.crossing().is_some() => OperandReading::Across,
         Some(_) | None => OperandReading::Along,
     };
-    let (label, in_chunks) = (source.label().to_owned(), source.as_chunks().is_some());
+    let (label, in_chunks) = (source.label().to_owned(), access.as_chunks().is_some());
     let known = OperandReads { label, reading, in_chunks, piece: None, bytes, times: 1.0 };
     // places that are read for several places of the output
     let again: f64 = segments.iter().map(|&[read, dim]| (read as f64 / dim.max(1) as f64).max(1.0)).product();
     let (Some(view), OperandReading::Along | OperandReading::Across) = (access.view(), reading) else { return known };
-    if let Some(chunks) = source.as_chunks() {
+    if let Some(chunks) = access.as_chunks() {
         let chunk = (product(chunks.grid()) as u64).saturating_mul(itemsize);
         return OperandReads { piece: Some(chunk), times: of_chunks * again, ..known };
     }

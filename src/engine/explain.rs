@@ -1,14 +1,14 @@
 //! Plans as people are told them: what is read for what, and what it costs.
 
 use std::fmt;
+use std::ops::Range;
 
-use super::cost::{Cost, OperandReading, OperandReads, reads_of};
+use super::cost::{Cost, OperandReading, OperandReads, Planners, reads_of};
 use super::plan::{Plan, SinkKind};
 use super::planner::Planner;
 use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
 use super::slabs::readings;
 use crate::error::Result;
-use crate::layout::window::Windows;
 use crate::ops::access::Access;
 use crate::ops::fill::Limits;
 
@@ -64,34 +64,27 @@ pub struct Explanation {
     pub notes: Vec<String>,
 }
 
-impl Planner<'_> {
+impl Planners<'_> {
     /// Tells the plan of an output for what takes it.
     pub fn explain(&self, sink: SinkKind<'_>) -> Explanation {
         let mut ways = self.ways(sink).into_iter();
         let (plan, cost) = ways.next().expect("there is a way to make an output");
-        self.explained(plan, cost, ways.next())
+        self.of(plan.way).explained(plan, cost, ways.next())
     }
 
     /// Tells the plan of an edit of the data in place.
     ///
     /// # Errors
-    /// Those of [`plan_edit`](Planner::plan_edit).
-    ///
-    /// # Panics
-    /// If the operator is not a patch.
+    /// Those of [`plan_edit`](Planners::plan_edit).
     pub fn explain_edit(&self) -> Result<Explanation> {
-        let patch = self.patch.expect("an operator that changes data in place is a patch");
-        let plan = match patch.base().source.as_chunks() {
-            None => self.plan_edit(patch)?,
-            Some(chunks) => {
-                let windows = Windows::boxes(&self.meta.shape, &chunks.style().unit);
-                self.plan_windows(patch, &windows, 0..windows.count())?
-            }
-        };
-        let cost = self.cost(&plan);
-        Ok(self.explained(plan, cost, None))
+        let plan = self.plan_edit(None::<fn(usize) -> Range<usize>>)?;
+        let planner = self.of(plan.way);
+        let cost = planner.cost(&plan);
+        Ok(planner.explained(plan, cost, None))
     }
+}
 
+impl Planner<'_> {
     fn explained(&self, plan: Plan, cost: Cost, instead: Option<(Plan, Cost)>) -> Explanation {
         let (itemsize, is_remote) = (self.meta.dtype.itemsize(), self.is_remote);
         let (purpose, operands, notes) = (Purpose::Output, self.operands(&plan), Vec::new());

@@ -13,9 +13,9 @@
 
 use std::io::Seek;
 use std::ops::Range;
-use std::ptr;
 
-use super::plan::{Before, Plan, Route, Steps};
+use super::cost::Planners;
+use super::plan::{Before, Plan, Route, SinkKind, Steps};
 use super::planner::Planner;
 use super::regions::{GetRegion, RegionMaker, Regions};
 use super::sink::{FileSink, Take, WindowSink};
@@ -24,6 +24,7 @@ use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
+use crate::ops::access::Access;
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::share;
 use crate::storage::chunked::MOST_ROW;
@@ -40,22 +41,16 @@ pub struct Job {
     limits: Limits,
     /// What messages call the output: its data.
     label: String,
+    /// The way in which operands are read, once it has begun.
+    way: Option<usize>,
 }
 
 impl Job {
-    /// Makes everything ready to be read.
-    ///
-    /// # Errors
-    /// Those of [`Fill::prepare`].
-    pub fn new(mut fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
-        fill.prepare(limits)?;
-        debug_assert!(
-            fill.reads().iter().map(|access| access.source).map(ptr::from_ref).eq(fill.operands().map(ptr::from_ref)),
-            "an operator states the operands that it has"
-        );
+    /// Takes an operator. Nothing is read.
+    pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
         // rows that are appended may be none
         let label = fill.operand(0).map_or_else(String::new, |data| data.label().to_owned());
-        Ok(Self { fill, limits, label })
+        Self { fill, limits, label, way: None }
     }
 
     /// Returns the dtype, the shape and the order of the output.
@@ -68,14 +63,49 @@ impl Job {
         self.limits
     }
 
+    /// Returns how the data is read.
+    pub fn data_access(&self) -> Option<Access<'_>> {
+        self.fill.reads(self.way.unwrap_or(0)).into_iter().next()
+    }
+
     /// Returns the operator.
     pub fn fill(&self) -> &dyn Fill {
         &*self.fill
     }
 
-    /// Returns what makes plans of the output under the limits of the job.
+    /// Returns what makes plans of the output under the limits of the job, for each way to read its operands, or the one that was
+    /// [begun](Self::begin).
+    pub fn planners(&self) -> Planners<'_> {
+        Planners::new(&*self.fill, self.limits, self.way)
+    }
+
+    /// Plans the output for what takes it.
+    pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
+        self.planners().plan(sink)
+    }
+
+    /// Returns what makes plans of the output for the way that was begun, else for the first.
     pub fn planner(&self) -> Planner<'_> {
-        Planner::new(&*self.fill, self.limits)
+        Planner::new(&*self.fill, self.limits, self.way.unwrap_or(0))
+    }
+
+    /// Does what a plan has before the first window but for downloads, which are made when all of the output is. What is done is
+    /// not done again for another plan.
+    ///
+    /// # Errors
+    /// Of reading; a copy of an operand cannot be kept.
+    pub fn begin(&mut self, plan: &Plan) -> Result<()> {
+        if self.way.is_some() {
+            return Ok(());
+        }
+        self.way = Some(plan.way);
+        self.fill.take(plan.way);
+        for before in &plan.before {
+            if let Before::Hold(holding) = before {
+                self.fill.hold(holding, &self.limits)?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes the regions of a plan that have these numbers, and hands them to `sink`. Half of the numbers are half of the work.
@@ -172,9 +202,8 @@ impl Executor<'_> {
     /// Does what the plan has before the first window.
     fn begin(&self) -> Result<()> {
         let mut fetched = self.plan.before.iter().filter_map(|before| match before {
-            Before::Fetch(operand) => Some(self.job.fill.reads()[*operand].source),
-            // an empty file becomes a clone before anything is written to it
-            Before::Clone => None,
+            Before::Fetch(operand) => self.job.fill.operand(*operand),
+            Before::Hold(_) | Before::Clone => None,
         });
         fetched.try_for_each(|source| source.bring_near(self.job.limits.threads))
     }
@@ -248,7 +277,6 @@ mod tests {
 
     use super::*;
     use crate::engine::cut::Cut;
-    use crate::engine::plan::SinkKind;
     use crate::error::malformed;
     use crate::item::dtype::DType;
     use crate::item::meta::Order;
@@ -304,15 +332,22 @@ mod tests {
 
     impl Job {
         fn in_order(&self, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
-            self.stream(&self.planner().plan(SinkKind::Stream), progress, take)
+            self.stream(&self.plan(SinkKind::Stream), progress, take)
         }
 
         /// Writes a header and then the items to an empty file.
         fn write(&self, file: &File, header: &[u8], progress: Progress<'_>) -> Result<()> {
             let sink = FileSink::new(file, header.len() as u64, self.meta(), "OUT");
             sink.put_bytes(header, 0)?;
-            self.run_all(&self.planner().plan(SinkKind::File { base: sink.base(), is_alone: true }), &sink, progress)
+            self.run_all(&self.plan(SinkKind::File { base: sink.base(), is_alone: true }), &sink, progress)
         }
+    }
+
+    /// A job whose operands are ready to be read as those of a file are.
+    fn begun(fill: Box<dyn Fill>, limits: Limits) -> Job {
+        let mut job = Job::new(fill, limits);
+        job.begin(&job.plan(SinkKind::File { base: Some(0), is_alone: true })).unwrap();
+        job
     }
 
     /// 0 to 59 as uint8, [3, 4, 5].
@@ -332,14 +367,14 @@ mod tests {
             for window in [1, 7, 20, 1000] {
                 for sides in [None, Some(vec![2, 1, 1]), Some(vec![1, 3, 4]), Some(vec![2, 3, 2])] {
                     for shares in [1, 2, 5, 100] {
-                        let job = Job::new(reversed(), limits(threads, window)).unwrap();
+                        let job = begun(reversed(), limits(threads, window));
                         let windows =
                             sides.as_ref().map_or(job.planner().windows(), |it| Windows::boxes(&[3, 4, 5], it));
                         let seen = Seen::default();
                         let share = |number| number * windows.count() / shares;
                         for number in 0..shares {
                             {
-                                let plan = job.planner().plan(SinkKind::Share(&windows));
+                                let plan = job.plan(SinkKind::Share(&windows));
                                 job.run(&plan, share(number)..share(number + 1), &seen, &|_| ())
                             }
                             .unwrap();
@@ -354,7 +389,7 @@ mod tests {
 
     #[test]
     fn streams_come_in_order() {
-        let job = Job::new(reversed(), limits(4, 3)).unwrap();
+        let job = begun(reversed(), limits(4, 3));
         let (mut all, told) = (Vec::new(), Mutex::new(0));
         job.in_order(&|bytes| *told.lock().unwrap() += bytes, &mut |items| {
             all.extend_from_slice(items);
@@ -372,16 +407,16 @@ mod tests {
                 Err(malformed!("window at {}", region.window().start))
             }
         }
-        let job = Job::new(reversed(), limits(4, 3)).unwrap();
+        let job = begun(reversed(), limits(4, 3));
         let windows = job.planner().windows();
-        let plan = job.planner().plan(SinkKind::Share(&windows));
+        let plan = job.plan(SinkKind::Share(&windows));
         let error = job.run(&plan, 2..windows.count(), &Refuses, &|_| ()).unwrap_err();
         assert_eq!(error.to_string(), format!("window at {}", windows.get(2).start));
         let fill =
             CastFill::over(Box::new(Selection::whole(sixty())), DType::parse("bool").unwrap(), CastRule::default())
                 .unwrap();
-        let job = Job::new(fill, limits(1, 8)).unwrap();
-        let plan = job.planner().plan(SinkKind::Share(&job.planner().windows()));
+        let job = begun(fill, limits(1, 8));
+        let plan = job.plan(SinkKind::Share(&job.planner().windows()));
         let error = job.run(&plan, 0..2, &Seen::default(), &|_| ()).unwrap_err();
         assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
     }
@@ -413,8 +448,8 @@ mod tests {
             ];
             for (name, fill) in rows {
                 let (file, bytes) = (tempfile::tempfile().unwrap(), fill.meta().bytes());
-                let job = Job::new(fill, limits).unwrap();
-                let plan = job.planner().plan(SinkKind::File { base: Some(0), is_alone: true });
+                let job = begun(fill, limits);
+                let plan = job.plan(SinkKind::File { base: Some(0), is_alone: true });
                 assert!(!matches!(plan.steps, Steps::Each(Cut::Blocks(_))), "{name} {plan:?}");
                 let (told, mut expected) = (Mutex::new(0), Vec::new());
                 job.in_order(&|_| (), &mut |items| {
@@ -494,7 +529,7 @@ mod tests {
             for limits in [limits(2, 64), limits(1, 5000), limits(2, 9000), limits(3, 16384), limits(2, 1 << 30)] {
                 // items begin with blocks behind the first and the last of these
                 for header in [0, 1, 6, 64] {
-                    let job = Job::new(make(limits), limits).unwrap();
+                    let job = begun(make(limits), limits);
                     let (file, bytes, mut expected) =
                         (tempfile::tempfile().unwrap(), job.meta().bytes(), vec![7; header]);
                     job.in_order(&|_| (), &mut |items| {
@@ -535,9 +570,9 @@ mod tests {
             ),
         ];
         for (make, window, base, expected) in rows {
-            let job = Job::new(make(), limits(1, window)).unwrap();
+            let job = begun(make(), limits(1, window));
             let sink = FileSink::new(&file, base, job.meta(), "OUT");
-            let plan = job.planner().plan(SinkKind::File { base: sink.base(), is_alone: true });
+            let plan = job.plan(SinkKind::File { base: sink.base(), is_alone: true });
             let block = if let Steps::Each(Cut::Blocks(blocks)) = plan.steps { Some(blocks.bytes) } else { None };
             assert_eq!(block, expected, "{window} {base}");
         }
@@ -551,7 +586,7 @@ mod tests {
                 DType::parse("bool").unwrap(),
                 CastRule::default(),
             );
-            let job = Job::new(fill.unwrap(), limits(2, window)).unwrap();
+            let job = begun(fill.unwrap(), limits(2, window));
             let error = job.write(&tempfile::tempfile().unwrap(), b"head", &|_| ()).unwrap_err();
             assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
         }
@@ -560,7 +595,7 @@ mod tests {
     #[test]
     fn files_hold_header_and_items_and_nothing_else_changes() {
         let file = tempfile::tempfile().unwrap();
-        let job = Job::new(reversed(), limits(2, 7)).unwrap();
+        let job = begun(reversed(), limits(2, 7));
         job.write(&file, b"head", &|_| ()).unwrap();
         let mut found = vec![0; 64];
         crate::storage::platform::read_at(&file, &mut found, 0).unwrap();

@@ -11,11 +11,14 @@
 
 use super::cut::Cut;
 use crate::layout::window::{ItemRuns, Windows};
+use crate::ops::access::Holding;
 use crate::ops::fill::Region;
 
 /// How an output is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
+    /// The number of the way in which the operator reads its operands.
+    pub way: usize,
     /// What is done before the first window is filled, in this order.
     pub before: Vec<Before>,
     /// Where the regions go.
@@ -29,6 +32,8 @@ pub struct Plan {
 /// What is done before the first window is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
+    /// An operand is copied, so that its items can be taken as the operator takes them.
+    Hold(Holding),
     /// All items of the operand of this number are downloaded at once, since each of their short pieces would be a request.
     Fetch(usize),
     /// The new file begins as a clone of the data's file if the file system can share the blocks of both. Then the plan of

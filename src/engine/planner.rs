@@ -1,9 +1,10 @@
 //! What plans are made of: the cuts that suit an output, the windows that suit what is read for it, and how many threads fill them.
 
 use std::ops::Range;
+use std::ptr;
 
 use super::cut::{Cut, FileBlocks};
-use super::plan::{Plan, Route, Steps};
+use super::plan::{Before, Plan, Route, Steps};
 use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
 use crate::error::Result;
 use crate::item::meta::Meta;
@@ -12,7 +13,7 @@ use crate::layout::shape::product;
 use crate::layout::tile::tiles;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
-use crate::ops::access::{Access, Feeds, Pattern};
+use crate::ops::access::{Access, Feeds, Holding, Pattern};
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::machine::Machine;
 use crate::parallel::threads_holding;
@@ -29,10 +30,14 @@ const MOST_PAGES: usize = 1 << 22;
 /// What a plan is made of: the statements of an operator, and the limits of a run.
 #[derive(Debug)]
 pub struct Planner<'a> {
+    /// The operator.
+    pub(super) fill: &'a dyn Fill,
+    /// The number of the way in which its operands are read.
+    pub(super) way: usize,
     /// The dtype and the shape of the output.
     pub(super) meta: &'a Meta,
-    /// The operator, if its output equals its data but for some items.
-    pub(super) patch: Option<&'a dyn Patch>,
+    /// The copies of operands that are made first.
+    pub(super) holdings: Vec<Holding>,
     /// What the operator states of its operands.
     pub(super) reads: Vec<Access<'a>>,
     pub(super) limits: Limits,
@@ -46,24 +51,36 @@ pub struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// SinkKind down what an operator states, and chooses how many threads work on windows of which size.
-    pub fn new(fill: &'a dyn Fill, limits: Limits) -> Self {
-        let reads = fill.reads();
+    /// Collects what an operator states of a way to read its operands, and chooses how many threads fill windows of which size.
+    pub fn new(fill: &'a dyn Fill, limits: Limits, way: usize) -> Self {
+        let (mut reads, holdings) = (fill.reads(way), fill.holdings(way, &limits));
+        debug_assert!(
+            reads.iter().map(|access| access.source).map(ptr::from_ref).eq(fill.operands().map(ptr::from_ref)),
+            "an operator states the operands that it has"
+        );
+        for holding in &holdings {
+            reads[holding.operand].copy = Some(holding.copy);
+        }
         // a stream can be read by one thread only
-        let once = reads.iter().any(|access| access.source.is_stream());
-        let is_remote = reads.iter().any(|access| access.source.costs_requests());
-        let patch = fill.as_patch();
-        let mut it = Self { meta: fill.meta(), patch, reads, limits, threads: 1, window: None, is_remote };
+        let once = reads.iter().any(Access::is_stream);
+        let is_remote = reads.iter().any(Access::costs_requests);
+        let meta = fill.meta();
+        let mut it = Self { fill, way, meta, holdings, reads, limits, threads: 1, window: None, is_remote };
         if !once {
             it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
         }
-        let is_in_place = patch.is_some_and(|patch| patch.base().is_in_place());
+        let is_in_place = it.patch().is_some_and(|patch| patch.base().is_in_place());
         let machine = &limits.machine;
-        it.window = it.suited_window(is_in_place, fill.window_bytes(it.threads, machine));
+        it.window = it.suited_window(is_in_place, fill.window_bytes(way, it.threads, machine));
         if is_remote && it.window.is_none_or(|window| window == machine.window) {
             it.window = Some(it.request(it.meta.bytes(), usize::MAX));
         }
         it
+    }
+
+    /// Returns the operator, if its output equals its data but for some items.
+    pub(super) fn patch(&self) -> Option<&'a dyn Patch> {
+        self.fill.as_patch()
     }
 
     /// Returns how many bytes, which lie in runs of `run` bytes, a server is asked for at a time.
@@ -127,13 +144,16 @@ impl<'a> Planner<'a> {
         self.windows_of(self.items_within(usize::MAX))
     }
 
-    /// Plans an edit: `patch`, the operator, is written into the file of its own data, or into a clone of that file. Only windows in
-    /// which something changes are read and written, each as a whole. Where few items of each window change, windows are pages:
-    /// ten thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s by pages.
-    ///
-    /// # Errors
-    /// Of reading an index tensor, or the items that a condition asks for.
-    pub fn plan_edit(&self, patch: &dyn Patch) -> Result<Plan> {
+    /// Plans an edit, as [`Planners`](super::cost::Planners::plan_edit) say. Only windows in which something changes are read and
+    /// written, each as a whole. Where few items of each window change, windows are pages: ten thousand points in 1 GiB took 0.6 s
+    /// by windows of 64 KiB, 0.05 s by pages.
+    pub(super) fn plan_edit(&self, share: Option<&dyn Fn(usize) -> Range<usize>>) -> Result<Plan> {
+        let patch = self.patch().expect("what changes data where it lies is a patch");
+        if let Some(chunks) = patch.base().source.as_chunks() {
+            let windows = Windows::boxes(&self.meta.shape, &chunks.style().unit);
+            let own = share.map_or(0..windows.count(), |share| share(windows.count()));
+            return self.plan_windows(patch, &windows, own);
+        }
         let windows = self.windows();
         let plan = self.plan_windows(patch, &windows, 0..windows.count())?;
         let Machine { file_window, read, write, page, .. } = self.limits.machine;
@@ -150,13 +170,10 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans an edit by these windows: those `among` them in which something changes are made.
-    ///
-    /// # Errors
-    /// Those of [`plan_edit`](Self::plan_edit).
-    pub fn plan_windows(&self, patch: &dyn Patch, windows: &Windows, among: Range<usize>) -> Result<Plan> {
+    fn plan_windows(&self, patch: &dyn Patch, windows: &Windows, among: Range<usize>) -> Result<Plan> {
         let steps = Steps::Some { windows: windows.clone(), numbers: patch.touched(windows, among)? };
         let threads = self.threads_of(&Route::InPlace, &steps);
-        Ok(Plan { before: Vec::new(), route: Route::InPlace, steps, threads })
+        Ok(Plan { way: self.way, before: self.copies(), route: Route::InPlace, steps, threads })
     }
 
     /// Plans the windows of a file that have some of its items, in a run of them.
@@ -176,13 +193,18 @@ impl<'a> Planner<'a> {
         numbers.dedup();
         let steps = Steps::Some { windows, numbers };
         let threads = self.threads_of(&Route::File, &steps);
-        Ok(Plan { before: Vec::new(), route: Route::File, steps, threads })
+        Ok(Plan { way: self.way, before: self.copies(), route: Route::File, steps, threads })
+    }
+
+    /// Returns the copies that are made first.
+    pub(super) fn copies(&self) -> Vec<Before> {
+        self.holdings.iter().copied().map(Before::Hold).collect()
     }
 
     /// Returns whether a file in which the first item lies at byte `base` can begin as a clone of the data's file: it would differ
     /// only where the patch changes it.
     pub(super) fn is_clone_of_data(&self, base: u64) -> bool {
-        let Some(data) = self.patch.map(Patch::base) else { return false };
+        let Some(data) = self.patch().map(Patch::base) else { return false };
         let Some((file, start)) = data.source.as_local_file() else { return false };
         // a member of a container begins or ends elsewhere than its file does
         let is_alone = || file.metadata().is_ok_and(|file| file.len() == base + self.meta.bytes() as u64);
@@ -211,7 +233,7 @@ impl<'a> Planner<'a> {
             }
             Pattern::Anyhow => false,
         };
-        let is_asked = move |access: &Access<'_>| access.source.is_read_by_position() && access.source.costs_requests();
+        let is_asked = move |access: &Access<'_>| access.is_read_by_position() && access.costs_requests();
         let of_server = self.reads.iter().enumerate().filter(move |(_, access)| is_asked(access) && is_short(access));
         of_server.map(|(number, _)| number)
     }
@@ -248,7 +270,7 @@ impl<'a> Planner<'a> {
         let machine = &self.limits.machine;
         let wanted = self.reads.iter().map(|access| {
             let is_across = access.crosses_within(LONG_PIECE);
-            if let (Some(view), false, true) = (access.view(), is_across, access.source.costs_requests()) {
+            if let (Some(view), false, true) = (access.view(), is_across, access.costs_requests()) {
                 let itemsize = access.source.dtype().itemsize();
                 return Some(self.request(view.items().saturating_mul(itemsize), view.run() * itemsize));
             }
@@ -278,7 +300,7 @@ impl<'a> Planner<'a> {
         let machine = &self.limits.machine;
         // boxes for the updates read the data in pieces of several pages, so that only the pages at their ends are read twice
         let for_updates = others.iter().any(|access| access.crosses_within(machine.short_piece));
-        if !data.source.is_read_by_position() || for_updates && !data.crosses_within(machine.short_piece) {
+        if !data.is_read_by_position() || for_updates && !data.crosses_within(machine.short_piece) {
             return None;
         }
         let (axis, stride) = data.view()?.nearest()?;
@@ -293,8 +315,7 @@ impl<'a> Planner<'a> {
     /// lies in chunks, at which windows end.
     fn boxes(&self) -> Vec<Windows> {
         let (shape, machine, mut boxes) = (&self.meta.shape, &self.limits.machine, Vec::new());
-        if self.grid().is_some() || self.reads.iter().any(|access| access.source.is_stream()) || self.meta.bytes() == 0
-        {
+        if self.grid().is_some() || self.reads.iter().any(|access| access.is_stream()) || self.meta.bytes() == 0 {
             return Vec::new();
         }
         let most = self.items_within(usize::MAX);
@@ -435,6 +456,7 @@ mod tests {
     use ndarray::Array;
 
     use super::*;
+    use crate::engine::cost::Planners;
     use crate::engine::plan::SinkKind;
     use crate::item::tensor::Tensor;
     use crate::layout::axis::Span;
@@ -444,7 +466,7 @@ mod tests {
     #[test]
     fn short_pieces_are_an_effort() {
         let source = || Source::memory(Tensor::from(&Array::<u8, _>::zeros([100, 9000])), "DATA".to_owned());
-        let effort = |spans: &[Span]| Planner::new(&Selection::slice(source(), spans), Limits::default()).effort();
+        let effort = |spans: &[Span]| Planner::new(&Selection::slice(source(), spans), Limits::default(), 0).effort();
         // the columns of all rows, and the bytes whose copying takes as long
         let rows = [(0..9000, 900_000), (0..8999, 899_900), (3..103, 100 * 4096), (7..8, 100 * 4096)];
         for (columns, expected) in rows {
@@ -462,7 +484,7 @@ mod tests {
         let tensor = Tensor::new(complex, vec![30, 40], vec![0; 30 * 40 * 16]).unwrap();
         let turned = Selection::transposed(Source::memory(tensor, "DATA".to_owned()), &[1, 0]);
         let limits = Limits { machine: Machine::with_windows_of(1), ..Limits::default() };
-        let plan = Planner::new(&turned, limits).plan(SinkKind::File { base: Some(0), is_alone: false });
+        let plan = Planners::new(&turned, limits, None).plan(SinkKind::File { base: Some(0), is_alone: false });
         assert!(plan.steps.count() > 1, "{plan:?}");
     }
 }

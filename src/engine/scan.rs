@@ -62,7 +62,7 @@ pub fn settled<'a, const N: usize>(
 
 /// Returns whether a scan of `view` keeps all of a tensor in memory or in a temporary file first, and is carried out there.
 pub fn is_kept_first(source: &Source, view: &View, limits: Limits) -> bool {
-    must_be_seekable(source, view, limits) || source.is_copied_to_hold(Hold::Scan, limits.threads)
+    must_be_seekable(source, view, limits) || source.copy_to(Hold::Scan, limits.threads).is_some()
 }
 
 /// Shows the items of parts of tensors to `each`, a window at a time, in the order of their views, and returns the states of all

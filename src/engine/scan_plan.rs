@@ -106,7 +106,7 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
         _ => threads_holding(most, each, limits.machine.memory),
     };
     let route = if shown == ShownAs::InOrder { Route::Stream } else { Route::Windows };
-    Plan { before: Vec::new(), route, steps: Steps::Each(cut), threads }
+    Plan { way: 0, before: Vec::new(), route, steps: Steps::Each(cut), threads }
 }
 
 /// Returns how many bytes each thread of a scan holds: a window of at most `largest` items of each part as it is stored,

@@ -300,7 +300,7 @@ impl WriteOptions {
     fn write_stream(&self, out: &mut (dyn Write + Send), tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
         const LABEL: &str = "output";
         let refuse = || Error::of(ErrorKind::Unsupported, "a format must be chosen").within(LABEL);
-        let plan = self.plan(tensors, self.format.ok_or_else(refuse)?, LABEL)?;
+        let mut plan = self.plan(tensors, self.format.ok_or_else(refuse)?, LABEL)?;
         plan.write_to(out, &TextOptions::default(), &|_| {})
     }
 

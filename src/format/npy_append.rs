@@ -20,7 +20,7 @@ use std::fs::File;
 use super::npy::GROWING;
 use super::npy_header::HeaderEdit;
 use crate::engine::job::{Job, Progress};
-use crate::engine::plan::SinkKind;
+use crate::engine::plan::{Plan, SinkKind};
 use crate::engine::sink::{FileSink, failed};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::ops::fill::{Fill, Limits};
@@ -38,6 +38,8 @@ pub struct Append<'a> {
     end: u64,
     header: HeaderEdit<'a>,
     rows: Job,
+    /// How the rows are made.
+    plan: Plan,
 }
 
 impl<'a> Append<'a> {
@@ -56,7 +58,10 @@ impl<'a> Append<'a> {
             return Err(no_room());
         }
         let header = HeaderEdit::prepare_growing(data, shape, data.meta().order)?;
-        Ok(Self { label, file, start, end: start + data.bytes() as u64, header, rows: Job::new(rows, limits)? })
+        let (end, mut rows) = (start + data.bytes() as u64, Job::new(rows, limits));
+        let plan = rows.plan(SinkKind::File { base: Some(end), is_alone: false });
+        rows.begin(&plan)?;
+        Ok(Self { label, file, start, end, header, rows, plan })
     }
 
     /// Returns the bytes that are appended.
@@ -89,8 +94,7 @@ impl<'a> Append<'a> {
     fn put(&self, progress: Progress<'_>) -> Result<()> {
         let context = || failed(self.label);
         self.file.set_len(self.end).with_context(context)?;
-        let plan = self.rows.planner().plan(SinkKind::File { base: Some(self.end), is_alone: false });
-        self.rows.run_all(&plan, &FileSink::new(self.file, self.end, self.rows.meta(), self.label), progress)?;
+        self.rows.run_all(&self.plan, &FileSink::new(self.file, self.end, self.rows.meta(), self.label), progress)?;
         self.file.sync_data().with_context(context)?;
         self.header.write()?;
         self.file.sync_data().with_context(context)

@@ -195,7 +195,7 @@ impl Rewrite {
     ///
     /// # Errors
     /// The folder is missing; of reading and writing.
-    pub fn write(&self) -> Result<()> {
+    pub fn write(&mut self) -> Result<()> {
         self.plan.write_file(&file_target(&self.path, &self.label, self.format)?)
     }
 

@@ -137,7 +137,7 @@ pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
     }
     let again = needs_passes(source.dtype());
     let is_kept =
-        [to_read(source.dtype()), Hold::Scan].iter().any(|&hold| source.is_copied_to_hold(hold, limits.threads));
+        [to_read(source.dtype()), Hold::Scan].iter().any(|&hold| source.copy_to(hold, limits.threads).is_some());
     let view = StoredPart::whole(source.meta()).view;
     let part = ScannedPart { is_kept, ..ScannedPart::new(source, view) };
     let mut plan = explain_scan(&[part], limits, ShownAs::Runs, if again { 2 } else { 1 });

@@ -2,13 +2,15 @@
 //! is made of these alone, so an operator need not know how its output is cut, by how many threads, or where it goes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::fill::Limits;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segments, boxes_read};
 use crate::layout::view::View;
 use crate::layout::window::{Window, boxes_of_run};
 use crate::storage::chunked::Chunked;
-use crate::storage::source::Source;
+use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 /// How an operator takes the items of one operand for its output.
 #[derive(Debug)]
@@ -17,8 +19,37 @@ pub struct Access<'a> {
     pub source: &'a Source,
     /// What of the output the operand feeds.
     pub feeds: Feeds,
-    /// How its items are taken.
+    /// How its items are taken, from the copy if there is one.
     pub pattern: Pattern,
+    /// The copy of the operand that is made before, from which it is read.
+    pub copy: Option<HeldCopy>,
+}
+
+/// A copy of an operand that is made before an output, so that its items can be taken as the operator takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// The number of the operand.
+    pub operand: usize,
+    /// What the operand is made fit for.
+    pub hold: Hold,
+    /// The copy.
+    pub copy: HeldCopy,
+}
+
+impl Holding {
+    /// Returns the copy of a source, the operand of that number, if it takes one to hold it.
+    pub fn of(source: &Source, operand: usize, hold: Hold, limits: &Limits) -> Option<Self> {
+        source.copy_to(hold, limits.threads).map(|copy| Self { operand, hold, copy })
+    }
+}
+
+/// What is read of an operand because of an index tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Picked {
+    /// How many reads there are, about.
+    pub reads: u64,
+    /// The bytes that they read, about.
+    pub bytes: u64,
 }
 
 /// What of an output an operand feeds.
@@ -84,7 +115,27 @@ impl<'a> Access<'a> {
     /// States that all of an output is taken from a view of an operand, whose axes run along `axes` of the operand.
     pub fn strided(source: &'a Source, view: &View, axes: &[Option<usize>]) -> Self {
         let pattern = Pattern::Strided { view: view.clone(), axes: axes.to_vec() };
-        Self { source, feeds: Feeds::All, pattern }
+        Self { source, feeds: Feeds::All, pattern, copy: None }
+    }
+
+    /// Returns whether the items can be read only once, from front to back.
+    pub fn is_stream(&self) -> bool {
+        self.copy.is_none() && self.source.is_stream()
+    }
+
+    /// Returns whether each read is a request to a server.
+    pub fn costs_requests(&self) -> bool {
+        self.copy.is_none() && self.source.costs_requests()
+    }
+
+    /// Returns whether each read is a call of the system or a request, so that items that lie apart take many.
+    pub fn is_read_by_position(&self) -> bool {
+        self.copy.map_or_else(|| self.source.is_read_by_position(), |copy| copy.keep == Keep::File)
+    }
+
+    /// Returns the chunks that the items lie in, if they do.
+    pub fn as_chunks(&self) -> Option<&'a Arc<dyn Chunked>> {
+        self.source.as_chunks().filter(|_| self.copy.is_none())
     }
 
     /// Returns the view of the operand through which it is read, if numbers of an index tensor do not decide.
@@ -128,7 +179,7 @@ impl<'a> Access<'a> {
 
     /// Returns the grid at which windows should end, in places of each axis of the output, where the operand lies in chunks.
     pub fn grid(&self) -> Option<Vec<usize>> {
-        let grid = self.source.as_chunks()?.grid();
+        let grid = self.as_chunks()?.grid();
         let Pattern::Strided { view, axes } = &self.pattern else { return None };
         let (places, _) = view.as_selection(self.source.shape())?;
         let side = |axis: usize| (grid[axis] / places[axis].step.unsigned_abs()).max(1);
@@ -205,7 +256,7 @@ impl<'a> Access<'a> {
         if self.view().is_none() {
             return (window.items() * itemsize) as u64;
         }
-        let bytes = |part: &View| match (self.source.as_chunks(), self.places(part)) {
+        let bytes = |part: &View| match (self.as_chunks(), self.places(part)) {
             (Some(chunks), Some(places)) => chunks.bytes_at(&places),
             _ => (part.items() * itemsize) as u64,
         };
@@ -215,7 +266,7 @@ impl<'a> Access<'a> {
     /// Returns the box of the operand's chunks that holds the items of a window of the output as they are; `None` if there is
     /// none.
     pub fn stored(&self, window: &Window) -> Option<StoredWindow<'a>> {
-        let chunks = self.source.as_chunks()?;
+        let chunks = self.as_chunks()?;
         let [part] = &self.parts(window)[..] else { return None };
         let is_all = part.items() == window.items();
         let places = self.places(part).filter(|places| is_all && places.iter().all(|span| span.step == 1))?;

@@ -5,10 +5,10 @@ use std::convert::Infallible;
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::access::{Access, Feeds, Pattern, StoredWindow};
+use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
 use super::arrays::{check_shape, items};
 use super::converted::Converted;
-use super::copy::must_be_seekable;
+use super::copy::seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Meta;
@@ -171,7 +171,7 @@ impl Arranged {
         let Arrangement { axes, segments, is_counted, .. } = &self.arrangement;
         let access = Access::strided(&self.data.source, self.data.view(), axes);
         let pattern = if *is_counted { Pattern::Counted { view: self.data.view().clone() } } else { access.pattern };
-        Access { source: access.source, feeds: Feeds::Segments(segments.clone()), pattern }
+        Access { source: access.source, feeds: Feeds::Segments(segments.clone()), pattern, copy: None }
     }
 }
 
@@ -184,22 +184,23 @@ impl Fill for Arranged {
         (n == 0).then_some(&self.data.source)
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
-        vec![self.access()]
+    fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
+        let (Arrangement { segments, is_counted, .. }, source) = (&self.arrangement, &self.data.source);
+        let in_c_order = is_counted.then(|| Holding::of(source, 0, Hold::COrder, limits)).flatten();
+        let is_forward = segments.iter().all(Segments::is_forward);
+        let seekable = match is_forward {
+            true => seekable(source, 0, self.data.view(), limits),
+            false => Holding::of(source, 0, Hold::Seekable, limits),
+        };
+        in_c_order.into_iter().chain(seekable).collect()
     }
 
-    fn prepare(&mut self, limits: Limits) -> Result<()> {
-        let Arrangement { segments, is_counted, .. } = &self.arrangement;
-        if *is_counted {
-            self.data.source.hold(Hold::COrder, limits.threads)?;
-        }
-        let is_forward = segments.iter().all(Segments::is_forward);
-        if self.data.source.is_stream()
-            && (!is_forward || must_be_seekable(&self.data.source, self.data.view(), limits))
-        {
-            self.data.source.hold(Hold::Seekable, limits.threads)?;
-        }
-        Ok(())
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        self.data.source.hold(holding.hold, limits.threads)
+    }
+
+    fn reads(&self, _: usize) -> Vec<Access<'_>> {
+        vec![self.access()]
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

@@ -397,7 +397,9 @@ mod tests {
 
     /// Fills the whole output at once.
     fn output(mut fill: Box<dyn Fill>) -> Tensor {
-        fill.prepare(Limits::default()).unwrap();
+        for holding in fill.holdings(0, &Limits::default()) {
+            fill.hold(&holding, &Limits::default()).unwrap();
+        }
         let Meta { dtype, shape, .. } = fill.meta().clone();
         let mut out = vec![0; fill.meta().bytes()];
         fill.fill(&Region::Box(Window::whole(&shape)), &mut out, &mut Scratch::default()).unwrap();

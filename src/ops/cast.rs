@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::access::Access;
+use super::access::{Access, Holding, Picked};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::machine::Machine;
 use crate::error::{Error, Result, malformed};
@@ -99,16 +99,32 @@ impl Fill for CastFill {
         self.inner.operand(n)
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
-        self.inner.reads()
+    fn ways(&self, limits: &Limits) -> Vec<usize> {
+        self.inner.ways(limits)
     }
 
-    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
-        self.inner.window_bytes(threads, machine)
+    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
+        self.inner.holdings(way, limits)
     }
 
-    fn prepare(&mut self, limits: Limits) -> Result<()> {
-        self.inner.prepare(limits)
+    fn reads(&self, way: usize) -> Vec<Access<'_>> {
+        self.inner.reads(way)
+    }
+
+    fn picked(&self, way: usize, windows: usize) -> Picked {
+        self.inner.picked(way, windows)
+    }
+
+    fn take(&mut self, way: usize) {
+        self.inner.take(way);
+    }
+
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        self.inner.hold(holding, limits)
+    }
+
+    fn window_bytes(&self, way: usize, threads: usize, machine: &Machine) -> Option<usize> {
+        self.inner.window_bytes(way, threads, machine)
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
 
-use super::access::{Access, Feeds, StoredWindow};
+use super::access::{Access, Feeds, Holding, StoredWindow};
 use super::converted::Converted;
-use super::copy::must_be_seekable;
+use super::copy::seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::machine::Machine;
 use crate::error::{Context, Error, Result, Subject};
@@ -257,16 +257,22 @@ impl Fill for Concat {
         self.operands.get(n).map(|operand| &operand.source)
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
-        (0..self.operands.len()).map(|n| self.access(n)).collect()
-    }
-
-    fn prepare(&mut self, limits: Limits) -> Result<()> {
+    fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
         // boxes of chunks come in another order than the items of a stream
         let in_boxes = self.operands.iter().any(|operand| operand.source.as_chunks().is_some());
-        let mut early =
-            self.operands.iter_mut().filter(|it| in_boxes || must_be_seekable(&it.source, it.view(), limits));
-        early.try_for_each(|operand| operand.source.hold(Hold::Seekable, limits.threads))
+        let held = |(n, operand): (usize, &Converted)| match in_boxes {
+            true => Holding::of(&operand.source, n, Hold::Seekable, limits),
+            false => seekable(&operand.source, n, operand.view(), limits),
+        };
+        self.operands.iter().enumerate().filter_map(held).collect()
+    }
+
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        self.operands[holding.operand].source.hold(holding.hold, limits.threads)
+    }
+
+    fn reads(&self, _: usize) -> Vec<Access<'_>> {
+        (0..self.operands.len()).map(|n| self.access(n)).collect()
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -277,7 +283,7 @@ impl Fill for Concat {
         fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
     }
 
-    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
+    fn window_bytes(&self, _: usize, threads: usize, machine: &Machine) -> Option<usize> {
         // rows of many operands in a small window are pieces that are not worth a read each
         let is_short = !self.is_outermost() && machine.window / self.operands.len() < machine.short_piece;
         is_short.then_some(machine.across / threads)

@@ -10,7 +10,7 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::{Hold, Keep, Source};
+use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 /// A source, in any order of its axes, with the conversion of its items. Updates are converted to items of the data, and the
 /// numbers of index tensors to native ones.
@@ -82,6 +82,18 @@ impl Converted {
         let threads = self.source.threads(limits.threads);
         let window = (limits.machine.across / threads).max(limits.machine.window) / dtype.itemsize().max(1);
         self.copy(Keep::File, dtype, &Windows::new(&self.view.shape(), window), threads)
+    }
+
+    /// Returns the copy that is made so that [runs](Hold::Runs) of them can be read, if any.
+    pub fn copy_to_runs(&self, limits: &Limits) -> Option<HeldCopy> {
+        let own = self.source.copy_to(Hold::Runs, limits.threads);
+        if self.in_runs() {
+            return own;
+        }
+        let is_by_position = own.map_or_else(|| self.source.is_read_by_position(), |copy| copy.keep == Keep::File);
+        let is_few = self.bytes() <= limits.machine.kept || !is_by_position;
+        let keep = if is_few { Keep::Memory } else { Keep::File };
+        Some(HeldCopy { keep, bytes_read: self.source.bytes_stored() })
     }
 
     /// Puts a copy in their place, converted and in C order of their view.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::access::{Access, StoredWindow};
+use super::access::{Access, Holding, StoredWindow};
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::selection::Selection;
 use crate::error::Result;
@@ -21,15 +21,16 @@ impl Fill for Selection {
         (n == 0).then_some(&self.source)
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
+    fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
+        seekable(&self.source, 0, self.view(), limits).into_iter().collect()
+    }
+
+    fn reads(&self, _: usize) -> Vec<Access<'_>> {
         vec![self.access()]
     }
 
-    fn prepare(&mut self, limits: Limits) -> Result<()> {
-        if must_be_seekable(&self.source, self.view(), limits) {
-            self.source.hold(Hold::Seekable, limits.threads)?;
-        }
-        Ok(())
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        self.source.hold(holding.hold, limits.threads)
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -74,6 +75,12 @@ impl Patch for Selection {
     fn extent(&self, _: &Window) -> Result<Range<usize>> {
         Ok(0..0)
     }
+}
+
+/// Returns the copy of the operand of a number that is made if it [must be seekable](must_be_seekable) to be read as `view` shows it.
+pub(super) fn seekable(source: &Source, operand: usize, view: &View, limits: &Limits) -> Option<Holding> {
+    let must = must_be_seekable(source, view, *limits);
+    if must { Holding::of(source, operand, Hold::Seekable, limits) } else { None }
 }
 
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::access::{Access, StoredWindow};
+use super::access::{Access, Holding, Picked, StoredWindow};
 use super::machine::Machine;
 use super::selection::Selection;
 use crate::error::Result;
@@ -115,17 +115,35 @@ pub trait Fill: Debug + Send + Sync {
     /// index tensor, which says only where items go, is not among them.
     fn operand(&self, n: usize) -> Option<&Source>;
 
-    /// Returns how the items of each [operand](Self::operand) are taken. Plans are made of this. It clones views, so what runs for
-    /// every window asks for the operand alone.
-    fn reads(&self) -> Vec<Access<'_>>;
+    /// Returns the numbers of the ways in which the operands can be read, such as by pieces, or from memory once all of an operand
+    /// has been read. Plans of all of them are made and compared.
+    fn ways(&self, _limits: &Limits) -> Vec<usize> {
+        vec![0]
+    }
 
-    /// Makes every operand readable in the order in which windows will need it. A stream, which can be read once from front to
-    /// back, is kept if it must be read otherwise. An operand in a file stays as it is stored, whatever its order is: the windows
-    /// of a plan suit it. This is called once, before the plan is made.
+    /// Returns the copies of operands that a way takes before the first window, in this order. A stream, which can be read once
+    /// from front to back, is copied if it must be read otherwise. An operand in a file stays as it is stored, whatever its order
+    /// is, unless that is what the way is for: the windows of a plan suit it.
+    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding>;
+
+    /// Returns how the items of each [operand](Self::operand) are taken, once the [copies](Self::holdings) of a way are there. Plans
+    /// are made of this. It clones views, so what runs for every window asks for the operand alone.
+    fn reads(&self, way: usize) -> Vec<Access<'_>>;
+
+    /// Returns what is read of operands because of an index tensor if the output is made in so many windows, whatever the other
+    /// [patterns](Self::reads) say. An operand of which there is a copy in memory is not counted.
+    fn picked(&self, _way: usize, _windows: usize) -> Picked {
+        Picked::default()
+    }
+
+    /// Takes a way for good. This is called once, before the first copy is made.
+    fn take(&mut self, _way: usize) {}
+
+    /// Makes one of the [copies](Self::holdings).
     ///
     /// # Errors
-    /// Of reading.
-    fn prepare(&mut self, limits: Limits) -> Result<()>;
+    /// Of reading; the copy cannot be kept.
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()>;
 
     /// Makes `out` the items of a region. It has as many bytes as these, and all of them are overwritten.
     ///
@@ -133,10 +151,10 @@ pub trait Fill: Debug + Send + Sync {
     /// Of reading; not enough memory; an item that cannot be made, which only a cast has.
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;
 
-    /// Returns how many bytes a window should have at least, for a number of threads that fill windows. Operators have such a
+    /// Returns how many bytes a window should have at least if a number of threads fill windows in a way. Operators have such a
     /// least size where they look through an index tensor or through many operands for each window, which the
     /// [patterns](Self::reads) do not tell. `None` if any size will do.
-    fn window_bytes(&self, _threads: usize, _machine: &Machine) -> Option<usize> {
+    fn window_bytes(&self, _way: usize, _threads: usize, _machine: &Machine) -> Option<usize> {
         None
     }
 

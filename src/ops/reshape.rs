@@ -6,7 +6,7 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::access::{Access, Pattern, StoredWindow};
+use super::access::{Access, Holding, Pattern, StoredWindow};
 use super::arrays::{check_most_axes, check_shape, named_axes, standard};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::selection::Selection;
@@ -236,13 +236,17 @@ impl Fill for Reshaped {
         self.data.operand(n)
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
-        vec![self.access()]
+    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
+        let in_c_order = Holding::of(&self.data.source, 0, Hold::COrder, limits);
+        in_c_order.into_iter().chain(self.data.holdings(way, limits)).collect()
     }
 
-    fn prepare(&mut self, limits: Limits) -> Result<()> {
-        self.data.source.hold(Hold::COrder, limits.threads)?;
-        self.data.prepare(limits)
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        self.data.hold(holding, limits)
+    }
+
+    fn reads(&self, _: usize) -> Vec<Access<'_>> {
+        vec![self.access()]
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::access::{Access, Feeds, Pattern, StoredWindow};
+use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
 use super::arrays::{check_updates, slice_of, standard};
 use super::converted::Converted;
-use super::copy::must_be_seekable;
+use super::copy::seekable;
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::replace::Replacement;
 use super::selection::Selection;
@@ -21,7 +21,7 @@ use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{share, threads_holding};
-use crate::storage::source::{Hold, Source};
+use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 /// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,8 +151,15 @@ fn covers(part: &Option<UpdatesPart>, window: &Window) -> bool {
     part.as_ref().is_some_and(|(_, place)| place.items() == window.items())
 }
 
-/// Updates of at most [`FEW_BYTES`] bytes that are no more than one part in [`FEW`] of the data are brought into the order of the
-/// output before it is made. Then the data need not be read and written in boxes, and no more memory is held than boxes take.
+/// The way in which updates are read where they are stored.
+const AS_STORED: usize = 0;
+
+/// The way in which updates are brought into the order of the output, in memory, before it is made. Then the data need not be read
+/// and written in boxes.
+const RESIDENT: usize = 1;
+
+/// Updates are [`RESIDENT`] if they have at most this many bytes, and no more than one part in [`FEW`] of the data: no more memory
+/// is held than boxes take.
 const FEW_BYTES: usize = 1 << 22;
 const FEW: usize = 8;
 
@@ -186,33 +193,53 @@ impl Fill for LinkedSliceScatter {
         }
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
+    fn ways(&self, limits: &Limits) -> Vec<usize> {
+        let NewItems::Updates(updates) = &self.items else { return vec![AS_STORED] };
+        let itemsize = updates.source.dtype().itemsize();
+        let is_across = updates.view().crosses_within(limits.machine.short_piece, itemsize);
+        let is_few = updates.bytes() <= FEW_BYTES && updates.bytes() <= self.base.meta().bytes() / FEW;
+        if is_few && is_across && updates.source.is_read_by_position() {
+            vec![AS_STORED, RESIDENT]
+        } else {
+            vec![AS_STORED]
+        }
+    }
+
+    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
+        let mut all = self.base.holdings(way, limits);
+        let NewItems::Updates(updates) = &self.items else { return all };
+        let source = &updates.source;
+        // that updates end early must not show in the middle of a change in place
+        let in_order = self.places.is_forward() && !self.base.is_in_place();
+        all.extend(match in_order {
+            true => seekable(source, 1, updates.view(), limits),
+            false => Holding::of(source, 1, Hold::Seekable, limits),
+        });
+        if way == RESIDENT {
+            let copy = HeldCopy { keep: Keep::Memory, bytes_read: source.bytes_stored() };
+            all.push(Holding { operand: 1, hold: Hold::Memory, copy });
+        }
+        all
+    }
+
+    fn reads(&self, way: usize) -> Vec<Access<'_>> {
         let NewItems::Updates(updates) = &self.items else { return vec![self.base.access()] };
         let (source, view) = (&updates.source, updates.view());
         // in memory and in chunks any order costs the same
-        let pattern = match source.is_read_by_position() {
+        let pattern = match way != RESIDENT && (source.is_read_by_position() || source.is_stream()) {
             true => Pattern::Strided { view: view.clone(), axes: self.base.axes().to_vec() },
             false => Pattern::Anyhow,
         };
-        vec![self.base.access(), Access { source, feeds: Feeds::Slice(self.places.spans.clone()), pattern }]
+        let feeds = Feeds::Slice(self.places.spans.clone());
+        vec![self.base.access(), Access { source, feeds, pattern, copy: None }]
     }
 
-    fn prepare(&mut self, limits: Limits) -> Result<()> {
-        self.base.prepare(limits)?;
-        let NewItems::Updates(updates) = &mut self.items else { return Ok(()) };
-        // that updates end early must not show in the middle of a change in place
-        let in_order = self.places.is_forward() && !self.base.is_in_place();
-        if !in_order || must_be_seekable(&updates.source, updates.view(), limits) {
-            updates.source.hold(Hold::Seekable, limits.threads)?;
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        let dtype = self.base.meta().dtype.clone();
+        match &mut self.items {
+            NewItems::Updates(updates) if holding.operand == 1 => updates.hold(holding.hold, &dtype, *limits),
+            NewItems::Updates(_) | NewItems::Matching(_) => self.base.hold(holding, limits),
         }
-        let Meta { dtype, .. } = self.base.meta();
-        let is_few = updates.bytes() <= FEW_BYTES && updates.bytes() <= self.base.meta().bytes() / FEW;
-        let (source, view) = (&updates.source, updates.view());
-        let is_across = view.crosses_within(limits.machine.short_piece, source.dtype().itemsize());
-        if is_few && is_across && source.is_read_by_position() {
-            updates.hold(Hold::Memory, dtype, limits)?;
-        }
-        Ok(())
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

@@ -68,7 +68,7 @@ impl Picture {
     /// `drawn` asks for colours, items of the last three axes are these: uint8, or floats from 0 to 1.
     ///
     /// # Errors
-    /// Items that are no numbers, or cannot be colours; no items. Those of [`Job::new`].
+    /// Items that are no numbers, or cannot be colours; no items. Those of [`Job::begin`].
     pub(crate) fn new(mut source: Source, places: ResolvedIndex, drawn: Drawn, limits: Limits) -> Result<Self> {
         let (dtype, label) = (source.dtype().clone(), source.label().to_owned());
         let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(label.as_str()));
@@ -125,7 +125,8 @@ impl Picture {
         if !axes.is_sorted() {
             fill = fill.along(&axes.into_iter().map(Some).collect::<Vec<_>>());
         }
-        let job = Job::new(Box::new(fill), limits)?;
+        let mut job = Job::new(Box::new(fill), limits);
+        job.begin(&job.plan(SinkKind::Stream))?;
         let others = if shape[..others].iter().all(|&dim| dim == 1) { Vec::new() } else { shape[..others].to_vec() };
         Ok(Self { job, dtype, size, read, paint, others })
     }
@@ -133,13 +134,14 @@ impl Picture {
     /// Returns a picture of all of an output, which holds numbers and has one or two axes.
     ///
     /// # Errors
-    /// Items that are no numbers. Those of [`Job::new`].
+    /// Items that are no numbers. Those of [`Job::begin`].
     pub(crate) fn of_numbers(fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         let dtype = fill.meta().dtype.clone();
         let read = numbers::reader(&dtype).ok_or_else(|| Error::of(ErrorKind::Unsupported, "no numbers"))?;
         let dim = |back: usize| fill.meta().shape.iter().rev().nth(back - 1).copied().unwrap_or(1);
         let size = Size { width: dim(1), height: dim(2) };
-        let job = Job::new(fill, limits)?;
+        let mut job = Job::new(fill, limits);
+        job.begin(&job.plan(SinkKind::Stream))?;
         Ok(Self { job, dtype, size, read, paint: Paint::Heat, others: Vec::new() })
     }
 
@@ -183,7 +185,7 @@ impl Picture {
     /// Checks that all items are from 0 to 1. Nothing has been drawn yet.
     fn check_unit(&self, channels: usize, progress: Progress<'_>) -> Result<()> {
         let (mut numbers, mut first) = (Vec::new(), 0);
-        self.job.stream(&self.job.planner().plan(SinkKind::Stream), progress, &mut |items| {
+        self.job.stream(&self.job.plan(SinkKind::Stream), progress, &mut |items| {
             (self.read)(items, &mut numbers);
             if let Some(at) = numbers.iter().position(|number| !(0.0..=1.0).contains(number)) {
                 let (pixel, channel) = ((first + at) / channels, (first + at) % channels);
@@ -217,7 +219,7 @@ impl Picture {
         };
         let mut raster = raster::Raster::new(self.size, to, channels, scale, take);
         let mut numbers = Vec::new();
-        self.job.stream(&self.job.planner().plan(SinkKind::Stream), progress, &mut |items| {
+        self.job.stream(&self.job.plan(SinkKind::Stream), progress, &mut |items| {
             (self.read)(items, &mut numbers);
             if is_unit {
                 numbers.iter_mut().for_each(|number| *number *= 255.0);

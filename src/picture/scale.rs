@@ -108,8 +108,8 @@ impl End {
 /// Of reading.
 pub(super) fn find(job: &Job, dtype: &DType, read: &Load<f64>, progress: Progress<'_>) -> Result<Scale> {
     let sink = Extremes { dtype, read, found: Mutex::new(None) };
-    let planner = job.planner();
-    job.run_all(&planner.plan(SinkKind::Windows(&planner.windows())), &sink, progress)?;
+    let plan = job.plan(SinkKind::Windows(&job.planner().windows()));
+    job.run_all(&plan, &sink, progress)?;
     let found = unlocked(sink.found);
     Ok(match found {
         None => Scale { ends: None, texts: Default::default() },

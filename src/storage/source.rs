@@ -21,7 +21,7 @@ mod free_width;
 mod readings;
 
 pub use self::container::{Container, Metadata, merged};
-pub use self::copies::{Hold, Keep};
+pub use self::copies::{HeldCopy, Hold, Keep};
 pub use self::readings::ByteReading;
 use super::attachments::Attachments;
 use super::chunked::Chunked;

@@ -37,7 +37,10 @@ fn plans_for_people() {
             &["along the output, 7.81 MiB in pieces of 3.91 KiB"],
         ),
         ("scatter-update d.npy i.npy u.npy --axis 0 -o o.npy", &["UPDATES u.npy: ", "1 thread, "]),
-        ("gather d.npy i.npy -o o.npy", &["DATA d.npy: in memory, 24 B\n"]),
+        (
+            "gather d.npy i.npy -o o.npy",
+            &["DATA d.npy: by indices, 24 B, ", "calls: about 1 read of 72 B in all, 1 write of 24 B\n"],
+        ),
         (
             "gather square:float32[4096,4096] i.npy -o o.npy",
             &["DATA square:float32[4096,4096]: by indices, 48.0 KiB, as often as the indices name it\n"],

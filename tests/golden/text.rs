@@ -34,9 +34,9 @@ fn what_numpy_prints() {
         text::write_shown(&mut printed, &tensor, tensor.shape(), &options).unwrap();
         // the same, when only the items that are printed are read
         let (shape, source) = (tensor.shape().to_vec(), Source::memory(tensor, "data".to_owned()));
-        let job = Job::new(Box::new(Selection::whole(source)), Limits::default()).unwrap();
+        let mut job = Job::new(Box::new(Selection::whole(source)), Limits::default());
         let places = text::shown(&shape, &options);
-        let items = items_at(&job, places.as_deref(), "text").unwrap();
+        let items = items_at(&mut job, places.as_deref(), "text").unwrap();
         let mut from_few = Vec::new();
         text::write_shown(&mut from_few, &items, &shape, &options).unwrap();
         if from_few != printed {

@@ -15,6 +15,8 @@ pub enum OutputKind {
     File,
     /// Standard output, or a device, to which bytes are written in order.
     Stream,
+    /// A file or a folder of which this process makes a part.
+    Part,
 }
 
 impl Plan {
@@ -22,7 +24,7 @@ impl Plan {
     pub fn explain(&self, to: OutputKind, text: &TextOptions) -> Vec<(&str, Explanation)> {
         let route = self.route(to);
         let all = self.outputs.iter().enumerate().map(|(n, output)| {
-            let mut explanation = self.with_sink(n, &route, text, |planner, sink| planner.explain(sink));
+            let mut explanation = self.with_sink(n, to, text, |sink| output.job.planners().explain(sink));
             if route == Route::TemporaryFile {
                 explanation.plan.route = Route::TemporaryFile;
             }
@@ -37,6 +39,6 @@ impl Plan {
 /// # Errors
 /// Of reading what says which windows change.
 pub fn explain_edit(tensor: OutputTensor) -> Result<Explanation> {
-    let job = Job::new(tensor.fill, tensor.limits)?;
-    job.planner().explain_edit()
+    let job = Job::new(tensor.fill, tensor.limits);
+    job.planners().explain_edit()
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use crate::engine::job::{Job, Progress};
+use crate::engine::plan as engine;
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::format::interface::ReadsBack;
@@ -14,7 +15,6 @@ use crate::format::table::{Format, containers};
 use crate::format::values::delimiter::TableOptions;
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
-use crate::layout::window::Windows;
 use crate::ops::cast::CastRule;
 use crate::ops::fill::{Fill, Limits, Patch, Region};
 use crate::ops::reshape::reshaped;
@@ -243,10 +243,10 @@ impl Share {
 pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = work.label();
     let stores_empty = work.stores_empty;
-    let job = Job::new(work.fill, work.limits)?;
-    let patch = job.fill().as_patch().expect("what changes data where it lies is a patch");
+    let (job, plan) = begun_edit(work, share)?;
+    let patch = job.fill().as_patch().expect(IS_PATCH);
     if patch.base().source.as_chunks().is_some() {
-        return edit_chunks(&job, patch, &label, ChunkEdit { share, stores_empty }, expect, progress);
+        return edit_chunks(&job, &plan, patch, (&label, stores_empty), expect, progress);
     }
     if share.is_some() {
         return Err(
@@ -258,7 +258,6 @@ pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), pr
     let packed = || source.as_packed_file().map(|packed| FileSink::packed(packed, job.meta(), &label));
     let sink = bytewise.or_else(packed).ok_or_else(|| malformed!("{label}: no file"))?;
     signals::survive_size_limit();
-    let plan = job.planner().plan_edit(patch)?;
     expect(plan.steps.items().saturating_mul(job.meta().dtype.itemsize()));
     job.edit(&plan, patch, &sink, progress)
 }
@@ -270,41 +269,39 @@ pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), pr
 /// Those of reading, as [`edit`] has them.
 pub fn check_edit(work: OutputTensor) -> Result<()> {
     let label = work.label();
-    let job = Job::new(work.fill, work.limits)?;
-    let patch = job.fill().as_patch().expect("an operator that changes data in place is a patch");
-    let planner = job.planner();
-    let Some(chunks) = patch.base().source.as_chunks() else {
-        return job.run_all(&planner.plan_edit(patch)?, &|_: &Region, _: &[u8]| Ok(()), &|_| {});
-    };
-    let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
-    let plan = planner.plan_windows(patch, &windows, 0..windows.count())?;
+    let (job, plan) = begun_edit(work, None)?;
+    let patch = job.fill().as_patch().expect(IS_PATCH);
     // a chunk is not read if all of its items change
-    let put = |region: &Region, _: &[u8]| chunks.value_of(region.window()).map(drop).with_context(|| label.clone());
+    let put = |region: &Region, _: &[u8]| match patch.base().source.as_chunks() {
+        Some(chunks) => chunks.value_of(region.window()).map(drop).with_context(|| label.clone()),
+        None => Ok(()),
+    };
     job.run_all(&plan, &put, &|_| {})
 }
 
-/// How the chunks of a store are changed.
-struct ChunkEdit {
-    /// The share of the chunks that are changed; `None` for all.
-    share: Option<Share>,
-    /// Whether chunks are stored that hold only the fill value and are not stored now.
-    stores_empty: bool,
+/// Why what is edited has a patch.
+const IS_PATCH: &str = "what changes data where it lies is a patch";
+
+/// Plans an edit, all of it or a share of the chunks that the data is stored in, and does what comes before the first change.
+fn begun_edit(work: OutputTensor, share: Option<Share>) -> Result<(Job, engine::Plan)> {
+    let mut job = Job::new(work.fill, work.limits);
+    let plan = job.planners().plan_edit(share.map(|share| move |windows| share.of(windows)))?;
+    job.begin(&plan)?;
+    Ok((job, plan))
 }
 
-/// Writes the chunks in which something changes anew, those of the share if there is one. All of them are first written
+/// Writes the chunks of a planned edit anew. `stores_empty` says whether chunks are stored that hold only the fill value and are not
+/// stored now. All of them are first written
 /// beside the store, so that nothing has changed if one of them cannot be read or written; then each takes its name.
 fn edit_chunks(
     job: &Job,
+    plan: &engine::Plan,
     patch: &dyn Patch,
-    label: &str,
-    ChunkEdit { share, stores_empty }: ChunkEdit,
+    (label, stores_empty): (&str, bool),
     expect: &dyn Fn(usize),
     progress: Progress<'_>,
 ) -> Result<()> {
     let chunks = patch.base().source.as_chunks().expect("the data lies in chunks");
-    let windows = Windows::boxes(&job.meta().shape, &chunks.style().unit);
-    let own = share.map_or(0..windows.count(), |share| share.of(windows.count()));
-    let plan = job.planner().plan_windows(patch, &windows, own)?;
     let store = chunks.edit().with_context(|| format!("{label}: nothing can be written beside it"))?;
     expect(plan.steps.items().saturating_mul(job.meta().dtype.itemsize()));
     let written = Mutex::new(Vec::with_capacity(plan.steps.count()));
@@ -320,7 +317,7 @@ fn edit_chunks(
         written.lock().expect("no thread panicked").push((key, value));
         Ok(())
     };
-    job.run_all(&plan, &put, progress)?;
+    job.run_all(plan, &put, progress)?;
     let mut written = written.into_inner().expect("no thread panicked");
     written.sort_by(|(a, _), (b, _)| a.cmp(b));
     let commit = |(_, commit): (_, Commit)| commit();

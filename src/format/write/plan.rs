@@ -12,7 +12,6 @@ use super::explained::OutputKind;
 use super::output::{OutputTensor, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
-use crate::engine::planner::Planner;
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{FileOptions, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
@@ -45,6 +44,18 @@ pub(super) struct Planned {
     pub meta: Meta,
     /// The job that fills its items as the file has them, before any packing.
     pub job: Job,
+    /// How they are filled, once that has begun.
+    pub plan: Option<engine::Plan>,
+}
+
+impl Planned {
+    /// Returns how the items are filled.
+    ///
+    /// # Panics
+    /// If that has not begun.
+    pub(super) fn begun(&self) -> &engine::Plan {
+        self.plan.as_ref().expect("all tensors are begun before one is written")
+    }
 }
 
 /// What it costs to move a tensor from the chunks of its data to other chunks.
@@ -95,7 +106,7 @@ impl Plan {
             let data = work.fill.data();
             let own = || {
                 let style = data.as_chunks()?.style();
-                match work.fill.reads().first().and_then(Access::axes) {
+                match work.fill.reads(0).first().and_then(Access::axes) {
                     None => Some(Arc::clone(style)),
                     Some(axes) => style_along(style, &axes, &work.fill.meta().shape).map(Arc::new),
                 }
@@ -105,8 +116,8 @@ impl Plan {
             same &= *data.dtype() == meta.dtype;
             let (rule, order) = (work.recast.rule, work.recast.order);
             let fill = CastFill::over(work.fill, meta.dtype.clone(), CastRule { order, ..rule }).context(source)?;
-            let job = Job::new(fill, work.limits)?;
-            outputs.push(Planned { name: work.name.unwrap_or_default(), meta, job });
+            let job = Job::new(fill, work.limits);
+            outputs.push(Planned { name: work.name.unwrap_or_default(), meta, job, plan: None });
         }
         let mut extras = extras.clone();
         if format.can().chunks {
@@ -166,7 +177,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those of [`write`](Self::write), and of making the file.
-    pub fn write_file(&self, target: &Target) -> Result<()> {
+    pub fn write_file(&mut self, target: &Target) -> Result<()> {
         let mut sink = target.create()?;
         self.write(&mut sink, &TextOptions::default(), &|_| {})?;
         sink.finish()
@@ -177,17 +188,20 @@ impl Plan {
     /// # Errors
     /// Of reading and writing; a cast cannot make an item, or the format cannot hold it; there is too little memory for a
     /// tensor that is needed whole.
-    pub fn write(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
-        let written = match (&self.layout, sink.as_file(), sink.as_store()) {
-            (Layout::Places(_) | Layout::Sequence(_), Some(file), _) => {
-                self.write_by_position(file, &Route::File, progress)
-            }
+    pub fn write(&mut self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+        let to = if sink.as_file().is_some() { OutputKind::File } else { OutputKind::Stream };
+        let written = self.begin(to, text).and_then(|()| self.write_begun(sink, text, progress));
+        written.map_err(|error| error.needing(|| self.need()))
+    }
+
+    fn write_begun(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+        match (&self.layout, sink.as_file(), sink.as_store()) {
+            (Layout::Places(_) | Layout::Sequence(_), Some(file), _) => self.write_by_position(file, progress),
             (Layout::Chunks(chunks), _, Some(store)) => self.put_chunks(&**chunks, store, None, progress),
             (Layout::Places(_) | Layout::Sequence(_) | Layout::Chunks(_) | Layout::Whole(_), _, _) => {
-                self.write_to(sink, text, progress)
+                self.stream_to(sink, text, progress)
             }
-        };
-        written.map_err(|error| error.needing(|| self.need()))
+        }
     }
 
     /// Says how many bytes the output needs, as far as that is known before it is written.
@@ -206,7 +220,7 @@ impl Plan {
         match (&self.layout, to) {
             (Layout::Chunks(_), _) => Route::Windows,
             (Layout::Whole(_), _) => Route::Stream,
-            (Layout::Places(_) | Layout::Sequence(_), OutputKind::File) => Route::File,
+            (Layout::Places(_) | Layout::Sequence(_), OutputKind::File | OutputKind::Part) => Route::File,
             (Layout::Places(places), OutputKind::Stream) if places.seal.is_none() => Route::Stream,
             // The file has bytes before others that they depend on (an archive's checksums stand before its items), and a pipe
             // cannot be written over.
@@ -214,39 +228,55 @@ impl Plan {
         }
     }
 
-    /// Calls `each` with what takes tensor `n`, where the output takes that route, and with what plans it.
+    /// Calls `each` with what takes tensor `n` of what is written to.
     pub(super) fn with_sink<T>(
         &self,
         n: usize,
-        route: &Route,
+        to: OutputKind,
         text: &TextOptions,
-        each: impl FnOnce(&Planner<'_>, SinkKind<'_>) -> T,
+        each: impl FnOnce(SinkKind<'_>) -> T,
     ) -> T {
-        let Planned { meta, job, .. } = &self.outputs[n];
-        let planner = job.planner();
-        match (&self.layout, route) {
+        let meta = &self.outputs[n].meta;
+        match (&self.layout, self.route(to)) {
             (Layout::Places(places), Route::File | Route::TemporaryFile) if places.tensors[n].packed.is_none() => {
-                let is_alone = *route == Route::File && places.tensors.len() == 1 && places.seal.is_none();
-                each(&planner, SinkKind::File { base: Some(places.tensors[n].start), is_alone })
+                let is_alone = to == OutputKind::File && places.tensors.len() == 1 && places.seal.is_none();
+                each(SinkKind::File { base: Some(places.tensors[n].start), is_alone })
             }
-            (Layout::Chunks(chunks), _) => each(&planner, SinkKind::Store(&self.boxes_of(&**chunks, n))),
+            (Layout::Chunks(chunks), _) => {
+                let boxes = self.boxes_of(&**chunks, n);
+                each(if to == OutputKind::Part { SinkKind::Share(&boxes) } else { SinkKind::Store(&boxes) })
+            }
             (Layout::Whole(writer), _) if let Some(places) = writer.places(meta, text) => {
-                each(&planner, SinkKind::Runs(&ItemRuns::new(&meta.shape, &places)))
+                each(SinkKind::Runs(&ItemRuns::new(&meta.shape, &places)))
             }
-            (Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_), _) => each(&planner, SinkKind::Stream),
+            (Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_), _) => each(SinkKind::Stream),
         }
     }
 
-    /// Plans tensor `n`, where the output takes that route.
-    fn plan_of(&self, n: usize, route: &Route, text: &TextOptions) -> engine::Plan {
-        self.with_sink(n, route, text, |planner, sink| planner.plan(sink))
+    /// Plans all tensors for what they are written to, and does what comes before the first window of each: operands that are
+    /// needed in another order than they come in are read here.
+    ///
+    /// # Errors
+    /// Of reading; a copy of an operand cannot be kept.
+    pub fn begin(&mut self, to: OutputKind, text: &TextOptions) -> Result<()> {
+        for n in 0..self.outputs.len() {
+            let plan = self.with_sink(n, to, text, |sink| self.outputs[n].job.plan(sink));
+            self.outputs[n].job.begin(&plan)?;
+            self.outputs[n].plan = Some(plan);
+        }
+        Ok(())
     }
 
     /// Writes everything to a stream, from front to back.
     ///
     /// # Errors
     /// Those of [`write`](Self::write); the format is a folder.
-    pub fn write_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+    pub fn write_to(&mut self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
+        self.begin(OutputKind::Stream, text)?;
+        self.stream_to(out, text, progress)
+    }
+
+    fn stream_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let route = self.route(OutputKind::Stream);
         match (&self.layout, &route) {
             (Layout::Chunks(_), _) => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
@@ -256,12 +286,12 @@ impl Plan {
             }
             (Layout::Places(_) | Layout::Sequence(_), _) => {
                 let mut file = tempfile::tempfile().with_context(|| self.failed())?;
-                self.write_by_position(&file, &route, progress)?;
+                self.write_by_position(&file, progress)?;
                 file.rewind().and_then(|()| io::copy(&mut file, out)).map(drop).with_context(|| self.failed())
             }
-            (Layout::Whole(writer), _) => self.outputs.iter().enumerate().try_for_each(|(n, output)| {
+            (Layout::Whole(writer), _) => self.outputs.iter().try_for_each(|output| {
                 let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
-                let items = items_of(&output.job, &self.plan_of(n, &route, text), meta, &place, progress)?;
+                let items = items_of(&output.job, output.begun(), meta, &place, progress)?;
                 let whole = WholeTensor { name: &output.name, shape: &meta.shape, items: &items };
                 writer.write_whole(out, whole, text).map_err(|error| {
                     // an error of the system is about writing, any other about the tensor
@@ -287,10 +317,9 @@ impl Plan {
         for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, own).enumerate() {
             let made = share.map(|share| MadeBoxes { windows, first, units: share.made });
             first += windows.count();
-            let data = output.job.fill().reads().into_iter().next();
+            let data = output.job.data_access();
             let sink = ChunkSink { chunks, n, store, failed: self.failed(), data, made };
-            let sink_kind = if share.is_none() { SinkKind::Store(windows) } else { SinkKind::Share(windows) };
-            let plan = output.job.planner().plan(sink_kind);
+            let plan = output.begun();
             if let Route::Between(grid) = &plan.route {
                 // each item goes by twice
                 let passed = AtomicUsize::new(0);
@@ -300,11 +329,11 @@ impl Plan {
                 };
                 let is_packed = !chunks.holds_as_they_are(n, &windows.get(0));
                 let between = store.between().with_context(|| self.failed())?;
-                let job = self.put_between(output, &plan, grid.clone(), is_packed, &between, &half)?;
-                job.run(&job.planner().plan(SinkKind::Windows(windows)), numbers, &sink, &half)?;
+                let job = self.put_between(output, plan, grid.clone(), is_packed, &between, &half)?;
+                job.run(&job.plan(SinkKind::Windows(windows)), numbers, &sink, &half)?;
                 remove(between.path());
             } else if !numbers.is_empty() || share.is_none() {
-                output.job.run(&plan, numbers, &sink, progress)?;
+                output.job.run(plan, numbers, &sink, progress)?;
             }
         }
         // those of an output that is made in parts belong to the first
@@ -342,7 +371,7 @@ impl Plan {
             n: 0,
             store: stage,
             failed: self.failed(),
-            data: output.job.fill().reads().into_iter().next(),
+            data: output.job.data_access(),
             made: None,
         };
         output.job.run_all(plan, &sink, progress)?;
@@ -352,7 +381,7 @@ impl Plan {
         let input = OpenOptions::new(self.label.clone()).open(&Located::of(stage.store()))?;
         let mut source = input.source(input.chosen()?)?;
         source.reinterpret(meta.dtype.clone());
-        Job::new(Box::new(Selection::whole(source)), output.job.limits())
+        Ok(Job::new(Box::new(Selection::whole(source)), output.job.limits()))
     }
 
     /// Returns what moving each tensor from the chunks of its data to other chunks costs, in the order of
@@ -391,12 +420,12 @@ impl Plan {
     }
 
     /// Writes everything to an empty file that can be written in any order.
-    fn write_by_position(&self, file: &File, route: &Route, progress: Progress<'_>) -> Result<()> {
+    fn write_by_position(&self, file: &File, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
-            Layout::Places(places) => self.place(places, file, route, progress),
+            Layout::Places(places) => self.place(places, file, progress),
             Layout::Sequence(writer) => writer.write_sequence(file, &mut |n, take| {
-                let plan = self.plan_of(n, route, &TextOptions::default());
-                self.outputs[n].job.stream(&plan, progress, take)
+                let output = &self.outputs[n];
+                output.job.stream(output.begun(), progress, take)
             }),
             Layout::Chunks(_) | Layout::Whole(_) => unreachable!("this layout is not written by position"),
         }
@@ -408,11 +437,10 @@ impl Plan {
     }
 
     /// Writes everything to an empty file, each tensor at its place.
-    pub(super) fn place(&self, places: &Places, file: &File, route: &Route, progress: Progress<'_>) -> Result<()> {
+    pub(super) fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
         let failed = || self.failed();
-        let plan = |n| self.plan_of(n, route, &TextOptions::default());
-        if let [Planned { job, .. }] = &self.outputs[..]
-            && plan(0).before.contains(&Before::Clone)
+        if let [output @ Planned { job, .. }] = &self.outputs[..]
+            && output.begun().before.contains(&Before::Clone)
             && let Some(patch) = job.fill().as_patch()
             && let Some((data, start)) = patch.base().source.as_local_file()
             && clone_file(data, file)
@@ -420,11 +448,11 @@ impl Plan {
             let sink = FileSink::new(file, start, job.meta(), &self.label);
             // the header of the data's file may say the same in other words
             sink.put_bytes(&places.header, 0)?;
-            return job.edit(&job.planner().plan_edit(patch)?, patch, &sink, progress);
+            return job.edit(&job.planners().plan_edit(None::<fn(usize) -> Range<usize>>)?, patch, &sink, progress);
         }
         reserve(file, places.bytes).with_context(failed)?;
         write_at(file, &places.header, 0).with_context(failed)?;
-        for (n, (Planned { job, .. }, place)) in self.outputs.iter().zip(&places.tensors).enumerate() {
+        for (output @ Planned { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
             let mut at = place.start;
             let put = &mut |bytes: &[u8]| {
                 write_at(file, bytes, at).with_context(failed)?;
@@ -432,8 +460,10 @@ impl Plan {
                 Ok(())
             };
             match place.packed {
-                None => job.run_all(&plan(n), &FileSink::new(file, place.start, job.meta(), &self.label), progress)?,
-                Some(bits) => pack(job, &plan(n), bits, put, progress)?,
+                None => {
+                    job.run_all(output.begun(), &FileSink::new(file, place.start, job.meta(), &self.label), progress)?
+                }
+                Some(bits) => pack(job, output.begun(), bits, put, progress)?,
             }
         }
         places.seal.as_ref().map_or(Ok(()), |seal| seal.seal(file, self.threads)).with_context(failed)
@@ -448,13 +478,12 @@ impl Plan {
             header.take().map_or(Ok(()), &mut *put)?;
             put(bytes)
         };
-        let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).enumerate().collect();
-        by_place.sort_by_key(|(_, (_, place))| place.start);
-        for (n, (Planned { job, .. }, place)) in by_place {
-            let plan = self.plan_of(n, &Route::Stream, &TextOptions::default());
+        let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
+        by_place.sort_by_key(|(_, place)| place.start);
+        for (output @ Planned { job, .. }, place) in by_place {
             match place.packed {
-                None => job.stream(&plan, progress, put)?,
-                Some(bits) => pack(job, &plan, bits, put, progress)?,
+                None => job.stream(output.begun(), progress, put)?,
+                Some(bits) => pack(job, output.begun(), bits, put, progress)?,
             }
         }
         put(&[])
@@ -472,13 +501,13 @@ fn dims(extras: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Op
 ///
 /// # Errors
 /// Of reading; not enough memory.
-pub fn items_at(job: &Job, places: Option<&[Vec<Range<usize>>]>, label: &str) -> Result<Tensor> {
-    let (planner, meta) = (job.planner(), job.meta());
+pub fn items_at(job: &mut Job, places: Option<&[Vec<Range<usize>>]>, label: &str) -> Result<Tensor> {
     let plan = match places {
-        None => planner.plan(SinkKind::Stream),
-        Some(places) => planner.plan(SinkKind::Runs(&ItemRuns::new(&meta.shape, places))),
+        None => job.plan(SinkKind::Stream),
+        Some(places) => job.plan(SinkKind::Runs(&ItemRuns::new(&job.meta().shape, places))),
     };
-    items_of(job, &plan, meta, label, &|_| {})
+    job.begin(&plan)?;
+    items_of(job, &plan, job.meta(), label, &|_| {})
 }
 
 /// Reads the output of a job into memory as it is planned. `meta` is the dtype and shape that the output has where it goes, which

@@ -3,7 +3,6 @@ use std::path::Path;
 
 use super::output::MOST_EMPTY_ITEMS;
 use super::*;
-use crate::engine::plan::Route;
 use crate::error::Result;
 use crate::format::interface::{FileOptions, Layout, TextOptions};
 use crate::format::located::Located;
@@ -30,13 +29,16 @@ fn plan(works: Vec<(&str, OutputTensor)>, format: Format) -> Plan {
 }
 
 /// What a plan puts in a file, and what it hands out from front to back, which must be the same.
-fn both(plan: &Plan) -> Vec<u8> {
+fn both(plan: &mut Plan) -> Vec<u8> {
+    plan.begin(OutputKind::File, &TextOptions::default()).expect("begun");
     let Layout::Places(places) = &plan.layout else { panic!("no places") };
     let mut file = tempfile::tempfile().expect("a file");
-    plan.place(places, &file, &Route::File, &|_| {}).expect("written");
+    plan.place(places, &file, &|_| {}).expect("written");
     let (mut placed, mut streamed) = (Vec::new(), Vec::new());
     file.rewind().and_then(|()| file.read_to_end(&mut placed)).expect("read");
     assert_eq!(placed.len() as u64, places.bytes);
+    plan.begin(OutputKind::Stream, &TextOptions::default()).expect("begun");
+    let Layout::Places(places) = &plan.layout else { panic!("no places") };
     let put = &mut |bytes: &[u8]| {
         streamed.extend_from_slice(bytes);
         Ok(())
@@ -110,24 +112,25 @@ fn places_and_packing() {
     let big = || work(">i2", &[2], &[0, 1, 0, 2]);
     let four = || work("float4_e2m1fn", &[4], &[1, 2, 3, 4]);
     // by the widest alignment, then by name; items of 4 bits two to a byte
-    let several = plan(vec![("a", four()), ("b", big()), ("c", work("int8", &[1], &[9]))], Format::SAFETENSORS);
-    let file = both(&several);
+    let mut several = plan(vec![("a", four()), ("b", big()), ("c", work("int8", &[1], &[9]))], Format::SAFETENSORS);
+    let file = both(&mut several);
     assert_eq!(&file[file.len() - 7..], [1, 0, 2, 0, 9, 0x21, 0x43]);
     let bytes: Vec<_> = several.tensors().map(|(name, meta, bytes)| (name, meta.dtype.name(), bytes)).collect();
     let expected = [("a", "float4_e2m1fn".to_owned(), 2), ("b", "int16".to_owned(), 4), ("c", "int8".to_owned(), 1)];
     assert_eq!(bytes, expected);
     assert_eq!(several.bytes(), 4 + 4 + 1);
-    let three = both(&plan(vec![("", work("int4", &[3], &[1, 2, 15]))], Format::ONNX));
+    let three = both(&mut plan(vec![("", work("int4", &[3], &[1, 2, 15]))], Format::ONNX));
     assert_eq!(&three[three.len() - 2..], [0x21, 0x0f]);
-    let npy = both(&plan(vec![("", big())], Format::NPY));
+    let npy = both(&mut plan(vec![("", big())], Format::NPY));
     assert_eq!((npy.len(), &npy[128..]), (132, &[0, 1, 0, 2][..]));
-    let none = both(&plan(Vec::new(), Format::SAFETENSORS));
+    let none = both(&mut plan(Vec::new(), Format::SAFETENSORS));
     assert_eq!(none, b"\x08\0\0\0\0\0\0\0{}      ");
 }
 
 #[test]
 fn archives_are_sealed() {
-    let bytes = both(&plan(vec![("a", work("int8", &[2], &[1, 2])), ("b", work(">i2", &[1], &[3, 4]))], Format::NPZ));
+    let bytes =
+        both(&mut plan(vec![("a", work("int8", &[2], &[1, 2])), ("b", work(">i2", &[1], &[3, 4]))], Format::NPZ));
     let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new("a.npz") };
     let input = options.open_stream(Box::new(io::Cursor::new(bytes))).expect("an archive");
     assert_eq!(input.names(), Some(vec!["a", "b"]));
@@ -137,7 +140,7 @@ fn archives_are_sealed() {
 
 fn into(path: &Path, work: OutputTensor, format: Format) -> Result<()> {
     let target = Target::resolve(path, "out".to_owned(), false)?;
-    let plan = Plan::prepare(named(vec![work], format)?, format, target.label(), &FileOptions::default())?;
+    let mut plan = Plan::prepare(named(vec![work], format)?, format, target.label(), &FileOptions::default())?;
     let mut sink = target.create()?;
     plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
     sink.finish()

@@ -30,8 +30,8 @@ pub(super) struct ElementBoxes {
     order: Order,
     /// The sides of a box of the output.
     pub(super) sides: Vec<usize>,
-    /// The bytes that follow each other in `data` for a box, and those that do in the output.
-    pieces: [usize; 2],
+    /// The bytes that follow each other in `data` for a box.
+    piece: usize,
 }
 
 impl ElementBoxes {
@@ -68,22 +68,16 @@ impl ElementBoxes {
         if read.min(written) < least {
             return None;
         }
-        let pieces = [read, written].map(|piece| piece.saturating_mul(itemsize));
+        let piece = read.saturating_mul(itemsize);
         let row = sides.iter().product::<usize>();
         // what is picked is no more than a few times what it is picked from, however often places are named
         sides[axis] = (slab.saturating_mul(8) / (row * (itemsize + size_of::<u64>()))).clamp(1, count);
-        Some(Self { resolver: shapes.clone().in_order(order).without_implied(), axis, dim, order, sides, pieces })
+        Some(Self { resolver: shapes.clone().in_order(order).without_implied(), axis, dim, order, sides, piece })
     }
 
-    /// Returns what it takes to make an output of `out` bytes from `data` bytes, as the number of bytes whose copying takes as
-    /// long. A read takes as long as copying `piece` bytes beside its own.
-    pub(super) fn effort(&self, data: usize, out: usize, piece: usize) -> usize {
-        /// A write beside those of other threads takes as long as this many reads: 23,977 of 2 KB took 100 ms of processor time.
-        const WRITE: usize = 4;
-        let [read, written] = self.pieces;
-        let reads = (data / read).saturating_mul(piece);
-        let writes = (out / written).saturating_mul(WRITE * piece);
-        data.saturating_add(reads).saturating_add(out).saturating_add(writes)
+    /// Returns how many reads `data` bytes take.
+    pub(super) fn reads(&self, data: usize) -> usize {
+        data / self.piece
     }
 
     /// Makes `out` the items of a window of the output, box by box.

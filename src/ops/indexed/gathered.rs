@@ -14,12 +14,12 @@ use crate::layout::gather::GAP;
 use crate::layout::shape::{bytes_of, coordinates, product};
 use crate::layout::window::{Window, Windows, boxes_of_run, fill_each};
 use crate::memory::Buffer;
-use crate::ops::access::{Access, Feeds, Pattern};
+use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::ops::tally::Put;
 use crate::storage::read_at::LEAST_REQUEST;
-use crate::storage::source::{Hold, Source};
+use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
@@ -39,12 +39,23 @@ pub struct LinkedGather {
     meta: Meta,
     /// Whether some tuples may name no place, so that their blocks are zero.
     has_zeros: bool,
-    /// Data of at most this many bytes is kept in memory: about as many as the index tensor takes, which is all read.
-    resident: usize,
+    /// Data of at most this many bytes may be kept in memory: about as many as the index tensor takes, which is all read.
+    most_resident: usize,
     limits: Limits,
-    /// The boxes by which elements are read, where few of them lie side by side.
+    /// The boxes by which elements can be read, where few of them lie side by side.
     boxes: Option<ElementBoxes>,
+    /// The way in which the data is read.
+    way: usize,
 }
+
+/// The way in which the data is read by windows: each picks its pieces, or sweeps through what they lie in.
+const WINDOWS: usize = 0;
+
+/// The way in which all of the data is read into memory before the first window.
+const RESIDENT: usize = 1;
+
+/// The way in which elements are read by [boxes](ElementBoxes).
+const BOXES: usize = 2;
 
 impl LinkedGather {
     /// Reads the index tensor and links the operator to its data.
@@ -75,10 +86,17 @@ impl LinkedGather {
         let swept = (meta.items() / blocks.block.max(1)).saturating_mul(blocks.swept(itemsize));
         let least = if is_direct && swept > machine.swept { machine.swept } else { machine.kept };
         // items of short rows are read with these
-        let resident = if is_together { machine.kept } else { listed.clamp(least, machine.entries) };
+        let most_resident = if is_together { machine.kept } else { listed.clamp(least, machine.entries) };
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes.out_of_range == OutOfRange::Zero;
-        Ok(Self { data, places, blocks, meta, has_zeros, resident, limits, boxes: None })
+        let is_far = blocks.reach.saturating_mul(itemsize) > machine.slab;
+        let boxes = match &places {
+            TuplePlaces::OnDemand(places) if is_far => {
+                ElementBoxes::new(&places.resolver.shapes, data.meta().order, itemsize, machine.slab)
+            }
+            _ => None,
+        };
+        Ok(Self { data, places, blocks, meta, has_zeros, most_resident, limits, boxes, way: WINDOWS })
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -253,29 +271,28 @@ impl LinkedGather {
         Ok(())
     }
 
-    /// Returns whether elements are rather read by boxes than by windows that each sweep through the data for their own. What a
-    /// server is asked for, and data that would be kept in memory for such windows, is read once only.
-    fn are_better(&self, boxes: &ElementBoxes) -> bool {
-        let (data, out) = (self.data.bytes(), self.meta.bytes());
-        if self.data.costs_requests() || data <= self.resident {
-            return true;
-        }
-        let threads = self.limits.threads.for_bytes(out);
-        let machine = &self.limits.machine;
-        let window = self.window_bytes(threads, machine).unwrap_or(machine.file_window).max(1);
-        // a thread that has no window any more waits for the sweep of another
-        let swept = out.div_ceil(window).next_multiple_of(threads).saturating_mul(data);
-        // a read takes as long as to copy a GAP
-        let picked = self.meta.items().saturating_mul(GAP);
-        boxes.effort(data, out, machine.read) <= swept.min(picked).saturating_add(out)
+    /// Returns whether the blocks of tuples lie in the data as if it were in C order.
+    fn is_in_c_order(&self) -> bool {
+        self.data.meta().order == Order::C || self.blocks.is_flat
+    }
+
+    /// Returns the bytes of a piece of the data that is picked for a tuple of one row. In Fortran order the items of a block lie
+    /// apart.
+    fn piece(&self) -> usize {
+        let items = if self.is_in_c_order() { self.blocks.block.max(1) } else { 1 };
+        items * self.meta.dtype.itemsize()
+    }
+
+    /// Returns the copy by which the data can be read in any order.
+    fn copy_to_runs(&self, limits: &Limits) -> Option<Holding> {
+        Holding::of(&self.data, 0, Hold::Runs, limits)
     }
 
     /// Returns whether a server is rather asked for each piece that is wanted than for all of the data, where a request is
-    /// worth some bytes. A piece is a block; the items of a block of what is in Fortran order lie here and there.
+    /// worth some bytes.
     fn is_cheaper_in_pieces(&self) -> bool {
-        let items = if self.data.meta().order == Order::C { self.blocks.block.max(1) } else { 1 };
-        let bytes = items.saturating_mul(self.meta.dtype.itemsize()).saturating_add(LEAST_REQUEST);
-        self.data.costs_requests() && (self.meta.items() / items).saturating_mul(bytes) < self.data.bytes()
+        let pieces = self.meta.bytes() / self.piece().max(1);
+        self.data.costs_requests() && pieces.saturating_mul(self.piece() + LEAST_REQUEST) < self.data.bytes()
     }
 }
 
@@ -288,41 +305,62 @@ impl Fill for LinkedGather {
         (n == 0).then_some(&self.data)
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
-        let is_apart = self.boxes.is_some() || self.data.meta().order == Order::Fortran;
-        let at_once = is_apart && !self.is_cheaper_in_pieces();
-        let pattern = match &self.boxes {
-            Some(boxes) => Pattern::Boxed { sides: boxes.sides.clone(), at_once },
-            None => Pattern::Indexed { at_once },
-        };
-        vec![Access { source: &self.data, feeds: Feeds::Named { items: self.meta.items() }, pattern }]
+    fn ways(&self, limits: &Limits) -> Vec<usize> {
+        let copy = self.copy_to_runs(limits).map(|holding| holding.copy);
+        let is_file = copy.map_or_else(|| self.data.is_read_by_position(), |copy| copy.keep == Keep::File);
+        let in_chunks = copy.is_none() && self.data.as_chunks().is_some();
+        let mut ways = vec![WINDOWS];
+        if (is_file || in_chunks) && self.data.bytes() <= self.most_resident {
+            ways.push(RESIDENT);
+        }
+        if is_file && self.boxes.is_some() {
+            ways.push(BOXES);
+        }
+        ways
     }
 
-    fn prepare(&mut self, _: Limits) -> Result<()> {
-        self.data.hold(Hold::Runs, self.limits.threads)?;
-        // data of long blocks is read block by block: a part of the output needs few of them
-        let is_file = self.data.is_read_by_position();
-        let itemsize = self.meta.dtype.itemsize();
-        if let (TuplePlaces::OnDemand(places), true) = (&self.places, is_file && !self.is_cheaper_in_pieces())
-            && self.blocks.reach.saturating_mul(itemsize) > self.limits.machine.slab
-        {
-            let boxes =
-                ElementBoxes::new(&places.resolver.shapes, self.data.meta().order, itemsize, self.limits.machine.slab);
-            self.boxes = boxes.filter(|boxes| self.are_better(boxes));
-            if self.boxes.is_some() {
-                return Ok(());
-            }
+    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
+        let copy = HeldCopy { keep: Keep::Memory, bytes_read: self.data.bytes_stored() };
+        let resident = (way == RESIDENT).then_some(Holding { operand: 0, hold: Hold::Memory, copy });
+        self.copy_to_runs(limits).into_iter().chain(resident).collect()
+    }
+
+    fn reads(&self, way: usize) -> Vec<Access<'_>> {
+        let at_once = (way == BOXES || !self.is_in_c_order()) && !self.is_cheaper_in_pieces();
+        let pattern = match &self.boxes {
+            Some(boxes) if way == BOXES => Pattern::Boxed { sides: boxes.sides.clone(), at_once },
+            _ => Pattern::Indexed { at_once },
+        };
+        let feeds = Feeds::Named { items: self.meta.items() };
+        vec![Access { source: &self.data, feeds, pattern, copy: None }]
+    }
+
+    fn picked(&self, way: usize, windows: usize) -> Picked {
+        let data = self.data.bytes() as u64;
+        if let (BOXES, Some(boxes)) = (way, &self.boxes) {
+            return Picked { reads: boxes.reads(self.data.bytes()) as u64, bytes: data };
         }
-        if self.blocks.is_flat {
+        let pieces = (self.meta.bytes() / self.piece().max(1)) as u64;
+        let rows = (data / (self.blocks.pitch() * self.meta.dtype.itemsize()).max(1) as u64).max(1);
+        // the places that windows of one row name may lie anywhere in it
+        let swept = data.saturating_mul((windows as u64 / rows).max(1));
+        match (self.is_in_c_order(), swept / pieces.max(1) <= GAP as u64) {
+            (true, true) => Picked { reads: swept.div_ceil(self.limits.machine.slab as u64), bytes: swept },
+            (false, _) if self.is_dense_across() => Picked { reads: swept.div_ceil(GAP as u64), bytes: swept },
+            _ => Picked { reads: pieces, bytes: self.meta.bytes() as u64 },
+        }
+    }
+
+    fn take(&mut self, way: usize) {
+        self.way = way;
+        if way != BOXES && self.blocks.is_flat {
+            // places are numbers of items in storage, whatever its order
             self.data.reverse_to_c_order();
         }
-        let is_long = self.blocks.block * itemsize >= self.limits.machine.short_piece;
-        let most = if is_file && is_long { self.limits.machine.slab } else { self.resident };
-        let is_small = self.data.bytes() <= most && !self.is_cheaper_in_pieces();
-        if (is_file || self.data.as_chunks().is_some()) && is_small {
-            self.data.hold(Hold::Memory, self.limits.threads)?;
-        }
-        Ok(())
+    }
+
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        self.data.hold(holding.hold, limits.threads)
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -333,7 +371,7 @@ impl Fill for LinkedGather {
         if region.items() == 0 {
             return Ok(());
         }
-        if let (Some(boxes), TuplePlaces::OnDemand(places)) = (&self.boxes, &self.places) {
+        if let (BOXES, Some(boxes), TuplePlaces::OnDemand(places)) = (self.way, &self.boxes, &self.places) {
             let fill = |window: &Window, out: &mut [u8]| boxes.fill(&self.data, places, window, out, scratch);
             return fill_each(&region.boxes(shape), itemsize, out, fill);
         }
@@ -341,10 +379,10 @@ impl Fill for LinkedGather {
             let at = self.blocks.of(window);
             let (first, count) = self.blocks.tuples(&at);
             let near = self.places.near(first, count)?;
-            match (self.data.meta().order, self.data.as_bytes()) {
-                (Order::C, Some(bytes)) => self.blocks.put(&near, &at, ItemSlab { first: 0, bytes, itemsize }, out),
-                (Order::C, None) => self.read(&near, &at, out, &mut scratch.items)?,
-                (Order::Fortran, _) => self.sweep_across(&near, window, &at, out, scratch)?,
+            match (self.is_in_c_order(), self.data.as_bytes()) {
+                (true, Some(bytes)) => self.blocks.put(&near, &at, ItemSlab { first: 0, bytes, itemsize }, out),
+                (true, None) => self.read(&near, &at, out, &mut scratch.items)?,
+                (false, _) => self.sweep_across(&near, window, &at, out, scratch)?,
             }
             Ok(())
         })
@@ -359,13 +397,14 @@ impl Fill for LinkedGather {
 
     /// Short pieces that are picked from a file are better read by few sweeps through it, each for a large window. The
     /// list of the tuples of a window counts as a part of it.
-    fn window_bytes(&self, threads: usize, machine: &Machine) -> Option<usize> {
+    fn window_bytes(&self, way: usize, threads: usize, machine: &Machine) -> Option<usize> {
         let &Machine { window, swept, slab, page, .. } = machine;
         let itemsize = self.meta.dtype.itemsize();
         let block = self.blocks.block * itemsize;
         let row = self.blocks.reach.saturating_mul(itemsize);
-        let is_c = self.data.meta().order == Order::C;
-        if !self.data.is_read_by_position() {
+        let is_c = self.is_in_c_order();
+        let is_file = self.data.is_read_by_position() || self.data.is_stream();
+        if way == RESIDENT || !is_file {
             return Some(window);
         }
         if is_c && row <= slab {

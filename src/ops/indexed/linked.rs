@@ -15,7 +15,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, fill_each};
 use crate::memory::Buffer;
-use crate::ops::access::{Access, Feeds, Pattern, StoredWindow};
+use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked, StoredWindow};
 use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::ops::machine::Machine;
@@ -23,7 +23,16 @@ use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
 use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
 use crate::storage::conversion::Conversion;
-use crate::storage::source::{Hold, Source};
+use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+
+/// The way in which updates are read piece by piece, wherever they are wanted.
+const PICKED: usize = 0;
+
+/// The way in which updates are read by few sweeps through all of them, each for a large window: short pieces cost more one by one.
+const SWEPT: usize = 1;
+
+/// The way in which all updates are read into memory before the first window.
+const RESIDENT: usize = 2;
 
 /// The operands of a scatter by indices.
 #[derive(Debug)]
@@ -56,10 +65,12 @@ pub struct LinkedScatter {
     kernel: DType,
     /// From the byte order of the data to that of the kernel and back.
     to_kernel: Conversion,
-    /// The bytes of a window, if the updates ask for some.
-    window: Option<usize>,
-    /// Whether updates that are read from a file are kept in memory.
-    keeps_updates: bool,
+    /// Updates of more bytes are not kept in memory: about as many as the index tensor takes, which is all read.
+    most_resident: usize,
+    /// The places before the axes of the index tuples, for each of which there are updates.
+    outer: usize,
+    /// The items of a block.
+    block: usize,
     /// The updates of the latest outer places that take several windows, by the numbers of these.
     rows: Latest<Buffer>,
     limits: Limits,
@@ -76,10 +87,8 @@ impl IndexSpec {
     /// let fill = shapes.link(operands, rule, limits)?;
     /// ```
     ///
-    /// The index tensor is grouped by windows, so the size of a window is decided here, too: one that fits the cache for
-    /// updates that are carried along or in memory, updates that are read together, and long pieces. Short pieces are better
-    /// read by few sweeps through the updates, each for a large window, than one by one. The memory for all of it stays a
-    /// small multiple of what the index tensor needs in any case.
+    /// The index tensor is grouped by windows that fit the cache. The memory for all of it stays a small multiple of what the index
+    /// tensor needs in any case.
     ///
     /// # Errors
     /// Those of [`Sweeps::new`].
@@ -97,35 +106,22 @@ impl IndexSpec {
             updates = updates.converted_to(&kernel);
         }
         let itemsize = dtype.itemsize();
-        let (data_bytes, update_bytes) = (base.meta().bytes(), updates.bytes());
         let machine = limits.machine;
-        let resident = indices.bytes().clamp(machine.kept, machine.entries);
-        let few = !updates.source.is_read_by_position() || update_bytes <= resident;
-        let keeps_updates = update_bytes <= machine.slab || update_bytes <= resident && block * itemsize < machine.page;
-        let row_bytes = update_bytes / outer.max(1);
-        let together = row_bytes <= machine.slab;
+        let most_resident = indices.bytes().clamp(machine.kept, machine.entries);
+        let row_bytes = updates.bytes() / outer.max(1);
         let point = outer == 1 && block * itemsize <= 16;
         let lasts = match rule.application {
             // the updates of two outer places, and of one that is still in use, take as much as two windows with a sweep for each
             Application::Replace if row_bytes <= machine.swept / 2 => resolver.lasts(updates.source.is_one_item()),
             _ => None,
         };
-        let sweep = !few && !together && !point && lasts.is_none() && block * itemsize < machine.short_piece;
-        let threads = limits.threads.for_bytes(data_bytes);
-        let window = match (base.is_in_place(), sweep) {
-            (true, _) => Some(machine.edit_window),
-            (false, false) => None,
-            (false, true) => {
-                let most = (machine.swept / threads).max(machine.window);
-                Some(data_bytes.div_ceil(threads).clamp(machine.window, most))
-            }
-        };
         if point {
             // what is picked one by one is carried along with the numbers if it can be read in their order
             updates.hold(Hold::Runs, &kernel, limits)?;
         }
         // points of a short window stay in a core's cache while they are put
-        let items = window.unwrap_or(machine.window) / itemsize.max(1);
+        let window = if base.is_in_place() { machine.edit_window } else { machine.window };
+        let items = window / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         if base.is_in_place() && indices.shares_bytes_with(&base.source)? {
             // they will have been changed when they are read again
@@ -135,7 +131,19 @@ impl IndexSpec {
         let sweeps = Sweeps::new(resolver, indices, Some(&updates), grouping, limits)?;
         let application = rule.application;
         let rows = Latest::default();
-        Ok(LinkedScatter { base, sweeps, updates, application, kernel, to_kernel, window, keeps_updates, rows, limits })
+        Ok(LinkedScatter {
+            base,
+            sweeps,
+            updates,
+            application,
+            kernel,
+            to_kernel,
+            most_resident,
+            outer,
+            block,
+            rows,
+            limits,
+        })
     }
 }
 
@@ -146,6 +154,16 @@ impl LinkedScatter {
 
     fn itemsize(&self) -> usize {
         self.base.meta().dtype.itemsize()
+    }
+
+    /// Returns the bytes of the update of one tuple.
+    fn block_bytes(&self) -> usize {
+        self.block * self.itemsize()
+    }
+
+    /// Returns whether all updates of an outer place are read at once for each of its windows.
+    fn is_together(&self) -> bool {
+        self.updates.bytes() / self.outer.max(1) <= self.limits.machine.slab
     }
 
     /// Reads a number of updates, from number `first` on, into a buffer.
@@ -305,24 +323,65 @@ impl Fill for LinkedScatter {
         [&self.base.source, &self.updates.source].get(n).copied()
     }
 
-    fn reads(&self) -> Vec<Access<'_>> {
+    fn ways(&self, _: &Limits) -> Vec<usize> {
+        let updates = &self.updates;
+        if self.sweeps.carries_updates() || !updates.source.is_read_by_position() {
+            return vec![PICKED];
+        }
+        let mut ways = vec![PICKED];
+        let is_short = self.block_bytes() < self.limits.machine.short_piece;
+        if !self.base.is_in_place() && !self.is_together() && is_short && !self.sweeps.has_lasts() {
+            ways.push(SWEPT);
+        }
+        if updates.in_runs() && updates.bytes() <= self.most_resident {
+            ways.push(RESIDENT);
+        }
+        ways
+    }
+
+    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
+        let (mut all, source) = (self.base.holdings(0, limits), &self.updates.source);
+        if self.sweeps.carries_updates() {
+            all.extend(Holding::of(source, 1, Hold::COrder, limits));
+        } else if way == RESIDENT {
+            let copy = HeldCopy { keep: Keep::Memory, bytes_read: source.bytes_stored() };
+            all.push(Holding { operand: 1, hold: Hold::Memory, copy });
+        } else if let Some(copy) = self.updates.copy_to_runs(limits) {
+            all.push(Holding { operand: 1, hold: Hold::Runs, copy });
+        }
+        all
+    }
+
+    fn reads(&self, _: usize) -> Vec<Access<'_>> {
         let feeds = Feeds::Named { items: self.sweeps.changed() };
         // they are carried along, in memory, or picked run by run: a server is asked for each
         let pattern = Pattern::Indexed { at_once: false };
-        vec![self.base.access(), Access { source: &self.updates.source, feeds, pattern }]
+        vec![self.base.access(), Access { source: &self.updates.source, feeds, pattern, copy: None }]
     }
 
-    fn prepare(&mut self, limits: Limits) -> Result<()> {
-        self.base.prepare(limits)?;
-        self.updates.source.hold(Hold::COrder, self.limits.threads)?;
+    fn picked(&self, way: usize, windows: usize) -> Picked {
         if self.sweeps.carries_updates() {
-            return Ok(());
+            return Picked::default();
         }
-        self.updates.source.hold(Hold::Seekable, self.limits.threads)?;
-        if self.updates.in_runs() && self.updates.source.is_read_by_position() && self.keeps_updates {
-            return self.updates.hold(Hold::Memory, &self.kernel, self.limits);
+        let (bytes, windows) = (self.updates.bytes() as u64, windows.max(1) as u64);
+        let at_once = self.limits.machine.slab as u64;
+        let runs = bytes / self.block_bytes().max(1) as u64;
+        let swept = Picked { reads: windows * bytes.div_ceil(at_once), bytes: windows * bytes };
+        match way {
+            SWEPT => swept,
+            // the updates of an outer place are read together for each of its windows
+            _ if self.is_together() => {
+                Picked { reads: windows, bytes: bytes.max(windows * bytes / self.outer.max(1) as u64) }
+            }
+            _ => Picked { reads: runs, bytes },
         }
-        self.updates.hold(Hold::Runs, &self.kernel, self.limits)
+    }
+
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        match holding.operand {
+            0 => self.base.hold(holding, limits),
+            _ => self.updates.hold(holding.hold, &self.kernel, *limits),
+        }
     }
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -336,8 +395,12 @@ impl Fill for LinkedScatter {
         Ok(())
     }
 
-    fn window_bytes(&self, _: usize, _: &Machine) -> Option<usize> {
-        self.window
+    fn window_bytes(&self, way: usize, threads: usize, machine: &Machine) -> Option<usize> {
+        if self.base.is_in_place() {
+            return Some(machine.edit_window);
+        }
+        let most = (machine.swept / threads).max(machine.window);
+        (way == SWEPT).then(|| self.base.meta().bytes().div_ceil(threads).clamp(machine.window, most))
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {

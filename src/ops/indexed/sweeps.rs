@@ -137,6 +137,11 @@ impl Sweeps {
         matches!(self.payload, Payload::Value { .. })
     }
 
+    /// Returns whether only the last update of each place is kept.
+    pub fn has_lasts(&self) -> bool {
+        self.lasts.is_some()
+    }
+
     /// Returns the numbers of all sweeps.
     pub fn all(&self) -> Range<usize> {
         0..self.plan.len()

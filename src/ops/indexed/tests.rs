@@ -328,7 +328,9 @@ fn outer_places_get_the_last_update_of_each_place() {
                 };
                 let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
                 let mut scatter = spec.clone().link(operands, rule, limits).unwrap();
-                scatter.prepare(limits).unwrap();
+                for holding in scatter.holdings(0, &limits) {
+                    scatter.hold(&holding, &limits).unwrap();
+                }
                 let expected = if in_place { in_fortran_order(shape, itemsize, &expected) } else { expected.clone() };
                 let items = bytes / itemsize;
                 let windows = if items < 100 { [1, 5, items] } else { [300, 777, items] };

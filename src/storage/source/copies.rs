@@ -54,6 +54,15 @@ pub enum Hold {
     Memory,
 }
 
+/// A copy of all items that is made so that a source is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldCopy {
+    /// Where it lies.
+    pub keep: Keep,
+    /// The bytes of storage that are read for it.
+    pub bytes_read: u64,
+}
+
 /// How the copy is made that a source needs to be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CopyKind {
@@ -97,18 +106,23 @@ impl Source {
         Ok(())
     }
 
-    /// Returns whether [`hold`](Self::hold) would copy the items. Nothing is read.
-    pub fn is_copied_to_hold(&self, hold: Hold, threads: Threads) -> bool {
-        self.copy_to_hold(hold, threads).is_some()
+    /// Returns the copy that [`hold`](Self::hold) would make, if any. Nothing is read.
+    pub fn copy_to(&self, hold: Hold, threads: Threads) -> Option<HeldCopy> {
+        let keep = match self.copy_to_hold(hold, threads)? {
+            CopyKind::AsStored(keep) => keep,
+            CopyKind::ByChunks => Keep::File,
+            CopyKind::InCOrder => Keep::Memory,
+        };
+        Some(HeldCopy { keep, bytes_read: self.bytes_stored() })
     }
 
-    /// Returns how many bytes of storage [`hold`](Self::hold) would read: none if it would copy nothing, or only within memory. Of
-    /// chunks no more is read than their sizes.
-    pub fn bytes_to_hold(&self, hold: Hold, threads: Threads) -> u64 {
-        match (self.copy_to_hold(hold, threads), self.nearest()) {
-            (None, _) | (_, Storage::Memory(_) | Storage::Item(_)) => 0,
-            (_, Storage::Bytes { .. } | Storage::Stream(_)) => self.bytes() as u64,
-            (_, Storage::Chunks(chunks)) => {
+    /// Returns how many bytes of storage are read for all items: none of what is in memory. Of chunks no more is read than their
+    /// sizes.
+    pub fn bytes_stored(&self) -> u64 {
+        match self.nearest() {
+            Storage::Memory(_) | Storage::Item(_) => 0,
+            Storage::Bytes { .. } | Storage::Stream(_) => self.bytes() as u64,
+            Storage::Chunks(chunks) => {
                 chunks.bytes_at(&self.shape().iter().map(|&dim| Span::whole(dim)).collect::<Vec<_>>())
             }
         }

@@ -331,9 +331,9 @@ fn what_is_copied_to_be_held() {
         "chunks of a server in few rows: - - 180 - 180 180",
         "chunks of a server: - - - - 180 180",
     ];
-    let shown = |source: &Source, hold| match source.is_copied_to_hold(hold, three_threads()) {
-        true => source.bytes_to_hold(hold, three_threads()).to_string(),
-        false => "-".to_owned(),
+    let shown = |source: &Source, hold| match source.copy_to(hold, three_threads()) {
+        Some(copy) => copy.bytes_read.to_string(),
+        None => "-".to_owned(),
     };
     let found: Vec<_> =
         all().map(|(name, source)| format!("{name}: {}", HOLDS.map(|hold| shown(&source, hold)).join(" "))).collect();
@@ -341,8 +341,7 @@ fn what_is_copied_to_be_held() {
     for hold in HOLDS {
         for (name, mut source) in all() {
             source.hold(hold, three_threads()).unwrap();
-            assert!(!source.is_copied_to_hold(hold, three_threads()), "{name} {hold:?}: copied once more");
-            assert_eq!(source.bytes_to_hold(hold, three_threads()), 0, "{name} {hold:?}");
+            assert!(source.copy_to(hold, three_threads()).is_none(), "{name} {hold:?}: copied once more");
             let times = if source.is_stream() { 1 } else { 2 };
             for _ in 0..times {
                 let mut out = vec![0; 120];
@@ -359,12 +358,12 @@ fn chunks_in_long_rows() {
     let tensor = |dim| Tensor::new(DType::parse("uint8").unwrap(), vec![2, dim], vec![5; 2 * dim]).unwrap();
     for (dim, is_long) in [(MOST_ROW / 2, false), (MOST_ROW / 2 + 1, true)] {
         let source = TestChunks::source(tensor(dim), &[2, 1 << 20], false);
-        let found = HOLDS.map(|hold| source.is_copied_to_hold(hold, three_threads()));
+        let found = HOLDS.map(|hold| source.copy_to(hold, three_threads()).is_some());
         assert_eq!(found, [false, is_long, is_long, is_long, false, true], "{dim}");
     }
     let (dim, chunk) = (MOST_ROW / 2 + 1, [2, 1 << 20]);
     let mut source = TestChunks::source(tensor(dim), &chunk, false);
-    assert_eq!(source.bytes_to_hold(Hold::COrder, three_threads()), 3 * 2 * dim as u64);
+    assert_eq!(source.copy_to(Hold::COrder, three_threads()).map(|copy| copy.bytes_read), Some(3 * 2 * dim as u64));
     source.hold(Hold::COrder, three_threads()).unwrap();
     let mut out = vec![0; 9];
     source.read_at(&mut out, dim as u64 - 3).unwrap();
@@ -377,7 +376,7 @@ fn shared_bytes_are_brought_near() {
     let source = Source::stored(meta(Order::C), bytes, 0, label()).unwrap();
     assert!(source.costs_requests());
     source.bring_near(three_threads()).unwrap();
-    assert!(!source.costs_requests() && !source.is_copied_to_hold(Hold::Local, three_threads()));
+    assert!(!source.costs_requests() && source.copy_to(Hold::Local, three_threads()).is_none());
     assert_eq!(refusal(&source), "read");
     let stream = Source::stream(meta(Order::C), Box::new(Cursor::new(stored(Order::C))), 120, label());
     stream.bring_near(three_threads()).unwrap();
