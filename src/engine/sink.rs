@@ -1,5 +1,6 @@
 //! Where windows go when they are filled: a file, a stream, or what else implements [`WindowSink`].
 
+use std::fmt::Debug;
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -40,6 +41,12 @@ impl<F: Fn(&Region, &[u8]) -> Result<()> + Sync> WindowSink for F {
 /// Returns the chunks that hold the items of a window as they are, if there are such.
 pub type GetStored<'a> = dyn Fn() -> Result<Option<StoredWindow<'a>>> + 'a;
 
+/// Is shown what is written to a file.
+pub trait Written: Debug + Sync {
+    /// Takes bytes that have been written from byte `at` of the file on. They come in any order, from several threads, each once.
+    fn add(&self, bytes: &[u8], at: u64);
+}
+
 /// A file in which the items of an output lie one after the other in C order.
 #[derive(Debug)]
 pub struct FileSink<'a> {
@@ -54,13 +61,24 @@ pub struct FileSink<'a> {
     packing: Option<(u32, Mutex<()>)>,
     /// The bytes of the file that are written.
     within: Range<u64>,
+    /// What is shown all bytes that are written.
+    written: Option<&'a dyn Written>,
 }
 
 impl<'a> FileSink<'a> {
     /// Begins with the items of an output at byte `base` of a file, which messages call `label`.
     pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
         let itemsize = meta.dtype.itemsize();
-        Self { file, base, itemsize, shape: meta.shape.clone(), label, packing: None, within: 0..u64::MAX }
+        Self {
+            file,
+            base,
+            itemsize,
+            shape: meta.shape.clone(),
+            label,
+            packing: None,
+            within: 0..u64::MAX,
+            written: None,
+        }
     }
 
     /// Begins with the items of an output that share the bytes of a file, which messages call `label`.
@@ -72,6 +90,12 @@ impl<'a> FileSink<'a> {
     #[must_use]
     pub fn within(self, bytes: Range<u64>) -> Self {
         Self { within: bytes, ..self }
+    }
+
+    /// Shows `written`, if there is one, all bytes that are written.
+    #[must_use]
+    pub fn shown_to(self, written: Option<&'a dyn Written>) -> Self {
+        Self { written, ..self }
     }
 
     /// Returns the range of those of `items` items that have bytes in the range of this sink.
@@ -119,7 +143,11 @@ impl<'a> FileSink<'a> {
     pub fn put_bytes(&self, bytes: &[u8], at: u64) -> Result<()> {
         let [start, end] = [self.within.start, self.within.end].map(|byte| byte.clamp(at, at + bytes.len() as u64));
         let own = &bytes[(start - at) as usize..(end - at) as usize];
-        write_at(self.file, own, start).with_context(|| failed(self.label))
+        write_at(self.file, own, start).with_context(|| failed(self.label))?;
+        if let Some(written) = self.written {
+            written.add(own, start);
+        }
+        Ok(())
     }
 }
 

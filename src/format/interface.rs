@@ -13,13 +13,12 @@ use super::packed;
 use super::sides::{SidesRule, TensorSides};
 use super::values::delimiter::TableOptions;
 use super::values::{self, Values};
-use crate::engine::sink::Take;
+use crate::engine::sink::{Take, Written};
 use crate::error::{Error, ErrorKind, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
-use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::source::{Container, Metadata, Source};
@@ -351,7 +350,7 @@ pub struct Places {
     pub tensors: Vec<ItemsPlace>,
     /// The length of the file in bytes.
     pub bytes: u64,
-    /// Completes the file when all items are in their places; it may write before them.
+    /// Completes the file when all items are in their places; it may write before them. Items of such a file are not packed.
     pub seal: Option<Box<dyn Seal>>,
 }
 
@@ -487,9 +486,15 @@ pub type Items<'a> = dyn FnMut(usize, &mut Take<'_>) -> Result<()> + 'a;
 
 /// Writes what can only be written after all items, such as their checksums.
 pub trait Seal: Debug + Send + Sync {
-    /// Completes a file that is open for reading and writing; `threads` may share the work.
+    /// Begins with a file to which no item has been written.
+    fn begin(&self) -> Box<dyn BegunSeal + '_>;
+}
+
+/// A [`Seal`] that is shown the items of all tensors as they are written.
+pub trait BegunSeal: Written {
+    /// Completes the file, to which all items have been written.
     ///
     /// # Errors
-    /// Reading or writing fails.
-    fn seal(&self, file: &File, threads: Threads) -> Result<()>;
+    /// Writing fails; not enough memory.
+    fn finish(&self, file: &File) -> Result<()>;
 }

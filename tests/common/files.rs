@@ -3,7 +3,6 @@
 use std::io::{Read, Seek, Write};
 
 use tensorop::DType;
-use tensorop::parallel::Threads;
 use tensorop::{
     format::{npy::write_header, npz, onnx, packed::Packer, safetensors},
     item::dtype::Kind,
@@ -24,7 +23,7 @@ pub(crate) fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let whole = members.iter().map(|(name, npy)| ((*name).to_owned(), npy.clone(), 0)).collect();
     let mut file = tempfile::tempfile().expect("a file");
     let writer = npz::ArchiveWriter::new(whole).expect("an archive");
-    writer.finish(&file, Threads::default()).expect("an archive is written");
+    writer.finish(&file, &npz::WrittenSums::default()).expect("an archive is written");
     let mut bytes = Vec::new();
     file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("an archive is read");
     bytes

@@ -5,7 +5,6 @@ use std::io::{Cursor, Write};
 
 use tensorop::diff::{self, Options};
 use tensorop::ops::fill::Limits;
-use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
 use tensorop::{
     engine::scan::scan_in_order,
@@ -118,10 +117,12 @@ pub(crate) fn write_npz(tensors: &[(String, Tensor)]) -> Option<Vec<u8>> {
     let of = |(name, tensor): &(String, Tensor)| (name.clone(), header(tensor), tensor.bytes().len() as u64);
     let writer = refused(npz::ArchiveWriter::new(tensors.iter().map(of).collect()))?;
     let mut file = tempfile::tempfile().expect("a temporary file");
+    let sums = npz::WrittenSums::default();
     for (n, (_, tensor)) in tensors.iter().enumerate() {
         write_at(&file, tensor.bytes(), writer.items_at(n)).expect("written");
+        sums.add(tensor.bytes(), writer.items_at(n));
     }
-    writer.finish(&file, Threads::default()).expect("finished");
+    writer.finish(&file, &sums).expect("finished");
     let mut bytes = Vec::new();
     std::io::Seek::rewind(&mut file).expect("the beginning");
     std::io::Read::read_to_end(&mut file, &mut bytes).expect("read");

@@ -9,6 +9,7 @@ mod front;
 mod member;
 mod read;
 mod records;
+mod sums;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
@@ -16,4 +17,5 @@ mod write;
 
 pub use self::read::Archive;
 pub use self::records::{MAX_MEMBERS, is_npz};
+pub use self::sums::WrittenSums;
 pub use self::write::ArchiveWriter;

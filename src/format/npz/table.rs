@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use super::deflate;
 use super::read::Archive;
+use super::sums::WrittenSums;
 use super::write::ArchiveWriter;
+use crate::engine::sink::Written;
 use crate::error::Result;
 use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{
-    FileOptions, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
+    BegunSeal, FileOptions, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
 };
 use crate::format::npy;
 use crate::format::values::delimiter::TableOptions;
@@ -118,8 +120,27 @@ impl Writer for NpzWriter {
 }
 
 impl Seal for ArchiveWriter {
-    fn seal(&self, file: &File, threads: Threads) -> Result<()> {
-        self.finish(file, threads)
+    fn begin(&self) -> Box<dyn BegunSeal + '_> {
+        Box::new(Sealing { archive: self, sums: WrittenSums::default() })
+    }
+}
+
+/// An archive whose items are being written.
+#[derive(Debug)]
+struct Sealing<'a> {
+    archive: &'a ArchiveWriter,
+    sums: WrittenSums,
+}
+
+impl Written for Sealing<'_> {
+    fn add(&self, bytes: &[u8], at: u64) {
+        self.sums.add(bytes, at);
+    }
+}
+
+impl BegunSeal for Sealing<'_> {
+    fn finish(&self, file: &File) -> Result<()> {
+        self.archive.finish(file, &self.sums)
     }
 }
 

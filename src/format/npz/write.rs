@@ -2,7 +2,7 @@
 //!
 //! The crate that reads archives could also write them, but only from front to back, one member after the other.
 //! Members that are stored have a known place for every item before any is computed. With the records of this module
-//! items are written by position, by all threads, and copied by the system if they lie in a file already.
+//! items are written by position, by all threads.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,9 +12,9 @@ use flate2::Crc;
 use rawzip::CompressionMethod;
 use rawzip::extra_fields::ExtraFieldId;
 
-use super::records::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use super::records::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS};
+use super::sums::WrittenSums;
 use crate::memory;
-use crate::parallel::Threads;
 use crate::storage::platform::write_at;
 
 /// The signatures of records that only the writer makes by itself.
@@ -258,21 +258,20 @@ impl ArchiveWriter {
         out
     }
 
-    /// Completes a file that holds the items of all members: reads them for their checksums, which `threads` may share,
-    /// and writes everything around them. The file is open for reading and writing and is at most [`len`](Self::len)
-    /// bytes long.
-    ///
-    /// The checksums are those of the file and not of the windows as they pass, which come in any order, from several
-    /// threads, and not at all if the system copied them.
+    /// Completes a file that holds the items of all members: writes everything around them. The file is at most
+    /// [`len`](Self::len) bytes long. `written` has summed the items.
     ///
     /// # Errors
-    /// Reading fails, also because items are missing; writing fails.
-    pub fn finish(&self, file: &File, threads: Threads) -> Result<()> {
+    /// Writing fails; not enough memory.
+    ///
+    /// # Panics
+    /// If `written` has not all items of a member.
+    pub fn finish(&self, file: &File, written: &WrittenSums) -> Result<()> {
         let mut directory = memory::of(usize::try_from(self.directory)?)?;
         for (n, member) in self.members.iter().enumerate() {
             let mut crc = Crc::new();
             crc.update(&member.header);
-            crc.combine(&checksum(file, self.items_at(n), member.items, threads)?);
+            crc.combine(&written.sum_of(self.items_at(n), member.items));
             let mut begin = member.local(crc.sum());
             begin.extend(&member.header);
             write_at(file, &begin, member.at)?;

@@ -12,7 +12,7 @@ use super::explained::OutputKind;
 use super::output::{OutputTensor, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
-use crate::engine::sink::{FileSink, Take};
+use crate::engine::sink::{FileSink, Take, Written};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{FileOptions, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::located::Located;
@@ -87,7 +87,7 @@ pub struct Plan {
     pub(super) label: String,
     pub(super) outputs: Vec<Planned>,
     pub(super) layout: Layout,
-    /// The threads that may share what a seal computes.
+    /// The threads that may share the copying of arrays.
     threads: Threads,
 }
 
@@ -450,6 +450,7 @@ impl Plan {
             sink.put_bytes(&places.header, 0)?;
             return job.edit(&job.planners().plan_edit(None::<fn(usize) -> Range<usize>>)?, patch, &sink, progress);
         }
+        let seal = places.seal.as_ref().map(|seal| seal.begin());
         reserve(file, places.bytes).with_context(failed)?;
         write_at(file, &places.header, 0).with_context(failed)?;
         for (output @ Planned { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
@@ -461,12 +462,14 @@ impl Plan {
             };
             match place.packed {
                 None => {
-                    job.run_all(output.begun(), &FileSink::new(file, place.start, job.meta(), &self.label), progress)?
+                    let sink = FileSink::new(file, place.start, job.meta(), &self.label);
+                    let written = seal.as_deref().map(|seal| -> &dyn Written { seal });
+                    job.run_all(output.begun(), &sink.shown_to(written), progress)?;
                 }
                 Some(bits) => pack(job, output.begun(), bits, put, progress)?,
             }
         }
-        places.seal.as_ref().map_or(Ok(()), |seal| seal.seal(file, self.threads)).with_context(failed)
+        seal.map_or(Ok(()), |seal| seal.finish(file)).with_context(failed)
     }
 
     /// Hands everything to `put`, from front to back. The places need not be in the order of the tensors, which are sorted

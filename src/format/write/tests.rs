@@ -1,5 +1,7 @@
 use std::io::{self, Read, Seek};
+use std::num::NonZero;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::output::MOST_EMPTY_ITEMS;
 use super::*;
@@ -12,6 +14,10 @@ use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::ops::fill::Limits;
+use crate::ops::machine::Machine;
+use crate::ops::selection::Selection;
+use crate::parallel::Threads;
+use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 use crate::storage::target::Target;
 
@@ -136,6 +142,54 @@ fn archives_are_sealed() {
     assert_eq!(input.names(), Some(vec!["a", "b"]));
     // the check sum is looked at here
     assert!((0..2).all(|n| input.source(n).is_ok()));
+}
+
+/// The checksums of an archive come from what is written, in whatever regions that is: the file cannot be read.
+#[test]
+fn archives_are_not_read_while_they_are_written() {
+    let items: Vec<u8> = (0..24_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let stored = |dtype: &str, shape: &[usize], order| {
+        let meta = Meta::new(DType::parse(dtype).expect("a dtype"), shape.to_vec()).in_order(order);
+        Source::stored(meta, Arc::new(MemoryBytes::new(&*items)), 0, "data".to_owned()).expect("a source")
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let written = |window: Option<usize>, threads: usize| {
+        let limits = Limits {
+            threads: Threads::new(NonZero::new(threads)).started_for(0),
+            machine: window.map_or_else(Machine::default, Machine::with_windows_of),
+        };
+        let of = |fill: Selection, recast| OutputTensor { recast, ..OutputTensor::new(Box::new(fill), limits) };
+        let fortran = || Recast { order: Order::Fortran, ..Recast::default() };
+        let cast = Recast { cast: Some(DType::parse("float64").expect("a dtype")), ..Recast::default() };
+        let works = vec![
+            ("whole", of(Selection::whole(stored("uint16", &[300, 40], Order::C)), Recast::default())),
+            ("across", of(Selection::whole(stored("uint16", &[300, 40], Order::Fortran)), Recast::default())),
+            ("empty", of(Selection::whole(stored("uint16", &[0, 40], Order::C)), Recast::default())),
+            (
+                "turned",
+                of(Selection::transposed(stored("<f4", &[20, 30, 10], Order::C), &[2, 0, 1]), Recast::default()),
+            ),
+            ("cast", of(Selection::whole(stored("uint8", &[24_000], Order::C)), cast)),
+            ("columns", of(Selection::in_order(stored("uint16", &[300, 40], Order::C), Order::Fortran), fortran())),
+        ];
+        let path = folder.path().join(format!("{window:?} {threads}.npz"));
+        let file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(&path).expect("a file");
+        let plan = plan(works, Format::NPZ);
+        let Layout::Places(places) = &plan.layout else { panic!("no places") };
+        plan.place(places, &file, &|_| {}).expect("written");
+        std::fs::read(path).expect("an archive")
+    };
+    let expected = written(None, 1);
+    let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new("a.npz") };
+    let input = options.open_stream(Box::new(io::Cursor::new(expected.clone()))).expect("an archive");
+    // the check sums are looked at here
+    let sources: Vec<_> = (0..6).map(|n| input.source(n).expect("a member")).collect();
+    assert_eq!(sources.iter().map(Source::bytes).collect::<Vec<_>>(), [24_000, 24_000, 0, 24_000, 192_000, 24_000]);
+    for window in [Some(8), Some(100), Some(3000), Some(1 << 16), None] {
+        for threads in [1, 3] {
+            assert!(written(window, threads) == expected, "{window:?}, {threads} threads");
+        }
+    }
 }
 
 fn into(path: &Path, work: OutputTensor, format: Format) -> Result<()> {
