@@ -13,7 +13,7 @@ use super::options::{Effort, Options};
 use super::places::{AxisMarks, AxisPlaces, FirstAxisRuns, WindowMarks};
 use super::reading::{Comparability, ConvertedItems, NumberReading};
 use super::rule::PairRule;
-use super::sums::{BlockScratch, BlockSummer, MetricSums, PartialBlock, PartialBlocks};
+use super::sums::{BlockErrors, BlockScratch, BlockSummer, MetricSums, PartialBlock, PartialBlocks};
 use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems};
 use super::transposed::ActualAxes;
 use super::walk::Walk;
@@ -195,15 +195,17 @@ impl MetricFindings {
         if self.counts.is_empty() {
             self.counts.push(search.begin());
         }
-        let keys = match errors.filter(|_| summer.kernel.class() == ItemClass::Float) {
+        let counts = &mut self.counts[0];
+        match errors {
+            // the key of no distance is 0
+            BlockErrors::Zeros => search.count_zeros(counts, rows.expected.len() / summer.kernel.size()),
             // the key of a distance between floats is its bits
-            Some(errors) => errors,
-            None => {
+            BlockErrors::Bits(errors) if summer.kernel.class() == ItemClass::Float => search.count(counts, errors),
+            BlockErrors::Bits(_) | BlockErrors::Unknown => {
                 summer.kernel.keys(rows, &mut self.keys);
-                &self.keys
+                search.count(counts, &self.keys);
             }
-        };
-        search.count(&mut self.counts[0], keys);
+        }
         Ok(())
     }
 

@@ -15,7 +15,8 @@ pub(super) struct Summands<'a> {
     pub sides: [&'a [FloatBytes]; 2],
     /// What is subtracted from each number of a side, which makes it the offset from the block's first item.
     pub origins: [f64; 2],
-    /// The bits of the magnitudes: the keys that floats have when quantiles are searched.
+    /// The bits of the magnitudes: the keys that floats have when quantiles are searched. Empty where both sides are one row, so
+    /// that all are 0.
     pub errors: &'a [u64],
 }
 
@@ -24,6 +25,11 @@ impl Summands<'_> {
     pub(super) fn sums(&self) -> BlockSums {
         let [expected, actual] = self.sides;
         let [e, a] = self.origins;
+        let row = |sum, squares| RowSums { sum, squares, power: 0 };
+        if self.are_one() {
+            let [x, xx] = sums_of_terms(expected, expected, |number, _| [number - e, (number - e) * (number - e)]);
+            return BlockSums { expected: row(x, xx), actual: row(x, xx), products: xx, errors: row(0.0, 0.0) };
+        }
         let terms = |expected: f64, actual: f64| {
             let (x, y) = (expected - e, actual - a);
             [x, x * x, y, y * y, x * y]
@@ -32,20 +38,29 @@ impl Summands<'_> {
         // a loop for each sum of a row, because a loop for both is vectorised across the sums and not along the row
         let [sizes] = sums_of_terms(self.errors, self.errors, |error, _| [error]);
         let [squares] = sums_of_terms(self.errors, self.errors, |error, _| [error * error]);
-        let row = |sum, squares| RowSums { sum, squares, power: 0 };
         BlockSums { expected: row(x, xx), actual: row(y, yy), products, errors: row(sizes, squares) }
+    }
+
+    /// Returns whether both sides are one row of numbers.
+    pub(super) fn are_one(&self) -> bool {
+        std::ptr::eq(self.sides[0], self.sides[1])
     }
 
     /// Returns the smallest and the largest offset of either side. The numbers must be finite.
     pub(super) fn ranges(&self) -> [(f64, f64); 2] {
-        [0, 1].map(|side| {
+        let of_side = |side: usize| {
             let (low, high) = range(self.sides[side]);
             (low - self.origins[side], high - self.origins[side])
-        })
+        };
+        let expected = of_side(0);
+        [expected, if self.are_one() { expected } else { of_side(1) }]
     }
 
     /// Returns how many errors are 0.
     pub(super) fn zeros(&self) -> u64 {
+        if self.are_one() {
+            return self.sides[0].len() as u64;
+        }
         // a block has few; a check for overflow would keep the loop from being vectorised
         self.errors.iter().fold(0, |zeros: u64, error| zeros.wrapping_add(u64::from(error.float() == 0.0)))
     }
@@ -226,4 +241,27 @@ fn range(numbers: &[FloatBytes]) -> (f64, f64) {
     }
     rest.iter().for_each(|number| widen(0, number.float()));
     (low.into_iter().fold(first, f64::min), high.into_iter().fold(first, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_row_has_the_sums_of_two_that_are_equal() {
+        let numbers = |count: usize, of: &dyn Fn(f64) -> f64| -> Vec<FloatBytes> {
+            (0..count).map(|n| of((n * n % 1009) as f64 / 7.0 - 50.0).to_le_bytes()).collect()
+        };
+        for count in [1, 3, 4, 511, 512] {
+            for row in [numbers(count, &|x| x), numbers(count, &|x| x.powi(9) * 1e-9), numbers(count, &|_| 0.3)] {
+                let (copy, origins) = (row.clone(), [f64::from_le_bytes(row[0]); 2]);
+                let two = Summands { sides: [&row, &copy], origins, errors: &vec![0; count] };
+                let one = Summands { sides: [&row, &row], origins, errors: &[] };
+                assert!(one.are_one() && !two.are_one());
+                // the texts of floats have all their bits
+                assert_eq!(format!("{:?}", one.sums()), format!("{:?}", two.sums()), "{count}");
+                assert_eq!((one.ranges(), one.zeros()), (two.ranges(), two.zeros()), "{count}");
+            }
+        }
+    }
 }

@@ -124,17 +124,16 @@ impl NumberReading {
         self.compared.kernel()
     }
 
-    /// Returns the items of both sides as they are compared, in `converted` if they had to be converted.
+    /// Returns the items of both sides as they are compared, in `converted` if they had to be converted. Items of one dtype and
+    /// the same bytes are converted once, and are [one row](Rows::are_one).
     pub(super) fn read<'a>(&self, stored: Rows<'a>, converted: &'a mut [ConvertedItems; 2]) -> Rows<'a> {
-        match &self.convert {
-            None => stored,
-            Some([expected, actual]) => {
-                let [of_expected, of_actual] = converted;
-                Rows {
-                    expected: expected.convert(stored.expected, of_expected),
-                    actual: actual.convert(stored.actual, of_actual),
-                }
-            }
+        let stored = if self.is_one_dtype { stored.joined() } else { stored };
+        let Some([expected, actual]) = &self.convert else { return stored };
+        let [of_expected, of_actual] = converted;
+        let converted = expected.convert(stored.expected, of_expected);
+        match stored.are_one() {
+            true => Rows { expected: converted, actual: converted },
+            false => Rows { expected: converted, actual: actual.convert(stored.actual, of_actual) },
         }
     }
 }

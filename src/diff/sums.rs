@@ -53,6 +53,16 @@ pub(super) struct BlockScratch {
     finite: [Vec<u8>; 2],
 }
 
+/// What is known of the errors of a block once it has been summed.
+pub(super) enum BlockErrors<'a> {
+    /// All are 0.
+    Zeros,
+    /// The bits of the errors of all pairs.
+    Bits(&'a [u64]),
+    /// Nothing, since some pairs are not finite, or are not summed as they are.
+    Unknown,
+}
+
 impl MetricSums {
     /// Adds the sums over other pairs.
     pub(super) fn merge(&mut self, other: Self) {
@@ -87,13 +97,13 @@ impl MetricSums {
         self.any_finite && (!class.is_real() || self.vary())
     }
 
-    /// Adds the pairs of a block. Returns the bits of the errors if `scratch` then has those of all pairs.
+    /// Adds the pairs of a block, and returns what is known of their errors then.
     pub(super) fn block<'s>(
         &mut self,
         kernel: &dyn PairKernel,
         rows: Rows<'_>,
         scratch: &'s mut BlockScratch,
-    ) -> Option<&'s [u64]> {
+    ) -> BlockErrors<'s> {
         let BlockScratch { offsets, finite } = scratch;
         // no sum shows that a date is NaT
         let may_be_finite = match kernel.class() {
@@ -102,7 +112,7 @@ impl MetricSums {
             ItemClass::Integer | ItemClass::Float => true,
         };
         if may_be_finite && self.real(kernel, rows, offsets) {
-            return Some(&offsets.errors);
+            return if rows.are_one() { BlockErrors::Zeros } else { BlockErrors::Bits(&offsets.errors) };
         }
         kernel.keep_finite(rows, finite);
         let rows = Rows { expected: &finite[0], actual: &finite[1] };
@@ -111,7 +121,7 @@ impl MetricSums {
         } else if !rows.expected.is_empty() && !self.real(kernel, rows, offsets) {
             self.scaled(kernel, rows, offsets);
         }
-        None
+        BlockErrors::Unknown
     }
 
     /// Adds a block of real items. Returns false, and adds nothing, if an item is not finite or a square out of range.
@@ -261,6 +271,6 @@ impl BlockSummer<'_> {
             return Ok(None);
         }
         *kept = blocks.remove(&first).unwrap_or_default();
-        Ok(Some(Rows { expected: &kept.expected, actual: &kept.actual }))
+        Ok(Some(Rows { expected: &kept.expected, actual: &kept.actual }.joined()))
     }
 }

@@ -264,6 +264,8 @@ pub struct PassCounts {
     /// The bits that all counted keys have, and those that any has: a lower and an upper bound of all keys.
     all: u64,
     any: u64,
+    /// How many keys are 0 that were not shown one by one.
+    zeros: u64,
     /// Keys on their way to those that are kept.
     scratch: Vec<u64>,
 }
@@ -274,6 +276,7 @@ impl PassCounts {
         self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, count)| *sum += count);
         self.all &= other.all;
         self.any |= other.any;
+        self.zeros += other.zeros;
     }
 }
 
@@ -328,7 +331,7 @@ impl Search {
         };
         // only where all keys are counted, bounds of them are found
         let (all, any) = if let Pass::CountAll(_) = self.pass { (u64::MAX, 0) } else { (0, u64::MAX) };
-        PassCounts { buckets: vec![0; ranges * BUCKETS], all, any, scratch: Vec::new() }
+        PassCounts { buckets: vec![0; ranges * BUCKETS], all, any, zeros: 0, scratch: Vec::new() }
     }
 
     /// Counts the keys that `load` appends to a vector, as [`count`](Self::count) does. If the pass keeps all keys, that is the
@@ -345,7 +348,7 @@ impl Search {
 
     /// Counts some keys. Items that do not count are left out, or have [`Key::LEFT_OUT`].
     pub fn count(&self, counts: &mut PassCounts, keys: &[u64]) {
-        let PassCounts { buckets, all, any, scratch } = counts;
+        let PassCounts { buckets, all, any, scratch, .. } = counts;
         let counters = buckets.as_chunks_mut::<BUCKETS>().0;
         // a counter does not overflow in the time of a run; to check that would take longer than the rest
         let add_one = |counter: &mut u64| *counter = counter.wrapping_add(1);
@@ -390,6 +393,22 @@ impl Search {
         }
     }
 
+    /// Counts some keys that are 0, as [`count`](Self::count) would, without looking at them. Only a first pass may leave out to
+    /// look at keys.
+    pub fn count_zeros(&self, counts: &mut PassCounts, keys: usize) {
+        match &self.pass {
+            Pass::KeepAll => {
+                let mut kept = locked(&self.kept);
+                let all = kept.len() + keys;
+                kept.resize(all, 0);
+            }
+            Pass::CountAll(_) | Pass::Guess(_) => counts.zeros += keys as u64,
+            Pass::Keep(_) | Pass::Count(_) | Pass::Found(_) => {
+                unreachable!("all keys are looked at after the first pass")
+            }
+        }
+    }
+
     /// Ends a pass with the counters of all its threads. `items` is the number of items that count, the same in each pass.
     /// Of these, `zeros` have the key 0, as far as that is known.
     pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64, zeros: u64) {
@@ -401,12 +420,22 @@ impl Search {
         let mut kept = std::mem::take(&mut *locked(&self.kept));
         let mut sum = self.begin();
         counts.iter().for_each(|more| sum.add(more));
+        if sum.zeros > 0 {
+            // the first bucket of a first pass has the key 0
+            sum.buckets[0] += sum.zeros;
+            sum.all = 0;
+        }
         // what is known of the keys once the first pass has counted all, given the range of each bucket
         let counted = |range: &dyn Fn(usize) -> (u64, u64)| -> Vec<WantedKey> {
             let all = WantedKey { least: sum.all, most: sum.any, count: items, rank: 0 };
-            let wanted = |(&rank, (bucket, inner)): (&u64, (usize, u64))| match rank < zeros {
-                true => WantedKey::known(0),
-                false => all.within(range(bucket), sum.buckets[bucket], inner),
+            let wanted = |(&rank, (bucket, inner)): (&u64, (usize, u64))| {
+                if rank < zeros {
+                    return WantedKey::known(0);
+                }
+                let (least, most) = range(bucket);
+                // those that are 0 are before it, and need not be counted again
+                let before = if least == 0 { zeros } else { 0 };
+                all.within((least.max(u64::from(before > 0)), most), sum.buckets[bucket] - before, inner - before)
             };
             ranks.iter().zip(locate(&sum.buckets, &ranks)).map(wanted).collect()
         };
@@ -515,7 +544,8 @@ mod tests {
         })
     }
 
-    /// What a search finds, and how many passes it takes. Each of three threads sees pieces of the keys.
+    /// What a search finds, and how many passes it takes. Each of three threads sees pieces of the keys, some of them without those
+    /// that are 0, which are only counted.
     fn search(mut search: Search, keys: &[u64], items: u64, zeros: u64) -> (Vec<u64>, usize) {
         for passes in 0.. {
             if let Some(found) = search.found() {
@@ -523,7 +553,14 @@ mod tests {
             }
             let mut threads = vec![search.begin(), search.begin(), search.begin()];
             for (n, piece) in keys.chunks(97).enumerate() {
-                search.count(&mut threads[n * n % 3], piece);
+                let counts = &mut threads[n * n % 3];
+                if passes > 0 || n % 5 > 2 {
+                    search.count(counts, piece);
+                    continue;
+                }
+                let others: Vec<u64> = piece.iter().copied().filter(|key| *key > 0).collect();
+                search.count_zeros(counts, piece.len() - others.len());
+                search.count(counts, &others);
             }
             search.narrow(threads, items, zeros);
         }
