@@ -58,8 +58,8 @@ impl Converted {
 
     /// Makes them fit for what `hold` says, as [`Source::hold`] does: as the items of `dtype` that they are converted to, and in
     /// the order of their view. What they are read into memory for, or to read [runs](Hold::Runs) of them where they are not in
-    /// [runs](Self::in_runs), is a copy that is converted: few of them are copied to memory; many, such as a file in Fortran order,
-    /// by windows to a temporary file. One item that stands for all places stays one.
+    /// [runs](Self::in_runs), is a copy that is converted: those that take more than the windows that
+    /// would sweep through them are copied to a temporary file, others to memory. One item that stands for all places stays one.
     ///
     /// # Errors
     /// Of reading them, and of writing that file; not enough memory.
@@ -75,13 +75,30 @@ impl Converted {
         if is_fit {
             return Ok(());
         }
-        let is_few = self.bytes() <= limits.machine.kept || !self.source.is_read_by_position();
+        let is_few = self.bytes() <= limits.machine.swept || !self.source.is_read_by_position();
         if hold == Hold::Memory || is_few {
-            return self.copy(Keep::Memory, dtype, &Windows::new(&self.view.shape(), usize::MAX), 1);
+            return self.keep(dtype, limits);
         }
         let threads = self.source.threads(limits.threads);
-        let window = (limits.machine.across / threads).max(limits.machine.window) / dtype.itemsize().max(1);
-        self.copy(Keep::File, dtype, &Windows::new(&self.view.shape(), window), threads)
+        self.copy(Keep::File, dtype, &Windows::new(&self.view.shape(), self.copied_at_once(limits)), threads)
+    }
+
+    /// Copies all of them to memory, by several threads where they are read by position.
+    fn keep(&mut self, dtype: &DType, limits: Limits) -> Result<()> {
+        let (shape, items) = (self.view.shape(), self.view.items());
+        let row = items / shape.first().map_or(1, |&dim| dim.max(1));
+        let (threads, window) = (self.source.threads(limits.threads), self.copied_at_once(limits));
+        if threads == 1 || row > window || !self.source.is_read_by_position() {
+            return self.copy(Keep::Memory, dtype, &Windows::new(&shape, usize::MAX), 1);
+        }
+        // parts of memory have one length, as windows of whole rows have
+        self.copy(Keep::Memory, dtype, &Windows::new(&shape, window.min(items / threads).max(row)), threads)
+    }
+
+    /// Returns how many items a thread copies at once.
+    fn copied_at_once(&self, limits: Limits) -> usize {
+        let threads = self.source.threads(limits.threads);
+        (limits.machine.across / threads).max(limits.machine.window) / self.itemsize().max(1)
     }
 
     /// Returns the copy that is made so that [runs](Hold::Runs) of them can be read, if any.
@@ -91,7 +108,7 @@ impl Converted {
             return own;
         }
         let is_by_position = own.map_or_else(|| self.source.is_read_by_position(), |copy| copy.keep == Keep::File);
-        let is_few = self.bytes() <= limits.machine.kept || !is_by_position;
+        let is_few = self.bytes() <= limits.machine.swept || !is_by_position;
         let keep = if is_few { Keep::Memory } else { Keep::File };
         Some(HeldCopy { keep, bytes_read: self.source.bytes_stored() })
     }

@@ -107,7 +107,9 @@ impl IndexSpec {
         }
         let itemsize = dtype.itemsize();
         let machine = limits.machine;
-        let most_resident = indices.bytes().clamp(machine.kept, machine.entries);
+        // Updates that are kept take no more memory than the windows that sweep through them, which an edit has not.
+        let least = if base.is_in_place() { machine.kept } else { machine.swept.max(machine.kept) };
+        let most_resident = indices.bytes().clamp(least, machine.entries.max(least));
         let row_bytes = updates.bytes() / outer.max(1);
         let point = outer == 1 && block * itemsize <= 16;
         let lasts = match rule.application {
@@ -369,6 +371,8 @@ impl Fill for LinkedScatter {
         let swept = Picked { reads: windows * bytes.div_ceil(at_once), bytes: windows * bytes };
         match way {
             SWEPT => swept,
+            // windows that share the updates of their outer places read these once
+            _ if self.sweeps.has_lasts() => Picked { reads: bytes.div_ceil(at_once), bytes },
             // the updates of an outer place are read together for each of its windows
             _ if self.is_together() => {
                 Picked { reads: windows, bytes: bytes.max(windows * bytes / self.outer.max(1) as u64) }
