@@ -378,7 +378,7 @@ impl Fill for LinkedGather {
         fill_each(&region.pieces(shape), itemsize, out, |window, out| {
             let at = self.blocks.of(window);
             let (first, count) = self.blocks.tuples(&at);
-            let near = self.places.near(first, count)?;
+            let near = self.places.near(first, count, &mut scratch.gathered)?;
             match (self.is_in_c_order(), self.data.as_bytes()) {
                 (true, Some(bytes)) => self.blocks.put(&near, &at, ItemSlab { first: 0, bytes, itemsize }, out),
                 (true, None) => self.read(&near, &at, out, &mut scratch.items)?,

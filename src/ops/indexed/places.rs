@@ -65,16 +65,17 @@ impl TuplePlaces {
         let mut indices = Converted::new(indices, conversion);
         indices.hold(Hold::Runs, &native, limits)?;
         // every number is checked before anything is written, and after it has been brought into the order of its use
-        collect(&indices.source, resolver, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
+        let numbers = resolver.clone().without_implied();
+        collect(&indices.source, &numbers, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
         let on_demand = PlacesOnDemand { indices, resolver: resolver.clone(), kind: native.kind().clone() };
         Ok(Self::OnDemand(Box::new(on_demand)))
     }
 
-    /// Returns the places that `count` tuples from number `first` on name.
+    /// Returns the places that `count` tuples from number `first` on name. `bytes` is a buffer for their numbers.
     ///
     /// # Errors
     /// Of reading; not enough memory.
-    pub fn near(&self, first: usize, count: usize) -> Result<NearPlaces<'_>> {
+    pub fn near(&self, first: usize, count: usize, bytes: &mut Buffer) -> Result<NearPlaces<'_>> {
         let (mut places, mut first) = (Vec::new(), first);
         match self {
             Self::OnlyPlace => {
@@ -94,10 +95,11 @@ impl TuplePlaces {
             }
             Self::OnDemand(on_demand) => {
                 let PlacesOnDemand { indices, resolver, kind } = &**on_demand;
-                let (width, mut bytes) = (resolver.width(), Buffer::default());
+                let width = resolver.width();
                 bytes.resize(count * width * indices.itemsize(), indices.source.label())?;
-                indices.read_run(first * width, &mut bytes)?;
-                resolver.resolve(kind, &bytes, first, &mut places)?;
+                indices.read_run(first * width, bytes)?;
+                memory::reserve(&mut places, count)?;
+                resolver.resolve(kind, bytes, first, &mut places)?;
             }
         }
         Ok(NearPlaces::Large(places))

@@ -208,18 +208,21 @@ fn resolve_tuples(axes: &[PlaceAxis], numbers: &[i64], places: &mut Vec<u64>) ->
 }
 
 /// Appends the places of tuples of `K` numbers, for as many as there are in a cache line or so: the loop over a tuple has
-/// no end to look for. Returns whether all numbers are in range.
+/// no end to look for. Returns whether all numbers are in range. Places are written to memory that is there: where they were
+/// appended one by one, what the loop has found was kept in memory, and a number took four times as long.
 fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Vec<u64>) -> bool {
+    let (tuples, known) = (numbers.as_chunks::<K>().0, places.len());
+    places.resize(known + tuples.len(), 0);
     let mut in_range = true;
-    places.extend(numbers.as_chunks::<K>().0.iter().map(|tuple| {
+    for (tuple, out) in tuples.iter().zip(&mut places[known..]) {
         let mut place = 0_u64;
         for n in 0..K {
             let number = axes[n].place(tuple[n]);
             in_range &= number < axes[n].dim;
             place = place.wrapping_add(number.wrapping_mul(axes[n].stride));
         }
-        place
-    }));
+        *out = place;
+    }
     in_range
 }
 

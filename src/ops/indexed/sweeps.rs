@@ -208,7 +208,8 @@ impl Sweeps {
 
     /// Checks all of the index tensor, and cuts its rows into ranges of about `most` entries.
     fn planned_by_rows(&self, most: usize, group: usize) -> Result<Vec<SweepRange>> {
-        collect(&self.indices, &self.resolver, None, self.limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
+        let numbers = self.resolver.clone().without_implied();
+        collect(&self.indices, &numbers, None, self.limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
         let shapes = &self.resolver.shapes;
         let (rows, named) = (shapes.data[0], shapes.tuples[0]);
         let (places, tuples) = (self.resolver.places / rows.max(1), self.resolver.count() / named.max(1));
