@@ -7,6 +7,7 @@ use super::resolve::{IndexSpec, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, pick_items};
 use crate::item::meta::Order;
 use crate::layout::shape::product;
+use crate::layout::view::View;
 use crate::layout::window::Window;
 use crate::ops::tally::Put;
 
@@ -148,27 +149,46 @@ impl GatheredBlocks {
         }
     }
 
-    /// Puts a part of whole blocks into `out`: the items in the range `part` of each whose place is in the range `named`. The slab
-    /// has those of all these places of the rows of the window.
+    /// Puts a part of whole blocks into `out`: the items in the range `part` of each whose place is in the window `named` of the axes
+    /// that tuples name. The slab has those of all these places of the rows of the window, and `stored` says where they lie in it.
     pub(super) fn put_part(
         &self,
         near: &NearPlaces<'_>,
         at: &WindowBlocks,
-        [named, part]: [Range<usize>; 2],
-        slab: ItemSlab<'_>,
+        [named, part]: [&Window; 2],
+        (slab, stored, itemsize): (&[u8], &View, usize),
         out: &mut [u8],
     ) {
-        let (count, len) = (at.tuples.len(), part.len());
-        if named.len() * len == self.pitch() {
-            return self.put(near, at, ItemSlab { first: at.rows.start * self.pitch(), ..slab }, out);
-        }
+        let (row_axes, block_axes) = (self.row_axes, stored.strides().len() - part.ranges.len());
+        // where the items of a place lie along some axes, if they are at the first place of the others
+        let along = |axes: Range<usize>| {
+            let here = stored.shape().into_iter().enumerate();
+            let ranges: Vec<_> = here.map(|(axis, dim)| 0..if axes.contains(&axis) { dim } else { 1 }).collect();
+            stored.part(&ranges).places()
+        };
+        let (rows, columns) = (along(0..row_axes), along(block_axes..block_axes + part.ranges.len()));
+        let (first, count, named_items) = (part.start, at.tuples.len(), named.items());
+        // places of one axis are as far apart as neighbours are
+        let (pitch, places) = match block_axes - row_axes {
+            1 => (stored.strides().nth(row_axes).map_or(0, isize::unsigned_abs), Vec::new()),
+            _ => (0, along(row_axes..block_axes)),
+        };
+        let of_place = |place: usize| {
+            let place = place.wrapping_sub(named.start);
+            (place < named_items).then(|| places.get(place).map_or(place * pitch, |place| *place))
+        };
         for (n, row) in at.rows.clone().enumerate() {
-            let tuples = self.first_near(at, row);
-            for tuple in 0..count {
-                let (place, to) = (near.get(tuples + tuple), (n * count + tuple) * at.len + part.start);
-                if named.contains(&place) {
-                    let from = (n * named.len() + place - named.start) * len;
-                    slab.put(ItemRun { from, to, len }, out, &mut Put::Replace);
+            let (tuples, in_row) = (self.first_near(at, row), rows[n]);
+            let out = &mut out[n * count * at.len * itemsize..][..count * at.len * itemsize];
+            if at.len == 1 {
+                let item = |tuple| of_place(near.get(tuple)).map(|place| in_row + place);
+                pick_items(tuples..tuples + count, item, itemsize, slab, out);
+                continue;
+            }
+            for (tuple, out) in (tuples..tuples + count).zip(out.chunks_exact_mut(at.len * itemsize)) {
+                if let Some(place) = of_place(near.get(tuple)) {
+                    let out = &mut out[first * itemsize..][..columns.len() * itemsize];
+                    pick_items(columns.iter(), |column| Some(in_row + place + column), itemsize, slab, out);
                 }
             }
         }

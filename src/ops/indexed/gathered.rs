@@ -12,6 +12,7 @@ use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::{bytes_of, coordinates, product};
+use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, boxes_of_run, fill_each};
 use crate::memory::Buffer;
 use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
@@ -23,6 +24,9 @@ use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
+
+/// The items of a block that are taken at once from data in Fortran order, if there is memory for as many: neighbours in the output.
+const LEAST_ACROSS: usize = 16;
 
 /// The bytes of a tuple in a list: where its block is stored, and its number.
 const TUPLE: usize = 2 * size_of::<usize>();
@@ -212,20 +216,23 @@ impl LinkedGather {
         if !self.is_dense_across() || at.len < self.blocks.block {
             return self.sweep_apart(near, at, of_block, out, scratch);
         }
-        // The places of these rows are read in the order of the output, as many at a time as there is memory for: all of them with
-        // as many items of each block, or a part of them. A window of the output takes as many bytes.
+        // Items are read as they are stored, and picked from there: as many places of these rows at a time as there is memory for,
+        // which a window of the output takes as well, and a few items of each of their blocks, so that they stay near a core.
         let threads = self.limits.threads.for_bytes(self.meta.bytes()).max(1);
-        let itemsize = self.data.dtype().itemsize();
-        let most = self.limits.machine.swept / 2 / threads / (at.rows.len() * itemsize).max(1);
+        let (itemsize, machine) = (self.data.dtype().itemsize(), &self.limits.machine);
+        let of_rows = at.rows.len() * itemsize.max(1);
+        let most = machine.swept / 2 / threads / of_rows;
         let (_, dims) = self.data.shape().split_at(rows.len());
         let (dims, block) = dims.split_at(dims.len() - of_block.len());
+        let as_stored: Vec<usize> = (0..self.data.shape().len()).rev().collect();
         for named in Windows::new(dims, most).iter() {
-            for part in Windows::new(block, most / named.items()).iter() {
+            let least = LEAST_ACROSS.min(most / named.items());
+            for part in Windows::new(block, (machine.slab / of_rows / named.items()).max(least)).iter() {
                 let view = self.data.view().part(&[rows, &named.ranges, &part.ranges].concat());
                 scratch.items.resize(view.items() * itemsize, self.data.label())?;
-                self.data.read(&view, &mut scratch.items, &mut scratch.gathered)?;
-                let slab = ItemSlab { first: 0, bytes: &scratch.items, itemsize };
-                self.blocks.put_part(near, at, [&named, &part].map(|it| it.start..it.start + it.items()), slab, out);
+                self.data.read(&view.with_axes(&as_stored), &mut scratch.items, &mut scratch.gathered)?;
+                let stored = (&scratch.items[..], &View::fortran_order(&view.shape()), itemsize);
+                self.blocks.put_part(near, at, [&named, &part], stored, out);
             }
         }
         Ok(())

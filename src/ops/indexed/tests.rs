@@ -350,3 +350,67 @@ fn outer_places_get_the_last_update_of_each_place() {
         }
     }
 }
+
+#[test]
+fn gathers_from_both_orders_of_storage() {
+    use crate::ops::{gather, gather_elements, gather_nd};
+    let random = |n: i64| (n * n * 7 + n * 13 + 5) % 1009;
+    let numbers = |count: usize, below: i64| (0..count as i64).map(|n| random(n) % below).collect::<Vec<_>>();
+    let or_zero = |axis, shape: &[usize], of: &[usize]| gather::check(shape, of, axis, 0, OutOfRange::Zero).unwrap();
+    let batched =
+        |axis, batch, shape: &[usize], of: &[usize]| gather::check(shape, of, axis, batch, OutOfRange::Error).unwrap();
+    // data, what is gathered, the shape of the numbers, the numbers
+    let rows: [(&[usize], IndexSpec, &[usize], Vec<i64>); 12] = [
+        (&[9], or_zero(0, &[9], &[5]), &[5], vec![8, 9, -9, -10, 0]),
+        (&[7, 40], or_zero(0, &[7, 40], &[4]), &[4], vec![6, 7, 0, 6]),
+        (&[7, 40], or_zero(1, &[7, 40], &[30]), &[30], numbers(30, 45)),
+        (&[3, 5, 4], batched(1, 0, &[3, 5, 4], &[6]), &[6], numbers(6, 5)),
+        (&[3, 5, 4], batched(1, 1, &[3, 5, 4], &[3, 2]), &[3, 2], numbers(6, 5)),
+        (&[3, 4, 5], batched(2, 1, &[3, 4, 5], &[3, 2]), &[3, 2], numbers(6, 5)),
+        (&[2, 3, 100], batched(1, 0, &[2, 3, 100], &[2]), &[2], vec![2, 0]),
+        (&[4, 5, 30], gather_nd::check(&[4, 5, 30], &[7, 2], 0).unwrap(), &[7, 2], numbers(14, 4)),
+        (&[4, 5, 6], gather_nd::check(&[4, 5, 6], &[9, 3], 0).unwrap(), &[9, 3], numbers(27, 4)),
+        (&[3, 4, 5, 6], gather_nd::check(&[3, 4, 5, 6], &[3, 2, 2], 1).unwrap(), &[3, 2, 2], numbers(12, 4)),
+        (&[6, 7], gather_elements::check(&[6, 7], &[6, 9], 1).unwrap(), &[6, 9], numbers(54, 7)),
+        (&[6, 70], gather_elements::check(&[6, 70], &[11, 70], 0).unwrap(), &[11, 70], numbers(770, 6)),
+    ];
+    for (shape, spec, of, numbers) in rows {
+        let items = shape.iter().product::<usize>();
+        let data = ArrayD::from_shape_vec(IxDyn(shape), (1..=items).collect()).unwrap();
+        let indices = ArrayD::from_shape_vec(IxDyn(of), numbers.clone()).unwrap();
+        // the number of each item of the data, counted from 1
+        let which = spec.clone().gather(&data, &indices, Some(0)).unwrap();
+        for dtype in ["uint8", "int16", "V20"].map(|name| DType::parse(name).unwrap()) {
+            let itemsize = dtype.itemsize();
+            let item = |n: usize| (0..itemsize).map(move |byte| (n * 31 + byte * 7) as u8).collect::<Vec<u8>>();
+            let old: Vec<u8> = (1..=items).flat_map(item).collect();
+            let expected: Vec<u8> =
+                which.iter().flat_map(|&n| if n == 0 { vec![0; itemsize] } else { item(n) }).collect();
+            for order in [Order::C, Order::Fortran] {
+                let meta = Meta { order, ..Meta::new(dtype.clone(), shape.to_vec()) };
+                let old = if order == Order::C { old.clone() } else { in_fortran_order(shape, itemsize, &old) };
+                let machines = [Machine::with_windows_of(0), Machine::with_windows_of(100), Machine::default()];
+                for (threads, machine) in [1, 2, 2].into_iter().zip(machines) {
+                    let (limits, data) = (Limits { machine, ..limits(threads) }, stored(meta.clone(), old.clone()));
+                    let index_tensor = stored(
+                        Meta::new(DType::parse("int64").unwrap(), of.to_vec()),
+                        numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+                    );
+                    let mut gather = LinkedGather::new(data, spec.clone(), index_tensor, limits).unwrap();
+                    gather.prepare(limits).unwrap();
+                    for window in [1, 17, usize::MAX].map(|most: usize| most.min(which.len())) {
+                        let mut out = vec![255; which.len() * itemsize];
+                        let mut scratch = Scratch::default();
+                        for start in (0..which.len()).step_by(window) {
+                            let run = start..which.len().min(start + window);
+                            let out = &mut out[start * itemsize..run.end * itemsize];
+                            gather.fill(&Region::Run(run), out, &mut scratch).unwrap();
+                        }
+                        let what = format!("{shape:?} {numbers:?} {dtype} {order:?} {} {window}", machine.window);
+                        assert!(out == expected, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
