@@ -112,7 +112,7 @@ impl Case {
             numbers,
             indices,
             None,
-            Grouping { repeats: Repeats::LastWins, group: self.group() },
+            Grouping { repeats: Repeats::LastWins, group: self.group(), lasts: None },
             Limits::default(),
         );
         self.scatter(bencher, &sweeps.unwrap(), put);
@@ -137,7 +137,7 @@ impl Case {
             numbers,
             indices,
             None,
-            Grouping { repeats: Repeats::LastWins, group: self.group() },
+            Grouping { repeats: Repeats::LastWins, group: self.group(), lasts: None },
             Limits::default(),
         )
         .unwrap()
@@ -260,7 +260,7 @@ mod nd {
         let rows: Vec<usize> = scattered(case.side()).map(|row| row / 2 * 2).collect();
         let shape = [rows.len(), 1];
         let numbers = scatter_nd::check(&case.shape(), &shape, None).unwrap().in_order(Order::C);
-        let repeats = Grouping { repeats: Repeats::Combined, group: case.group() };
+        let repeats = Grouping { repeats: Repeats::Combined, group: case.group(), lasts: None };
         let sweeps = Sweeps::new(numbers, tensor(&shape, rows), None, repeats, Limits::default()).unwrap();
         case.scatter(bencher, &sweeps, reduction::combine(&dtype, Reduction::Add).unwrap().unwrap().blocks);
     }

@@ -391,23 +391,34 @@ fn gathers_from_both_orders_of_storage() {
                 let old = if order == Order::C { old.clone() } else { in_fortran_order(shape, itemsize, &old) };
                 let machines = [Machine::with_windows_of(0), Machine::with_windows_of(100), Machine::default()];
                 for (threads, machine) in [1, 2, 2].into_iter().zip(machines) {
-                    let (limits, data) = (Limits { machine, ..limits(threads) }, stored(meta.clone(), old.clone()));
-                    let index_tensor = stored(
+                    let (limits, mut data) = (Limits { machine, ..limits(threads) }, stored(meta.clone(), old.clone()));
+                    let mut index_tensor = stored(
                         Meta::new(DType::parse("int64").unwrap(), of.to_vec()),
                         numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
                     );
-                    let mut gather = LinkedGather::new(data, spec.clone(), index_tensor, limits).unwrap();
-                    gather.prepare(limits).unwrap();
-                    for window in [1, 17, usize::MAX].map(|most: usize| most.min(which.len())) {
-                        let mut out = vec![255; which.len() * itemsize];
-                        let mut scratch = Scratch::default();
-                        for start in (0..which.len()).step_by(window) {
-                            let run = start..which.len().min(start + window);
-                            let out = &mut out[start * itemsize..run.end * itemsize];
-                            gather.fill(&Region::Run(run), out, &mut scratch).unwrap();
+                    let linked =
+                        |data, index_tensor| LinkedGather::new(data, spec.clone(), index_tensor, limits).unwrap();
+                    let ways = linked(data.another().unwrap(), index_tensor.another().unwrap()).ways(&limits);
+                    for way in ways {
+                        let mut gather = linked(data.another().unwrap(), index_tensor.another().unwrap());
+                        gather.take(way);
+                        for holding in gather.holdings(way, &limits) {
+                            gather.hold(&holding, &limits).unwrap();
                         }
-                        let what = format!("{shape:?} {numbers:?} {dtype} {order:?} {} {window}", machine.window);
-                        assert!(out == expected, "{what}");
+                        for window in [1, 17, usize::MAX].map(|most: usize| most.min(which.len())) {
+                            let mut out = vec![255; which.len() * itemsize];
+                            let mut scratch = Scratch::default();
+                            for start in (0..which.len()).step_by(window) {
+                                let run = start..which.len().min(start + window);
+                                let out = &mut out[start * itemsize..run.end * itemsize];
+                                gather.fill(&Region::Run(run), out, &mut scratch).unwrap();
+                            }
+                            let what = format!(
+                                "{shape:?} {numbers:?} {dtype} {order:?} {} way {way} {window}",
+                                machine.window
+                            );
+                            assert!(out == expected, "{what}");
+                        }
                     }
                 }
             }
