@@ -134,10 +134,12 @@ elements! {
         |item| complex_to(item, f64::to_le_bytes), |item| complex_to(item, f64::to_be_bytes);
 }
 
+#[inline(always)]
 fn bool_from([byte]: [u8; 1]) -> bool {
     byte != 0
 }
 
+#[inline(always)]
 fn bool_to(item: bool) -> [u8; 1] {
     [item.into()]
 }

@@ -40,6 +40,7 @@ fn text(value: f64, is_single: bool) -> String {
 }
 
 /// Rounds a number to odd: bits of its magnitude that float64 has no room for set the last bit.
+#[inline]
 fn rounded_to_odd(magnitude: u64, is_negative: bool) -> f64 {
     const LOW: u64 = (1 << 12) - 1;
     let rest = u64::from(magnitude & LOW != 0) << 12;
@@ -50,14 +51,17 @@ fn rounded_to_odd(magnitude: u64, is_negative: bool) -> f64 {
 macro_rules! middles {
     ($($middle:ty, $rounded_to_odd:expr, $is_in_range:expr, $text:expr;)+) => {$(
         impl Middle for $middle {
+            #[inline]
             fn float(self) -> f64 {
                 self as f64
             }
 
+            #[inline]
             fn single(self) -> f32 {
                 self as f32
             }
 
+            #[inline]
             fn rounded_to_odd(self) -> f64 {
                 $rounded_to_odd(self)
             }
@@ -68,6 +72,7 @@ macro_rules! middles {
                 (found, As::<Self>::back(found) == self && $is_in_range(self, found))
             }
 
+            #[inline]
             fn whole(self) -> i128 {
                 self as i128
             }
@@ -110,6 +115,7 @@ macro_rules! integers {
             const LARGEST: i128 = <$type>::MAX as i128;
             const END: f64 = (Self::LARGEST + 1) as f64;
 
+            #[inline]
             #[allow(unused_comparisons)]
             fn is_negative(self) -> bool {
                 self < 0
@@ -123,10 +129,12 @@ macro_rules! integers {
 macro_rules! converted {
     ($type:ty: $($middle:ty),+) => {$(
         impl As<$middle> for $type {
+            #[inline]
             fn of(number: $middle) -> Self {
                 number as $type
             }
 
+            #[inline]
             fn back(self) -> $middle {
                 self as $middle
             }

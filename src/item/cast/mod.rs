@@ -2,17 +2,23 @@
 //!
 //! A run of items is read into float64, int64 or uint64, whichever holds every number of the dtype, and written from
 //! there. So there is one loop for each dtype on either side and not one for each pair.
+//!
+//! What items become in 8 bits is looked up in a table where many are cast and 16 bits of each tell it.
 
 mod middle;
 mod numbers;
 mod overflow;
+mod table;
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use self::middle::Middle;
 use self::numbers::{ByteValues, load, load_narrow, numbers_of, store, values_of};
 use self::overflow::SpecialWords;
 pub use self::overflow::{Overflow, Overflowed, is_floats, overflow_name};
+use self::table::ByteTable;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};
@@ -74,6 +80,8 @@ pub struct Cast {
     overflow: Overflow,
     /// The words of infinity and NaN; `None` if no number of the source overflows.
     special: Option<SpecialWords>,
+    /// The table of a cast to items of 8 bits, where there is one.
+    table: Option<Arc<ByteTable>>,
 }
 
 #[derive(Clone, Debug)]
@@ -135,7 +143,8 @@ impl Cast {
         };
         let special = if matches!(plan, CastPlan::Swap(_)) { None } else { SpecialWords::of_cast(from, to) };
         let overflow = Overflow::default();
-        Ok(Self { from: from.clone(), to: to.clone(), lossy, plan, overflow, special })
+        let table = ByteTable::of_cast(from, to).map(Arc::new);
+        Ok(Self { from: from.clone(), to: to.clone(), lossy, plan, overflow, special, table })
     }
 
     /// Returns the cast with another treatment of finite numbers that are too large for the floats that they become.
@@ -260,10 +269,21 @@ impl Cast {
         let parts = ins.min(outs);
         let (ins, outs) = (1 + usize::from(drops), 1 + usize::from(adds));
         let text = |number: M| number.text(size < size_of::<f64>());
+        let plainly = |from: &DType, items: &[u8]| {
+            let mut out = Vec::new();
+            Self::new(from, &self.to, self.lossy).ok()?.apply(items, &mut out).ok().map(|_| out)
+        };
+        let table = self.table.as_ref().and_then(|table| Some((table, table.items(items.len() / size, plainly)?)));
         let mut overflowed = Overflowed::default();
         let mut run = [M::default(); 2 * RUN];
         let chunks = items.chunks(RUN * ins * size).zip(out.chunks_mut(RUN * outs * to_size));
         for (number, (chunk, place)) in chunks.enumerate() {
+            if let Some((table, items)) = table {
+                table.look_up(items, chunk, place);
+                if !self.special.as_ref().is_some_and(|special| special.is_in(place)) {
+                    continue;
+                }
+            }
             load(self.from.is_big_endian(), chunk, &mut run);
             // the limit tells the compiler that all numbers lie in the run
             let (first, count) = (number * RUN, (chunk.len() / (ins * size)).min(RUN));
@@ -282,7 +302,9 @@ impl Cast {
                 (0..count).rev().for_each(|at| (run[2 * at], run[2 * at + 1]) = (run[at], M::default()));
             }
             let sure = imaginary.map_or(outs * count, |(at, ..)| at);
-            if let Err(at) = store(&self.to, &run[..sure], place, self.lossy) {
+            if table.is_none()
+                && let Err(at) = store(&self.to, &run[..sure], place, self.lossy)
+            {
                 // an item has two numbers only if all numbers fit, so `at` counts items
                 return Err(CastFailure { item: first + at, why: self.misfit(run[at], &text(run[at])) });
             }

@@ -199,3 +199,122 @@ fn a_nan_stays_a_nan() {
     }
     assert!(nans > 150, "{nans}");
 }
+
+/// Compares a cast by a table with one without. Returns whether there is a table.
+fn compare_by_table(from: &str, to: &str, lossy: bool, overflow: Overflow, items: &[u8]) -> Result<bool, String> {
+    const PART: usize = 1 << 16;
+    let make = || cast(from, to, lossy).with_overflow(overflow);
+    let (by_table, name) = (make(), format!("{from} to {to}, lossy: {lossy}, {overflow:?}"));
+    let (mut out, mut expected) = (Vec::new(), Vec::new());
+    // zeros enough for a table, which some dtypes of floats do not have
+    _ = by_table.apply(&vec![0; 2 * PART * by_table.from_size()], &mut out);
+    for part in items.chunks(PART * by_table.from_size()) {
+        let plain = make();
+        let (result, found) = (plain.apply(part, &mut expected), by_table.apply(part, &mut out));
+        assert!(plain.table.is_none_or(|table| !table.is_made()), "{PART} items were enough for a table");
+        if found != result {
+            return Err(format!("{name}: {found:?}, expected {result:?}"));
+        }
+        if found.is_ok() && out != expected {
+            let at = out.iter().zip(&expected).position(|(a, b)| a != b).expect("as many items");
+            return Err(format!("{name}: {} at {at}, expected {}", out[at], expected[at]));
+        }
+    }
+    Ok(by_table.table.is_some_and(|table| table.is_made()))
+}
+
+const OVERFLOWS: [Overflow; 3] = [Overflow::Special, Overflow::Saturate, Overflow::Refuse];
+
+#[test]
+fn tables_of_items_of_16_bits() {
+    // every item, in an order in which neighbours have nothing to do with each other
+    let words = (0..1_u32 << 16).map(|n| (n.wrapping_mul(40_503) + 777) as u16);
+    let words: Vec<u8> = words.flat_map(u16::to_le_bytes).collect();
+    let bytes = |name: &&str| {
+        let dtype = DType::parse(name).unwrap();
+        dtype.itemsize() == 1 && numbers_of(&dtype).is_some()
+    };
+    let (mut failures, mut made, mut pairs) = (Vec::new(), 0, 0);
+    for from in ["float16", "bfloat16", "int16", "uint16", ">f2", ">i2"] {
+        for to in DType::names().filter(bytes) {
+            let rules = OVERFLOWS.map(|overflow| (false, overflow)).into_iter().chain([(true, Overflow::Special)]);
+            for (lossy, overflow) in rules {
+                pairs += 1;
+                match compare_by_table(from, to, lossy, overflow, &words) {
+                    Ok(is_made) => made += usize::from(is_made),
+                    Err(failure) => failures.push(failure),
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(made > pairs / 3, "{made} tables of {pairs}");
+}
+
+#[test]
+fn tables_of_wider_floats() {
+    // every upper half, with what lies on either side of halves of the last bits that narrow floats have
+    let low = [0, 1, 0x8000, 0xffff];
+    let singles: Vec<u32> = (0..=u16::MAX).flat_map(|upper| low.map(|low| u32::from(upper) << 16 | low)).collect();
+    let mut doubles: Vec<u64> = Vec::new();
+    for single in singles.iter().step_by(3) {
+        let bits = f64::from(f32::from_bits(*single)).to_bits();
+        doubles.extend([bits, bits.wrapping_add(1), bits.wrapping_sub(1)]);
+    }
+    doubles.extend([0, 1, 1 << 63, 1 << 63 | 1, f64::MAX.to_bits(), f64::MIN.to_bits(), 1e-300_f64.to_bits()]);
+    let of = |name: &str| match name {
+        "float32" => singles.iter().flat_map(|bits| bits.to_le_bytes()).collect::<Vec<_>>(),
+        ">f4" => singles.iter().flat_map(|bits| bits.to_be_bytes()).collect(),
+        "float64" => doubles.iter().flat_map(|bits| bits.to_le_bytes()).collect(),
+        _ => doubles.iter().flat_map(|bits| bits.to_be_bytes()).collect(),
+    };
+    let floats = |name: &&str| {
+        let dtype = DType::parse(name).unwrap();
+        dtype.itemsize() == 1 && is_floats(&dtype)
+    };
+    let mut failures = Vec::new();
+    for from in ["float32", ">f4", "float64", ">f8"] {
+        let items = of(from);
+        for to in DType::names().filter(floats) {
+            // byte order is the affair of the keys alone
+            let overflows = if from.starts_with('>') { &OVERFLOWS[..1] } else { &OVERFLOWS };
+            for &overflow in overflows {
+                match compare_by_table(from, to, false, overflow, &items) {
+                    Ok(true) => {}
+                    Ok(false) => failures.push(format!("{from} to {to}: no table")),
+                    Err(failure) => failures.push(failure),
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn what_is_cast_by_a_table() {
+    let rows = [
+        ("float16", "float8_e4m3fn", true),
+        ("bfloat16", "int8", true),
+        ("bfloat16", "bool", true),
+        ("int16", "float8_e5m2", true),
+        ("uint16", "int4", true),
+        ("float32", "float8_e5m2", true),
+        (">f8", "float4_e2m1fn", true),
+        ("float32", "uint8", false),
+        ("float32", "int4", false),
+        ("int16", "uint8", false),
+        ("int32", "float8_e5m2", false),
+        ("float16", "float32", false),
+        ("complex64", "float8_e5m2", false),
+    ];
+    for (from, to, expected) in rows {
+        assert_eq!(cast(from, to, true).table.is_some(), expected, "{from} to {to}");
+    }
+    // a table is made when enough items have come, in whatever parts
+    let (one, mut out) = (cast("bfloat16", "float8_e5m2", false), Vec::new());
+    let parts = (0..5).map(|_| {
+        one.apply(&vec![1; 60_000], &mut out).unwrap();
+        one.table.as_ref().unwrap().is_made()
+    });
+    assert_eq!(parts.collect::<Vec<_>>(), [false, false, false, false, true]);
+}
