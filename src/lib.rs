@@ -109,8 +109,10 @@
 //! - An **operator** with its arguments is a [`Call`](ops::call::Call), whoever asks for it. Linked to its operands it is a
 //!   [`Fill`](ops::fill::Fill): it states how it takes the items of each operand, an
 //!   [`Access`](ops::access::Access), and fills any window of its output. The engine knows no operator by name.
-//! - A **plan** says how an output is cut, read and held. It is a pure function of what the operator states, of what takes the
-//!   output, and of the limits: [`Planner`](engine::planner::Planner). A [`Job`](engine::job::Job) carries it out.
+//! - A **plan** says what is done before the first window, which way the output goes, which regions are made, and by how many
+//!   threads. It is a pure function of what the operator states, of what takes the output, and of the limits:
+//!   [`Planners`](engine::cost::Planners) compare the plans for all ways to read the operands. A [`Job`](engine::job::Job) carries
+//!   it out, and `--explain` prints it.
 //! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C order,
 //!   or boxes of a grid if the output is stored in chunks or made from them. A job takes a range of windows, so a share of
 //!   the work is an argument.

@@ -108,13 +108,18 @@ impl Job {
         Ok(())
     }
 
-    /// Makes the regions of a plan that have these numbers, and hands them to `sink`. Half of the numbers are half of the work.
+    fn executor<'a>(&'a self, plan: &'a Plan, progress: Progress<'a>) -> Executor<'a> {
+        debug_assert_eq!(self.way, Some(plan.way), "a plan is begun before it is carried out");
+        Executor { job: self, plan, progress }
+    }
+
+    /// Makes the regions of a [begun](Self::begin) plan that have these numbers, and hands them to `sink`. Half of the numbers are half of the work.
     ///
     /// # Errors
     /// Of reading and writing; an item that a cast cannot make. If several windows fail, the error of the lowest-numbered
     /// window is returned.
     pub fn run(&self, plan: &Plan, numbers: Range<usize>, sink: &dyn WindowSink, progress: Progress<'_>) -> Result<()> {
-        Executor { job: self, plan, progress }.run(numbers, sink)
+        self.executor(plan, progress).run(numbers, sink)
     }
 
     /// Makes all regions of a plan, and hands them to `sink`.
@@ -141,7 +146,7 @@ impl Job {
             }
             return Ok(());
         }
-        let executor = Executor { job: self, plan, progress };
+        let executor = self.executor(plan, progress);
         executor.begin()?;
         let is_part = matches!(plan.steps, Steps::Runs(_));
         let get = |n| plan.steps.get(n);
@@ -156,7 +161,7 @@ impl Job {
         self.fill.finish()
     }
 
-    /// Writes the windows of a [planned edit](Planner::plan_edit) to the data's own file or a clone of it, in which items lie in C
+    /// Writes the windows of a [planned edit](Planners::plan_edit) to the data's own file or a clone of it, in which items lie in C
     /// order of the output's shape. `patch` is the operator, as a patch. Of a window only what lies between the first change and
     /// the last is written.
     ///

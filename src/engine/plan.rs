@@ -1,9 +1,9 @@
 //! Plans: all that is decided of how an output is made, as a value, before its first window is filled.
 //!
 //! A [`Plan`] is a pure function of what an operator [states](crate::ops::access) of its operands, of what takes the output, and of
-//! limits. It is one of several ways, which a [`Planner`](super::planner::Planner) lists and compares. An operator is prepared
-//! before, which may read operands: a stream that is needed in another order, or a few updates that are transposed in memory. A
-//! [`Job`](super::job::Job) carries the plan out, and finishes the operator when all windows are filled.
+//! limits. [`Planners`](super::cost::Planners) list the plans for all ways in which the operator can read its operands, and take the
+//! one that costs the least. A [`Job`](super::job::Job) begins it, which may read operands (a stream that is needed in another
+//! order, a few updates that are transposed in memory), carries it out, and finishes the operator when all windows are filled.
 //!
 //! For example, DATA of float32 `[4096, 4096]` lies in C order, and UPDATES of half as many bytes in Fortran order. Windows of
 //! whole rows would read 4096 short pieces of UPDATES each. So boxes are tried that are as wide as the output, or narrower and
@@ -37,7 +37,7 @@ pub enum Before {
     /// All items of the operand of this number are downloaded at once, since each of their short pieces would be a request.
     Fetch(usize),
     /// The new file begins as a clone of the data's file if the file system can share the blocks of both. Then the plan of
-    /// [an edit](super::planner::Planner::plan_edit) takes the place of this one.
+    /// [an edit](super::cost::Planners::plan_edit) takes the place of this one.
     Clone,
 }
 

@@ -329,8 +329,10 @@ impl Plan {
                 };
                 let is_packed = !chunks.holds_as_they_are(n, &windows.get(0));
                 let between = store.between().with_context(|| self.failed())?;
-                let job = self.put_between(output, plan, grid.clone(), is_packed, &between, &half)?;
-                job.run(&job.plan(SinkKind::Windows(windows)), numbers, &sink, &half)?;
+                let mut job = self.put_between(output, plan, grid.clone(), is_packed, &between, &half)?;
+                let plan = job.plan(SinkKind::Windows(windows));
+                job.begin(&plan)?;
+                job.run(&plan, numbers, &sink, &half)?;
                 remove(between.path());
             } else if !numbers.is_empty() || share.is_none() {
                 output.job.run(plan, numbers, &sink, progress)?;
