@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::places::NearPlaces;
 use super::resolve::{IndexSpec, TupleResolver};
-use super::runs::{ItemRun, ItemSlab, pick_items};
+use super::runs::{ItemRun, ItemSlab, copy_items, pick_items};
 use crate::item::meta::Order;
 use crate::layout::shape::product;
 use crate::layout::view::View;
@@ -149,13 +149,14 @@ impl GatheredBlocks {
         }
     }
 
-    /// Puts a part of whole blocks into `out`: the items in the range `part` of each whose place is in the window `named` of the axes
-    /// that tuples name. The slab has those of all these places of the rows of the window, and `stored` says where they lie in it.
+    /// Puts a part of whole blocks into `out`: the items in the box `part` of each, which has these dims, if its place is in the window
+    /// `named` of the axes that tuples name. The slab has those of all these places of the rows of the window, and `stored` says where
+    /// they lie in it.
     pub(super) fn put_part(
         &self,
         near: &NearPlaces<'_>,
         at: &WindowBlocks,
-        [named, part]: [&Window; 2],
+        (named, part, dims): (&Window, &Window, &[usize]),
         (slab, stored, itemsize): (&[u8], &View, usize),
         out: &mut [u8],
     ) {
@@ -167,7 +168,8 @@ impl GatheredBlocks {
             stored.part(&ranges).places()
         };
         let (rows, columns) = (along(0..row_axes), along(block_axes..block_axes + part.ranges.len()));
-        let (first, count, named_items) = (part.start, at.tuples.len(), named.items());
+        let to = View::c_order(dims).part(&part.ranges).places();
+        let (count, named_items) = (at.tuples.len(), named.items());
         // places of one axis are as far apart as neighbours are
         let (pitch, places) = match block_axes - row_axes {
             1 => (stored.strides().nth(row_axes).map_or(0, isize::unsigned_abs), Vec::new()),
@@ -187,8 +189,7 @@ impl GatheredBlocks {
             }
             for (tuple, out) in (tuples..tuples + count).zip(out.chunks_exact_mut(at.len * itemsize)) {
                 if let Some(place) = of_place(near.get(tuple)) {
-                    let out = &mut out[first * itemsize..][..columns.len() * itemsize];
-                    pick_items(columns.iter(), |column| Some(in_row + place + column), itemsize, slab, out);
+                    copy_items(columns.len(), |n| (in_row + place + columns[n], to[n]), itemsize, slab, out);
                 }
             }
         }

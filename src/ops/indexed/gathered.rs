@@ -12,6 +12,7 @@ use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::{bytes_of, coordinates, product};
+use crate::layout::tile::tile;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, boxes_of_run, fill_each};
 use crate::memory::Buffer;
@@ -225,14 +226,16 @@ impl LinkedGather {
         let (_, dims) = self.data.shape().split_at(rows.len());
         let (dims, block) = dims.split_at(dims.len() - of_block.len());
         let as_stored: Vec<usize> = (0..self.data.shape().len()).rev().collect();
+        let nearest: Vec<usize> = (0..block.len()).collect();
         for named in Windows::new(dims, most).iter() {
             let least = LEAST_ACROSS.min(most / named.items());
-            for part in Windows::new(block, (machine.slab / of_rows / named.items()).max(least)).iter() {
+            let together = (machine.slab / of_rows / named.items()).max(least).max(1);
+            for part in Windows::boxes(block, &tile(block, &nearest, together)).iter() {
                 let view = self.data.view().part(&[rows, &named.ranges, &part.ranges].concat());
                 scratch.items.resize(view.items() * itemsize, self.data.label())?;
                 self.data.read(&view.with_axes(&as_stored), &mut scratch.items, &mut scratch.gathered)?;
                 let stored = (&scratch.items[..], &View::fortran_order(&view.shape()), itemsize);
-                self.blocks.put_part(near, at, [&named, &part], stored, out);
+                self.blocks.put_part(near, at, (&named, &part, block), stored, out);
             }
         }
         Ok(())
