@@ -15,7 +15,7 @@ use crate::layout::shape::{bytes_of, coordinates, product};
 use crate::layout::tile::tile;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, boxes_of_run, fill_each};
-use crate::memory::Buffer;
+use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::machine::Machine;
@@ -148,59 +148,74 @@ impl LinkedGather {
         let (count, together) = (at.tuples.len(), self.limits.machine.slab / 4 / block.max(1));
         let grid = BucketGrid::new(named.clone(), count, together.max(named.len() / MOST_GROUPS));
         u32::try_from(count).expect("a window has fewer tuples than 2^32");
-        let mut group: Vec<GroupedTuple> = Vec::new();
         for rows in self.blocks.batches(at) {
             let first = self.blocks.first_near(at, rows.start);
             let mut groups = Buckets::new(grid, count, size_of::<u32>()).with_context(|| self.data.label())?;
-            groups
-                .extend_words((first..first + count).zip(0_u32..).map(|(n, tuple)| (near.get(n), tuple.to_le_bytes())));
+            let numbers = (0_u32..).map(u32::to_le_bytes);
+            match near {
+                NearPlaces::Small(places) => {
+                    let places = places[first..][..count].iter().map(|&place| place as usize);
+                    groups.extend_words(places.zip(numbers));
+                }
+                NearPlaces::Large(places) => {
+                    let places = places[first..][..count].iter().map(|&place| place as usize);
+                    groups.extend_words(places.zip(numbers));
+                }
+            }
             for row in rows {
                 let from = row * pitch + at.inside;
                 let to = (row - at.rows.start) * at.row_items();
                 for bucket in 0..grid.count {
-                    let places = grid.places(bucket);
-                    group.clear();
-                    groups.near(places.start, places.end, &mut |_, at, tuples| {
-                        let tuples = tuples.as_chunks().0.iter().map(|tuple| u32::from_le_bytes(*tuple));
-                        group.extend(at.iter().copied().zip(tuples));
-                    });
-                    let from = from + places.start * self.blocks.block;
-                    self.pick(&mut group, ItemRun { from, to, len: at.len }, out, buffer)?;
+                    let from = from + grid.places(bucket).start * self.blocks.block;
+                    self.pick(&groups, grid.places(bucket), ItemRun { from, to, len: at.len }, out, buffer)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Reads the blocks of a group of tuples. `of_row` says where the items of the first place of the group lie in the row, where
-    /// those of the first tuple go, and how many are taken of each block.
-    fn pick(&self, tuples: &mut [GroupedTuple], of_row: ItemRun, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
+    /// Reads the blocks of the tuples that name some places, which are those of a bucket. `of_row` says where the items of the first
+    /// of these places lie in the row, where those of the first tuple go, and how many are taken of each block.
+    fn pick(
+        &self,
+        groups: &Buckets,
+        places: Range<usize>,
+        of_row: ItemRun,
+        out: &mut [u8],
+        buffer: &mut Buffer,
+    ) -> Result<()> {
         let (itemsize, block, ItemRun { from, to, len }) = (self.data.dtype().itemsize(), self.blocks.block, of_row);
-        if tuples.is_empty() {
+        let each = |take: &mut dyn FnMut(&[u32], &[[u8; 4]])| {
+            groups.near(places.start, places.end, &mut |_, at, tuples| take(at, tuples.as_chunks().0));
+        };
+        let (mut count, mut low, mut high) = (0, u32::MAX, 0);
+        each(&mut |at, _| {
+            count += at.len();
+            (low, high) = at.iter().fold((low, high), |(low, high), &at| (low.min(at), high.max(at)));
+        });
+        if count == 0 {
             return Ok(());
         }
-        let (low, high) = tuples.iter().fold((u32::MAX, 0), |(low, high), &(at, _)| (low.min(at), high.max(at)));
         let between = (high - low) as usize * block * itemsize;
-        let run = |&(place, n): &GroupedTuple| ItemRun {
-            from: from + place as usize * block,
-            to: to + n as usize * len,
-            len,
-        };
-        if between <= self.limits.machine.slab && between / tuples.len() <= GAP {
+        if between <= self.limits.machine.slab && between / count <= GAP {
             let first = from + low as usize * block;
             read_items(&self.data, first, (high - low) as usize * block + len, buffer)?;
-            let piece = |n| {
-                let (place, n): GroupedTuple = tuples[n];
-                ((place - low) as usize, to / len + n as usize)
-            };
-            copy_items(tuples.len(), piece, len * itemsize, buffer, out);
+            let to = to / len;
+            each(&mut |at, tuples| {
+                let piece = |n: usize| ((at[n] - low) as usize, to + u32::from_le_bytes(tuples[n]) as usize);
+                copy_items(at.len().min(tuples.len()), piece, len * itemsize, buffer, out);
+            });
             return Ok(());
         }
         let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);
         let mut put = Put::Replace;
         let mut reads = RunReader::new(&read, itemsize, out, buffer, &mut put);
+        let mut tuples: Vec<GroupedTuple> = memory::of(count).with_context(|| self.data.label())?;
+        each(&mut |at, numbers| tuples.extend(at.iter().copied().zip(numbers.iter().map(|&n| u32::from_le_bytes(n)))));
         tuples.sort_unstable();
-        tuples.iter().try_for_each(|tuple| reads.add(run(tuple)))?;
+        tuples.iter().try_for_each(|&(place, n)| {
+            reads.add(ItemRun { from: from + place as usize * block, to: to + n as usize * len, len })
+        })?;
         reads.flush()
     }
 
