@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::read::collect;
+use super::read::{READ_AT_ONCE, collect};
 use super::resolve::TupleResolver;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
@@ -96,10 +96,15 @@ impl TuplePlaces {
             Self::OnDemand(on_demand) => {
                 let PlacesOnDemand { indices, resolver, kind } = &**on_demand;
                 let width = resolver.width();
-                bytes.resize(count * width * indices.itemsize(), indices.source.label())?;
-                indices.read_run(first * width, bytes)?;
                 memory::reserve(&mut places, count)?;
-                resolver.resolve(kind, bytes, first, &mut places)?;
+                // what is read at once stays in a core's first caches beside what is made of it
+                let most = (READ_AT_ONCE / (width * indices.itemsize())).max(1);
+                for tuple in (first..first + count).step_by(most) {
+                    let here = most.min(first + count - tuple);
+                    bytes.resize(here * width * indices.itemsize(), indices.source.label())?;
+                    indices.read_run(tuple * width, bytes)?;
+                    resolver.append(kind, bytes, tuple, &mut places)?;
+                }
             }
         }
         Ok(NearPlaces::Large(places))

@@ -15,7 +15,7 @@ use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 /// The bytes of a tensor that are read at once: what stays in a core's first caches beside what is made of it.
-const BYTES: usize = 1 << 16;
+pub(super) const READ_AT_ONCE: usize = 1 << 16;
 
 /// Resolves all tuples of an index tensor in one pass, or those at some places of its first axis. A long one is cut into parts, which go to several threads:
 /// `begin(part, tuples)` makes what collects the number of tuples of a part, and `take(collected, first, places)` adds the places of
@@ -107,7 +107,7 @@ fn each_window_of_rows(tensor: &Source, rows: Range<usize>, take: &mut TakeItems
     }
     let view = tensor.view().part(&ranges);
     let (mut items, mut scratch) = (Buffer::default(), Buffer::default());
-    let (itemsize, short) = (native.itemsize(), BYTES / native.itemsize().max(1));
+    let (itemsize, short) = (native.itemsize(), READ_AT_ONCE / native.itemsize().max(1));
     for window in Windows::new(&view.shape(), read_at_once(tensor, &view, short)).iter() {
         let view = view.part(&window.ranges);
         items.resize(view.items() * itemsize, tensor.label())?;
@@ -162,7 +162,7 @@ mod tests {
             let meta = Meta { order, ..Meta::new(int64.clone(), shape.to_vec()) };
             let bytes = Arc::new(MemoryBytes::new(Vec::new()));
             let tensor = Source::stored(meta, bytes, 0, "INDICES".to_owned()).unwrap();
-            assert_eq!(read_at_once(&tensor, &tensor.view(), BYTES / 8), expected, "{shape:?}");
+            assert_eq!(read_at_once(&tensor, &tensor.view(), READ_AT_ONCE / 8), expected, "{shape:?}");
         }
         let numbers: Vec<u8> = (0..40_000_i64).flat_map(i64::to_le_bytes).collect();
         let meta = Meta { order: Order::Fortran, ..Meta::new(int64, vec![40, 1000]) };

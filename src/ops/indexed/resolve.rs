@@ -350,6 +350,14 @@ impl TupleResolver {
     /// The first number that is out of range; a kind that is no integer.
     pub(super) fn resolve(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         places.clear();
+        self.append(kind, bytes, first, places)
+    }
+
+    /// Does what [`resolve`](Self::resolve) does behind the `places` that there are.
+    ///
+    /// # Errors
+    /// Those of [`resolve`](Self::resolve).
+    pub(super) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
     }
 
