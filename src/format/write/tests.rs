@@ -174,7 +174,8 @@ fn archives_are_not_read_while_they_are_written() {
         ];
         let path = folder.path().join(format!("{window:?} {threads}.npz"));
         let file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(&path).expect("a file");
-        let plan = plan(works, Format::NPZ);
+        let mut plan = plan(works, Format::NPZ);
+        plan.begin(OutputKind::File, &TextOptions::default()).expect("begun");
         let Layout::Places(places) = &plan.layout else { panic!("no places") };
         plan.place(places, &file, &|_| {}).expect("written");
         std::fs::read(path).expect("an archive")
