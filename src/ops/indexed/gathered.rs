@@ -32,6 +32,9 @@ const LEAST_ACROSS: usize = 16;
 /// The bytes of a tuple in a list: where its block is stored, and its number.
 const TUPLE: usize = 2 * size_of::<usize>();
 
+/// Takes tuples of a group: their places, counted from the first of the group, and their numbers.
+type TakeTuples<'a> = dyn FnMut(&[u32], &[[u8; 4]]) + 'a;
+
 /// The most groups of the tuples of a window: each has a line of cache to which its tuples are added.
 const MOST_GROUPS: usize = 1 << 12;
 
@@ -185,7 +188,7 @@ impl LinkedGather {
         buffer: &mut Buffer,
     ) -> Result<()> {
         let (itemsize, block, ItemRun { from, to, len }) = (self.data.dtype().itemsize(), self.blocks.block, of_row);
-        let each = |take: &mut dyn FnMut(&[u32], &[[u8; 4]])| {
+        let each = |take: &mut TakeTuples<'_>| {
             groups.near(places.start, places.end, &mut |_, at, tuples| take(at, tuples.as_chunks().0));
         };
         let (mut count, mut low, mut high) = (0, u32::MAX, 0);

@@ -360,7 +360,8 @@ fn gathers_from_both_orders_of_storage() {
     let batched =
         |axis, batch, shape: &[usize], of: &[usize]| gather::check(shape, of, axis, batch, OutOfRange::Error).unwrap();
     // data, what is gathered, the shape of the numbers, the numbers
-    let rows: [(&[usize], IndexSpec, &[usize], Vec<i64>); 12] = [
+    type Row<'a> = (&'a [usize], IndexSpec, &'a [usize], Vec<i64>);
+    let rows: [Row<'_>; 12] = [
         (&[9], or_zero(0, &[9], &[5]), &[5], vec![8, 9, -9, -10, 0]),
         (&[7, 40], or_zero(0, &[7, 40], &[4]), &[4], vec![6, 7, 0, 6]),
         (&[7, 40], or_zero(1, &[7, 40], &[30]), &[30], numbers(30, 45)),
