@@ -11,7 +11,7 @@ use crate::layout::shape::product;
 use crate::layout::window::Windows;
 use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::ops::fill::{Fill, Limits};
-use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
+use crate::storage::source::{Keep, READ_AT_ONCE};
 
 /// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
 const ALIKE: u64 = 16;
@@ -234,8 +234,14 @@ impl Planner<'_> {
         let mut cost =
             Cost { bytes_written: written, writes: plan.steps.count() as u64, ..Cost::of_reads(&operands, read) };
         let mut more = 0_u64;
-        let is_held = self.holdings.iter().any(|it| it.hold == Hold::Memory);
-        let picked = if is_held { Picked::default() } else { self.fill.picked(self.way, plan.steps.count()) };
+        let is_picked = |access: &Access<'_>| {
+            let is_indexed = matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. });
+            is_indexed && (access.is_read_by_position() || access.as_chunks().is_some())
+        };
+        let picked = match self.reads.iter().any(is_picked) {
+            true => self.fill.picked(self.way, plan.steps.count()),
+            false => Picked::default(),
+        };
         for Picked { reads, bytes } in self.holdings.iter().map(reads_to_hold).chain([picked]) {
             cost.reads = cost.reads.saturating_add(reads);
             cost.bytes_read = cost.bytes_read.saturating_add(bytes);

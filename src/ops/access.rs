@@ -4,11 +4,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::fill::Limits;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segments, boxes_read};
 use crate::layout::view::View;
 use crate::layout::window::{Window, boxes_of_run};
+use crate::parallel::Threads;
 use crate::storage::chunked::Chunked;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
@@ -38,8 +38,8 @@ pub struct Holding {
 
 impl Holding {
     /// Returns the copy of a source, the operand of that number, if it takes one to hold it.
-    pub fn of(source: &Source, operand: usize, hold: Hold, limits: &Limits) -> Option<Self> {
-        source.copy_to(hold, limits.threads).map(|copy| Self { operand, hold, copy })
+    pub fn of(source: &Source, operand: usize, hold: Hold, threads: Threads) -> Option<Self> {
+        source.copy_to(hold, threads).map(|copy| Self { operand, hold, copy })
     }
 }
 

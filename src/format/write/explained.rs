@@ -1,23 +1,12 @@
 //! How the tensors of an output are made, told before they are.
 
-use super::output::OutputTensor;
+use super::output::{OutputKind, OutputTensor};
 use super::plan::Plan;
 use crate::engine::explain::Explanation;
 use crate::engine::job::Job;
 use crate::engine::plan::Route;
 use crate::error::Result;
 use crate::format::interface::TextOptions;
-
-/// What an output is written to, as far as plans depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputKind {
-    /// A file that can be written in any order, or a folder.
-    File,
-    /// Standard output, or a device, to which bytes are written in order.
-    Stream,
-    /// A file or a folder of which this process makes a part.
-    Part,
-}
 
 impl Plan {
     /// Explains how each tensor is made, with its name. `text` says how text is laid out.

@@ -16,9 +16,9 @@ mod shares;
 #[cfg(test)]
 mod tests;
 
-pub use self::explained::{OutputKind, explain_edit};
+pub use self::explained::explain_edit;
 pub use self::lost::check_attachments;
-pub use self::output::{OutputTensor, Recast, Share, check_edit, checked, edit, named, named_in_order};
+pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, checked, edit, named, named_in_order};
 pub use self::plan::{Move, Plan, items_at};
 pub use self::replaced::{check_replaced, check_replaced_index};
 pub use self::replaced_store::replaces_own_group;

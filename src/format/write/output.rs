@@ -214,6 +214,17 @@ pub fn checked(works: Vec<OutputTensor>, format: Format, label: &str) -> Result<
     Ok(works)
 }
 
+/// What an output is written to, as far as plans depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// A file that can be written in any order, or a folder.
+    File,
+    /// Standard output, or a device, to which bytes are written in order.
+    Stream,
+    /// A file or a folder of which this process makes a part.
+    Part,
+}
+
 /// Share number `number` of `of` shares of something that is cut into units, counted from 1. Shares differ by one unit at
 /// most; if there are more shares than units, the last ones are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

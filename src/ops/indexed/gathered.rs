@@ -313,7 +313,7 @@ impl LinkedGather {
 
     /// Returns the copy by which the data can be read in any order.
     fn copy_to_runs(&self, limits: &Limits) -> Option<Holding> {
-        Holding::of(&self.data, 0, Hold::Runs, limits)
+        Holding::of(&self.data, 0, Hold::Runs, limits.threads)
     }
 
     /// Returns whether a server is rather asked for each piece that is wanted than for all of the data, where a request is
@@ -369,9 +369,9 @@ impl Fill for LinkedGather {
             return Picked { reads: boxes.reads(self.data.bytes()) as u64, bytes: data };
         }
         let pieces = (self.meta.bytes() / self.piece().max(1)) as u64;
-        let rows = (data / (self.blocks.pitch() * self.meta.dtype.itemsize()).max(1) as u64).max(1);
-        // the places that windows of one row name may lie anywhere in it
-        let swept = data.saturating_mul((windows as u64 / rows).max(1));
+        // the places that a window names may lie anywhere within the reach of its tuples
+        let reach = (self.blocks.reach * self.meta.dtype.itemsize()) as u64;
+        let swept = data.max(reach.saturating_mul(windows as u64));
         match (self.is_in_c_order(), swept / pieces.max(1) <= GAP as u64) {
             (true, true) => Picked { reads: swept.div_ceil(self.limits.machine.slab as u64), bytes: swept },
             (false, _) if self.is_dense_across() => Picked { reads: swept.div_ceil(GAP as u64), bytes: swept },

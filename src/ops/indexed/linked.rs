@@ -344,7 +344,7 @@ impl Fill for LinkedScatter {
     fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
         let (mut all, source) = (self.base.holdings(0, limits), &self.updates.source);
         if self.sweeps.carries_updates() {
-            all.extend(Holding::of(source, 1, Hold::COrder, limits));
+            all.extend(Holding::of(source, 1, Hold::COrder, limits.threads));
         } else if way == RESIDENT {
             let copy = HeldCopy { keep: Keep::Memory, bytes_read: source.bytes_stored() };
             all.push(Holding { operand: 1, hold: Hold::Memory, copy });
