@@ -62,6 +62,10 @@ impl<'a> Destination<'a> {
     /// The name does not tell the format; nothing can be written there; parts or a folder on standard output; parts that
     /// would each read standard input.
     pub(super) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
+        if options.explain {
+            // before the operands are opened
+            run.io.counter.get_or_init(Arc::default);
+        }
         let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
         Ok(Self { run, options, place, is_edit: false })
     }
@@ -233,7 +237,8 @@ impl<'a> Destination<'a> {
                     Target::Stdout(_) | Target::Device { .. } => OutputKind::Stream,
                     _ => OutputKind::File,
                 };
-                report.plans(&plan.explain(to, &options.page.above(options.threshold)), options.json);
+                let text = options.page.above(options.threshold);
+                report.plans(&plan.explain(to, &text, run.counter())?, options.json);
             }
             plan.finish()?;
             if let Some(sink) = target.probe()? {
@@ -310,7 +315,7 @@ fn edit(mut work: OutputTensor, run: Run<'_>, options: &OutputOptions, mut repor
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
         work.fill.finish()?;
         if options.explain {
-            report.plans(&[("", write::explain_edit(work)?)], options.json);
+            report.plans(&[("", write::explain_edit(work, run.counter())?)], options.json);
         }
         return report.print(run.io);
     }

@@ -78,8 +78,8 @@ impl Report {
     }
 
     /// Adds how each tensor is made, or makes that all of the report, as JSON.
-    pub(super) fn plans(&mut self, plans: &[(&str, Explanation)], as_json: bool) {
-        self.plans_or_reasons(plans.iter().map(|(name, plan)| (*name, Ok(plan))), as_json);
+    pub(super) fn plans(&mut self, plans: &[(impl AsRef<str>, Explanation)], as_json: bool) {
+        self.plans_or_reasons(plans.iter().map(|(name, plan)| (name.as_ref(), Ok(plan))), as_json);
     }
 
     /// Adds the plan of each tensor, or why nothing of it is read, or makes that all of the report, as JSON.

@@ -8,6 +8,7 @@ use crate::info::size;
 use crate::layout::window::Windows;
 use crate::ops::access::Holding;
 use crate::report::json::{Escapes, list, object, or_null, string};
+use crate::storage::calls::Calls;
 
 use super::messages::counted;
 use crate::storage::source::Keep;
@@ -106,13 +107,13 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
 /// Tells how many reads something takes, if any.
 fn reads(of: &Explanation, cost: &Cost) -> Option<String> {
     let (one, many) = if of.is_remote { ("request", "requests") } else { ("read", "reads") };
-    let told = || format!("about {} of {} in all", counted(cost.reads, one, many), size(cost.bytes_read));
-    (cost.reads > 0).then(told)
+    let told = || format!("about {} of {} in all", counted(cost.calls.reads, one, many), size(cost.calls.bytes_read));
+    (cost.calls.reads > 0).then(told)
 }
 
 /// Tells how many writes something takes, if it writes.
 fn writes(of: &Explanation, cost: &Cost) -> Option<String> {
-    let told = || format!("{} of {}", counted(cost.writes, "write", "writes"), size(cost.bytes_written));
+    let told = || format!("{} of {}", counted(cost.calls.writes, "write", "writes"), size(cost.calls.bytes_written));
     (of.purpose == Purpose::Output).then(told)
 }
 
@@ -199,7 +200,7 @@ fn cut_json(plan: &Plan) -> String {
 }
 
 fn cost_json(cost: &Cost) -> String {
-    let Cost { reads, bytes_read, writes, bytes_written, held, total } = cost;
+    let Cost { calls: Calls { reads, bytes_read, writes, bytes_written }, held, total } = cost;
     object([
         ("reads", reads.to_string()),
         ("bytes_read", bytes_read.to_string()),

@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result, anyhow};
 
@@ -19,6 +19,7 @@ use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
 use crate::ops::machine::Machine;
 use crate::parallel::{Threads, locked};
+use crate::storage::calls::CallCounter;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Container;
 use crate::storage::stream::{InputStream, OutputStream};
@@ -40,6 +41,8 @@ pub struct Io {
     pub arguments: Arguments,
     /// The containers of the operands that have been opened.
     pub containers: OperandContainers,
+    /// What counts the reads of operands, where the run is explained.
+    pub counter: OnceLock<Arc<CallCounter>>,
 }
 
 /// The containers of the operands of a run. An output that replaces such a container must not lose the rest of its content, also
@@ -130,6 +133,11 @@ impl<'a> Run<'a> {
         Ok(Self { io, limits: Limits { threads, machine }, requests, quiet: false })
     }
 
+    /// Returns what counts the reads of operands, if the run is explained.
+    pub(super) fn counter(&self) -> Option<&'a CallCounter> {
+        self.io.counter.get().map(|counter| &**counter)
+    }
+
     /// Returns the run with the memory that the options give, and without progress if they say so.
     pub(super) fn with(self, RunOptions { memory, quiet, .. }: &RunOptions) -> Self {
         let Limits { threads, machine } = self.limits;
@@ -178,6 +186,7 @@ impl Io {
             environment: Environment::of(|name| std::env::var_os(name)),
             arguments: Arguments::default(),
             containers: OperandContainers::default(),
+            counter: OnceLock::new(),
         }
     }
 

@@ -61,6 +61,7 @@ mod usage;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
@@ -194,7 +195,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let done = match parse(args, io.help_width()) {
         Ok((command, arguments)) => {
             let _told = Meter::of_waiting(io, arguments.is_quiet);
-            command.run(&Io { arguments, containers: OperandContainers::default(), ..io.clone() })
+            command.run(&Io {
+                arguments,
+                containers: OperandContainers::default(),
+                counter: OnceLock::new(),
+                ..io.clone()
+            })
         }
         Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(Ended::Usage(message)) => {

@@ -11,9 +11,11 @@ use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use super::sources::{OperandReader, explained};
 use crate::error::{Error, Subject};
 use crate::format::npy_header::HeaderEdit;
-use crate::format::write::OutputTensor;
+use crate::format::write::{self, OutputTensor};
 use crate::ops::call::{Call, Resolved};
 use crate::ops::reshape::{NewShape, order_without_moving};
+use crate::ops::selection::Selection;
+use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
 const HEADING: &str = "Shape";
@@ -95,7 +97,7 @@ impl Reshape {
         let report = destination.report(TITLE).with(&call, [&data]);
         let Resolved::Reshaped(shape) = call.resolved else { unreachable!("Reshape gives new dims") };
         match destination.format() {
-            None => self.edit(&reader, &operand.label, &data, &shape, report),
+            None => self.edit(&reader, &operand.label, data, &shape, report),
             Some(format) => {
                 destination.put_work(OutputTensor::reshaped(data, shape, format, reader.run.limits), report)
             }
@@ -107,7 +109,7 @@ impl Reshape {
         &self,
         reader: &OperandReader<'_>,
         label: &str,
-        data: &Source,
+        data: Source,
         shape: &[usize],
         mut report: Report,
     ) -> Result<Outcome> {
@@ -118,10 +120,18 @@ impl Reshape {
                  {shape:?}: use -o"
             )
         })?;
-        let edit = HeaderEdit::prepare(data, shape, order).map_err(of_change)?;
+        let edit = HeaderEdit::prepare(&data, shape, order).map_err(of_change)?;
         if self.options.output.is_dry_run() {
             let (changed, header) = (counted(edit.changed_bytes(), "byte", "bytes"), edit.header_bytes());
             report.line(format_args!("output: {changed} of the header of {header} changed in place"));
+            if self.options.output.explain {
+                let changed = edit.changed_bytes();
+                let written = if changed == 0 { Calls::default() } else { Calls::write(changed) };
+                let nothing = OutputTensor::new(Box::new(Selection::in_place(data)), reader.run.limits);
+                let mut explanation = write::explain_edit(nothing, reader.run.counter())?;
+                explanation.cost.calls += written;
+                report.plans(&[("", explanation)], self.options.output.json);
+            }
             return report.print(reader.run.io);
         }
         edit.write()?;

@@ -135,8 +135,13 @@ impl SliceScatter {
         let replaced = Arc::new(AtomicUsize::new(0));
         let replacement = Replacement { matcher, item, replaced: Arc::clone(&replaced), limits };
         let mut base = Selection::base(data, edit.in_place);
-        let counted =
-            (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose()?;
+        let mut count =
+            || (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose();
+        let counted = match io.counter.get() {
+            // only a dry run counts before
+            Some(counter) => counter.apart(count).0,
+            None => count(),
+        }?;
         let outcome = destination.put(Box::new(places.replacing(base, replacement)), report)?;
         if is_counted {
             let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));

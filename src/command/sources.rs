@@ -165,7 +165,7 @@ impl<'a> OperandReader<'a> {
         let InputOptions { from, skip_rows, delimiter, ref missing, .. } = *self.options;
         let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
         let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
-        let (reopens, shapes) = (self.reopens, self.shapes.cloned());
+        let (reopens, shapes, counter) = (self.reopens, self.shapes.cloned(), self.run.io.counter.get().cloned());
         OpenOptions {
             format,
             skip_rows,
@@ -175,6 +175,7 @@ impl<'a> OperandReader<'a> {
             requests,
             reopens,
             shapes,
+            counter,
             ..OpenOptions::new(label)
         }
     }

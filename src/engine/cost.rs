@@ -11,23 +11,18 @@ use crate::layout::shape::product;
 use crate::layout::window::Windows;
 use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::ops::fill::{Fill, Limits};
+use crate::storage::calls::Calls;
 use crate::storage::source::{Keep, READ_AT_ONCE};
 
 /// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
 const ALIKE: u64 = 16;
 
-/// What an output costs that is made as a plan has it. Reads and writes are calls of the system, or requests where an operand is
-/// asked of a server. What an index tensor decides, and the index tensor itself, are not counted.
+/// What an output costs that is made as a plan has it. What an index tensor decides, and the index tensor itself, are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// How many reads there are, about.
-    pub reads: u64,
-    /// The bytes that they read, about.
-    pub bytes_read: u64,
-    /// How many writes there are, about.
-    pub writes: u64,
-    /// The bytes that they write.
-    pub bytes_written: u64,
+    /// The calls of the system, or requests where an operand is asked of a server, about. Where plans are compared, the index tensor
+    /// is not counted; an [explanation](super::explain::Explanation) counts it.
+    pub calls: Calls,
     /// The bytes of memory that all threads hold together for windows.
     pub held: u64,
     /// The number of bytes whose copying takes as long as all of it.
@@ -37,13 +32,12 @@ pub struct Cost {
 impl Cost {
     /// Returns what it costs to read operands, if each read takes as long as copying `read` bytes.
     pub(super) fn of_reads(operands: &[OperandReads], read: usize) -> Self {
-        let mut cost = Self::default();
+        let mut calls = Calls::default();
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
-            cost.bytes_read = cost.bytes_read.saturating_add(operand.bytes_read());
-            cost.reads = cost.reads.saturating_add(operand.bytes_read().div_ceil(operand.piece.unwrap_or(0).max(1)));
+            let (bytes_read, piece) = (operand.bytes_read(), operand.piece.unwrap_or(0).max(1));
+            calls += Calls { reads: bytes_read.div_ceil(piece), bytes_read, ..Calls::default() };
         }
-        cost.total = cost.bytes_read.saturating_add(cost.reads.saturating_mul(read as u64));
-        cost
+        Self { calls, held: 0, total: calls.bytes_read.saturating_add(calls.reads.saturating_mul(read as u64)) }
     }
 }
 
@@ -231,8 +225,8 @@ impl Planner<'_> {
         let operands = self.operands(plan);
         let written = meta.bytes() as u64;
         let read = if self.is_remote { machine.request } else { machine.read };
-        let mut cost =
-            Cost { bytes_written: written, writes: plan.steps.count() as u64, ..Cost::of_reads(&operands, read) };
+        let mut cost = Cost::of_reads(&operands, read);
+        cost.calls += Calls { writes: plan.steps.count() as u64, bytes_written: written, ..Calls::default() };
         let mut more = 0_u64;
         let is_picked = |access: &Access<'_>| {
             let is_indexed = matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. });
@@ -243,22 +237,19 @@ impl Planner<'_> {
             false => Picked::default(),
         };
         for Picked { reads, bytes } in self.holdings.iter().map(reads_to_hold).chain([picked]) {
-            cost.reads = cost.reads.saturating_add(reads);
-            cost.bytes_read = cost.bytes_read.saturating_add(bytes);
+            cost.calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
             cost.total = cost.total.saturating_add(bytes).saturating_add(reads.saturating_mul(read as u64));
         }
         if let Route::Between(_) = plan.route {
             // what the temporary store takes is read from there
-            cost.reads = cost.reads.saturating_add(cost.writes);
-            cost.writes = cost.writes.saturating_mul(2);
-            cost.bytes_read = cost.bytes_read.saturating_add(written);
-            cost.bytes_written = cost.bytes_written.saturating_mul(2);
+            let Calls { writes, .. } = cost.calls;
+            cost.calls += Calls { reads: writes, bytes_read: written, writes, bytes_written: written };
         }
         if let (Route::File | Route::TemporaryFile, Some(windows)) = (&plan.route, plan.steps.windows())
             && windows.count() > 0
         {
             let pieces = windows.get(0).piece_count(shape);
-            cost.writes = cost.writes.saturating_mul(pieces as u64);
+            cost.calls.writes = cost.calls.writes.saturating_mul(pieces as u64);
             more = written / 3;
         }
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
@@ -280,7 +271,7 @@ impl Planner<'_> {
             cost.held = cost.held.saturating_add(volume(slab));
             more = more.saturating_add(written.saturating_mul(machine.hold as u64));
         }
-        let writes = cost.writes.saturating_mul(machine.write as u64);
+        let writes = cost.calls.writes.saturating_mul(machine.write as u64);
         let all = [cost.total, written, writes, more, cost.held].into_iter().fold(0, u64::saturating_add);
         let waits = (plan.threads as u64 - 1).saturating_mul(all) / (2 * count);
         cost.total = all.saturating_add(waits);

@@ -9,6 +9,7 @@ pub mod plan;
 pub mod planner;
 pub mod quantiles;
 mod regions;
+mod rehearsal;
 pub mod scan;
 pub mod scan_plan;
 mod select;

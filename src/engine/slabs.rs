@@ -235,7 +235,7 @@ impl<'a> HeldUnits<'a> {
 }
 
 /// Returns the box that two boxes have in common, which do have one.
-fn common(one: &Window, other: &Window, shape: &[usize]) -> Window {
+pub(super) fn common(one: &Window, other: &Window, shape: &[usize]) -> Window {
     let ranges = one.ranges.iter().zip(&other.ranges);
     Window::new(ranges.map(|(a, b)| a.start.max(b.start)..a.end.min(b.end)).collect(), shape)
 }

@@ -9,6 +9,7 @@ use super::values::delimiter::Delimiter;
 use crate::error::{Context, Error, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
+use crate::storage::calls::{CallCounter, counted};
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
@@ -106,6 +107,17 @@ impl Content {
             ContentSource::Folder(_) | ContentSource::Stream(_) => self.opened,
         };
         Ok(Self { opened, ..self })
+    }
+
+    /// Returns the content with its file, whose reads are counted, if there is a counter.
+    pub(super) fn counted(self, counter: Option<&Arc<CallCounter>>) -> Self {
+        let opened = match self.opened {
+            ContentSource::Bytes { bytes, size, folder } => {
+                ContentSource::Bytes { bytes: counted(bytes, counter), size, folder }
+            }
+            ContentSource::Folder(_) | ContentSource::Stream(_) => self.opened,
+        };
+        Self { opened, ..self }
     }
 
     /// Reads the first bytes of what can be read by position. No folder is known of it.

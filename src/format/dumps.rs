@@ -127,7 +127,7 @@ impl OpenOptions {
     pub(super) fn open_dump(&self, path: &Path, view: &RawView) -> Result<Input> {
         let open = || {
             let content = Content::of_file(File::open(path)?, path.parent(), self.threads)?;
-            raw::open(if self.reopens { content.reopening(path)? } else { content }, view, false)
+            raw::open(self.opened(content, path)?, view, false)
         };
         Ok(self.input(Format::RAW, open().with_context(|| self.label.clone())?))
     }

@@ -19,11 +19,13 @@ use std::fs::File;
 
 use super::npy::GROWING;
 use super::npy_header::HeaderEdit;
+use crate::engine::explain::Explanation;
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{Plan, SinkKind};
 use crate::engine::sink::{FileSink, failed};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::ops::fill::{Fill, Limits};
+use crate::storage::calls::{CallCounter, Calls};
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::signals;
 use crate::storage::source::Source;
@@ -59,7 +61,7 @@ impl<'a> Append<'a> {
         }
         let header = HeaderEdit::prepare_growing(data, shape, data.meta().order)?;
         let (end, mut rows) = (start + data.bytes() as u64, Job::new(rows, limits));
-        let plan = rows.plan(SinkKind::File { base: Some(end), is_alone: false });
+        let plan = rows.plan(sink(end));
         rows.begin(&plan)?;
         Ok(Self { label, file, start, end, header, rows, plan })
     }
@@ -72,6 +74,19 @@ impl<'a> Append<'a> {
     /// Returns how many bytes of the header change.
     pub fn changed_bytes(&self) -> usize {
         self.header.changed_bytes()
+    }
+
+    /// Explains how the rows are made and written. If `counter` counts what the operands are asked for, the calls of the run are
+    /// counted.
+    ///
+    /// # Errors
+    /// Those of [`Job::count`].
+    pub fn explain(&mut self, counter: Option<&CallCounter>) -> Result<Explanation> {
+        let mut explanation = self.rows.planners().explain(sink(self.end));
+        counter.map_or(Ok(()), |counter| self.rows.count(&mut explanation, counter))?;
+        // two marks, and the header between them
+        explanation.cost.calls += Calls::write(1) + Calls::write(self.changed_bytes()) + Calls::write(1);
+        Ok(explanation)
     }
 
     /// Appends the rows, and puts them on the disk.
@@ -104,4 +119,9 @@ impl<'a> Append<'a> {
     fn mark(&self, byte: u8) -> Result<()> {
         write_at(self.file, &[byte], self.start - 2).with_context(|| failed(self.label))
     }
+}
+
+/// Returns what rows are written to that are appended at byte `end` of a file.
+fn sink(end: u64) -> SinkKind<'static> {
+    SinkKind::File { base: Some(end), is_alone: false }
 }

@@ -21,6 +21,7 @@ use super::values::delimiter::Delimiter;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::name_filter::InFolder;
 use crate::parallel::Threads;
+use crate::storage::calls::CallCounter;
 use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
@@ -53,6 +54,8 @@ pub struct OpenOptions {
     pub reopens: bool,
     /// What files without a header in folders are.
     pub shapes: Option<Arc<DumpShapes>>,
+    /// What counts the reads of files, for an explanation.
+    pub counter: Option<Arc<CallCounter>>,
 }
 
 impl OpenOptions {
@@ -176,12 +179,15 @@ impl OpenOptions {
             _ => error,
         });
         let (folder, by_name) = (path.parent(), Format::of_file(path));
-        let content = |file| {
-            let content = Content::of_file(file, folder, self.threads)?;
-            Ok(if self.reopens { content.reopening(path)? } else { content })
-        };
+        let content = |file| self.opened(Content::of_file(file, folder, self.threads)?, path);
         let file = file.with_context(|| self.label.clone())?;
         self.told(file, after, by_name, |file| self.container(file, folder), content)
+    }
+
+    /// Returns the content of a file, which was found at `path`, as these options want it to be read.
+    pub(super) fn opened(&self, content: Content, path: &Path) -> Result<Content> {
+        let content = if self.reopens { content.reopening(path)? } else { content };
+        Ok(content.counted(self.counter.as_ref()))
     }
 
     /// Opens bytes whose name may say more than they do themselves: `container` tries to open them as a container and leaves
@@ -231,7 +237,8 @@ impl OpenOptions {
         Format::recognise(&begin, Some(metadata.len()), Named { asked: self.format, by_name: None })
             .ok()
             .filter(|format| format.is_container())?;
-        let content = Content::of_file(file.try_clone().ok()?, folder, self.threads).ok()?;
+        let content =
+            Content::of_file(file.try_clone().ok()?, folder, self.threads).ok()?.counted(self.counter.as_ref());
         let container = self.content(content, None).ok();
         // the clone shares the position of the file, and has moved it
         file.rewind().ok()?;

@@ -111,7 +111,6 @@ fn as_stored(view: &View) -> Option<CopyWalk> {
 
 /// Returns how many calls [`gather`] makes for the items that `view` shows, and how many bytes these read, the gaps that are
 /// read through among them.
-#[cfg(feature = "files")]
 pub(crate) fn calls(view: &View, itemsize: usize, reads: GatherRule<'_>) -> [usize; 2] {
     let Some(walk) = as_stored(view) else { return [0, 0] };
     let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
@@ -283,7 +282,6 @@ mod tests {
                     };
                     gather(&view, itemsize, &mut out, &mut scratch, GatherRule::of(limit), read).unwrap();
                     assert_eq!(out, expected, "{itemsize} bytes, limit {limit}, {view:?}");
-                    #[cfg(feature = "files")]
                     assert_eq!(calls(&view, itemsize, GatherRule::of(limit)), found, "{itemsize} {limit} {view:?}");
                 }
             }

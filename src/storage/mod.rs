@@ -1,6 +1,7 @@
 //! Where items are read from and where they are written to.
 
 pub mod attachments;
+pub mod calls;
 pub mod chunked;
 pub mod conversion;
 #[cfg(feature = "files")]

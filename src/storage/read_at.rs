@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use super::calls::CallCounter;
 use super::platform;
 use crate::layout::gather::GapRun;
 use crate::memory::Buffer;
@@ -70,6 +71,11 @@ pub trait ReadAt: Debug + Send + Sync {
     /// and counts their bytes, since only a limited number of bytes is read in vain.
     fn spare(&self, _gaps: GapRun) -> usize {
         0
+    }
+
+    /// Returns what counts these reads, if anything does.
+    fn counter(&self) -> Option<&Arc<CallCounter>> {
+        None
     }
 }
 

@@ -24,12 +24,13 @@ pub use self::container::{Container, Metadata, merged};
 pub use self::copies::{HeldCopy, Hold, Keep};
 pub use self::readings::ByteReading;
 use super::attachments::Attachments;
+use super::calls::{CallCounter, Calls};
 use super::chunked::Chunked;
 use super::read_at::{PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::gather::{GapRun, Gaps, GatherRule, gather};
+use crate::layout::gather::{GapRun, Gaps, GatherRule, calls, gather};
 use crate::layout::view::View;
 use crate::layout::walk::{self, copy_bytes};
 use crate::layout::window::{boxes_of_run, fill_each};
@@ -262,6 +263,16 @@ impl Source {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.as_packed_file() } else { None }
     }
 
+    /// Returns what counts the reads of its bytes, if anything does.
+    fn counter(&self) -> Option<&Arc<CallCounter>> {
+        if let Storage::Bytes { bytes, .. } = &self.store { bytes.counter() } else { None }
+    }
+
+    /// Returns whether its items are not read, since a run is [rehearsed](CallCounter::rehearse).
+    pub fn is_rehearsed(&self) -> bool {
+        self.counter().is_some_and(|counter| counter.is_rehearsal())
+    }
+
     /// Returns whether its items can be changed where they are stored.
     pub fn is_changeable(&self) -> bool {
         self.as_local_file().is_some() || self.as_packed_file().is_some() || self.as_chunks().is_some()
@@ -381,6 +392,11 @@ impl Source {
                     true => GatherRule { most: READ_AHEAD, gaps: Gaps::Counted(&may_read) },
                     false => GatherRule { most: READ_AT_ONCE, gaps },
                 };
+                if let Some(counter) = self.counter().filter(|counter| counter.is_rehearsal()) {
+                    let [reads, bytes_read] = calls(view, itemsize, reads).map(|count| count as u64);
+                    counter.add(Calls { reads, bytes_read, ..Calls::default() });
+                    return Ok(());
+                }
                 gather(view, itemsize, out, scratch, reads, |bytes, at| self.read_at(bytes, at))?;
             }
         }

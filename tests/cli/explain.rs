@@ -18,7 +18,7 @@ const SQUARE: &str = "square:float32[4096,4096]";
 #[test]
 fn plans_for_people() {
     let folder = folder();
-    let rows: [(&str, &[&str]); 15] = [
+    let rows: [(&str, &[&str]); 18] = [
         (
             "convert square:float32[4096,4096] -o o.npy",
             &[
@@ -39,7 +39,8 @@ fn plans_for_people() {
         ("scatter-update d.npy i.npy u.npy --axis 0 -o o.npy", &["UPDATES u.npy: ", "1 thread, "]),
         (
             "gather d.npy i.npy -o o.npy",
-            &["DATA d.npy: by indices, 24 B, ", "calls: about 1 read of 72 B in all, 1 write of 24 B\n"],
+            // the index tensor has 24 bytes
+            &["DATA d.npy: by indices, 24 B, ", "calls: about 2 reads of 88 B in all, 1 write of 24 B\n"],
         ),
         (
             "gather square:float32[4096,4096] i.npy -o o.npy",
@@ -56,7 +57,17 @@ fn plans_for_people() {
             &["cut: 8 runs of 2 items at most\n", "8 writes"],
         ),
         ("slice-scatter d.npy u.npy --at :3 --in-place", &["cut: boxes [9, 2] of 72 B, 1 of 1 change\n"]),
-        ("scatter-update d.npy i.npy u.npy --axis 0 --in-place", &["boxes [9, 2] of 72 B, 1 of 1 change\n"]),
+        (
+            "scatter-update d.npy i.npy u.npy --axis 0 --in-place",
+            &["boxes [9, 2] of 72 B, 1 of 1 change\n", "calls: about 3 reads of 120 B in all, 1 write of 64 B\n"],
+        ),
+        // one reading finds the items, and another one changes them
+        (
+            "slice-scatter d.npy --fill 1 --where ==0 --in-place",
+            &["calls: about 2 reads of 144 B in all, 1 write of 72 B\n", "18 items would be replaced"],
+        ),
+        ("concat d.npy u.npy --in-place", &["calls: about 1 read of 24 B in all, 4 writes of "]),
+        ("reshape d.npy --shape 6,3 --in-place", &["cut: nothing, since nothing changes\n    calls: 1 write of 4 B\n"]),
         // a text needs all items in order
         ("slice d.npy --at :2", &["cut: boxes [2, 2] of 16 B, 1 of them\n"]),
     ];

@@ -433,6 +433,7 @@ fn a_request_that_is_made_again_is_told_on_a_terminal() {
             environment: Environment { is_plain: plain, ..Environment::default() },
             arguments: Default::default(),
             containers: Default::default(),
+            counter: std::sync::OnceLock::new(),
         };
         let args = [&["tensorop", "slice", &url, "--at", ":1"], more].concat();
         assert_eq!(tensorop::command::run(args.into_iter().map(Into::into), &io), 0);

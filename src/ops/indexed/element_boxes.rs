@@ -124,7 +124,10 @@ impl ElementBoxes {
             let rows = (NUMBERS / row).max(1) * row;
             let number = numbers.len() / part.items();
             for (numbers, here) in numbers.chunks(rows * number).zip(here.chunks_mut(rows * itemsize)) {
-                self.resolver.resolve(&places.kind, numbers, 0, &mut on_axis).with_context(|| data.label())?;
+                on_axis.clear();
+                let resolved =
+                    self.resolver.append_part(&places.indices.source, &places.kind, numbers, 0, &mut on_axis);
+                resolved.with_context(|| data.label())?;
                 for (places, out) in on_axis.chunks(row).zip(here.chunks_mut(row * itemsize)) {
                     let item = |(&place, column): (&u64, &usize)| Some(place as usize * stride + column);
                     pick_items(places.iter().zip(&columns), item, itemsize, slab, out);

@@ -103,7 +103,7 @@ impl TuplePlaces {
                     let here = most.min(first + count - tuple);
                     bytes.resize(here * width * indices.itemsize(), indices.source.label())?;
                     indices.read_run(tuple * width, bytes)?;
-                    resolver.append(kind, bytes, tuple, &mut places)?;
+                    resolver.append_part(&indices.source, kind, bytes, tuple, &mut places)?;
                 }
             }
         }

@@ -54,7 +54,8 @@ pub(super) fn collect<C: Send>(
         let (mut collected, mut places) = (begin(part, tuples(rows.len()))?, Vec::new());
         let mut first = tuples(rows.start);
         each_window_of_rows(indices, rows, &mut |_, kind, bytes| {
-            resolver.resolve(kind, bytes, first, &mut places)?;
+            places.clear();
+            resolver.append_part(indices, kind, bytes, first, &mut places)?;
             take(&mut collected, first, &places)?;
             first += places.len();
             Ok(())

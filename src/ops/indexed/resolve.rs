@@ -16,6 +16,7 @@ use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::{coordinates, product};
+use crate::storage::source::Source;
 
 /// The checked shapes of an operator by indices: the axes of `data` that index tuples address, and where the tuples lie.
 #[derive(Clone, Debug)]
@@ -226,6 +227,13 @@ fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Ve
     in_range
 }
 
+/// Returns a number that looks random for each number.
+fn hash(n: u64) -> u64 {
+    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ n >> 31
+}
+
 /// The places of tuples of one number that imply the others: which places of `data` the number's own index in the index
 /// tensor stands for.
 #[derive(Clone, Debug)]
@@ -359,6 +367,29 @@ impl TupleResolver {
     /// Those of [`resolve`](Self::resolve).
     pub(super) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
+    }
+
+    /// Does what [`append`](Self::append) does for part of an index tensor, of which `bytes` are read. Where a run is rehearsed,
+    /// nothing is read, and the tuples are taken to name places here and there.
+    ///
+    /// # Errors
+    /// Those of [`append`](Self::append).
+    pub(super) fn append_part(
+        &self,
+        indices: &Source,
+        kind: &Kind,
+        bytes: &[u8],
+        first: usize,
+        places: &mut Vec<u64>,
+    ) -> Result<()> {
+        if !indices.is_rehearsed() {
+            return self.append(kind, bytes, first, places);
+        }
+        let begin = first * self.width();
+        let numbers: Vec<i64> = (begin..begin + bytes.len() / indices.dtype().itemsize())
+            .map(|n| (hash(n as u64) % self.axes[n % self.width()].dim.max(1)) as i64)
+            .collect();
+        self.append_places(&numbers, |number| number, first, places)
     }
 
     /// Returns the places of all tuples in an array; none where tuples have no number.

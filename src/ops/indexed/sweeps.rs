@@ -236,7 +236,9 @@ impl Sweeps {
         let TupleResolver { outer, block, .. } = self.resolver;
         let bytes = self.payload.bytes();
         let begin = |part, tuples| {
-            let count = sweep.entries.as_ref().map_or(tuples, |entries| entries[part]);
+            // of a rehearsal it is not known
+            let entries = sweep.entries.as_ref().filter(|_| !self.indices.is_rehearsed());
+            let count = entries.map_or(tuples, |entries| entries[part]);
             Ok((Buckets::new(sweep.grid, count, bytes)?, Buffer::default()))
         };
         let take = |(buckets, payloads): &mut (Buckets, Buffer), first: usize, places: &[u64]| {

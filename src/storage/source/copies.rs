@@ -15,6 +15,7 @@ use crate::layout::axis::Span;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share, threads_holding};
+use crate::storage::calls::{Calls, counted};
 use crate::storage::chunked::{Chunked, MOST_ROW, few_rows};
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::read_at::request_window;
@@ -237,12 +238,17 @@ impl Source {
                     items.resize(window.items() * itemsize, &self.label)?;
                     read(&window, items, scratch)?;
                     for (piece, run) in window.split(windows.shape(), items) {
-                        write_at(&file, run, (piece.start * itemsize) as u64).with_context(place)?;
+                        if let Some(counter) = self.counter() {
+                            counter.add(Calls::write(run.len()));
+                        }
+                        if !self.is_rehearsed() {
+                            write_at(&file, run, (piece.start * itemsize) as u64).with_context(place)?;
+                        }
                     }
                     Ok(true)
                 });
                 copied.map_err(|error| error.needing(|| format!("all of it needs {bytes} bytes")))?;
-                Storage::stored(Arc::new(file), 0)?
+                Storage::stored(counted(Arc::new(file), self.counter()), 0)?
             }
         };
         self.finish()?;
