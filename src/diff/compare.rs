@@ -30,6 +30,9 @@ use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::{Hold, Source};
 
+/// How often both tensors may be read: windows that are equal once more for the metrics, if a later one differs.
+pub(super) const PASSES: usize = 2;
+
 /// Compares two tensors as [`compare_sources`](super::compare_sources) does, without a hint where their shapes differ.
 pub(super) fn compare_as_they_are(
     expected: &mut Source,
@@ -252,9 +255,9 @@ impl Comparison<'_> {
         let partial = PartialBlocks::default();
         let class = reading.kernel().class();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
-        let are_equal = self.are_equal_as_stored()?;
+        let walk = self.axes.walk([self.expected, self.actual]);
         // of equal tensors the first items tell everything
-        let walk = if are_equal { Walk::default() } else { self.axes.walk([self.expected, self.actual]) };
+        let are_equal = walk.is_c_order() && self.are_equal_as_stored()?;
         let axes = AxisMarks::new(&walk.shape(self.expected.shape()));
         let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
         let rule = self.rule;
@@ -265,7 +268,9 @@ impl Comparison<'_> {
             if !is_skipped {
                 any_differs.store(true, Ordering::Relaxed);
             }
-            for stored in blocks_of(window, widths) {
+            let all = StoredItems::new(window.start(), widths, window.items);
+            let is_known = is_skipped && seen.tally.has_maxima(walk.lowest(all.places()));
+            for stored in blocks_of(window, widths).take_while(|_| !is_known) {
                 let lowest = walk.lowest(stored.places());
                 let adds_nothing = is_equal && seen.tally.has_maxima(lowest);
                 if adds_nothing && is_skipped {
@@ -280,7 +285,7 @@ impl Comparison<'_> {
                 }
             }
             if is_skipped {
-                seen.look_at_equal(reading, StoredItems::new(window.start(), widths, window.items));
+                seen.look_at_equal(reading, all);
                 seen.skipped.push(window.start());
             }
             // of equal tensors only the first items that have errors are left to be found
@@ -301,7 +306,7 @@ impl Comparison<'_> {
             };
             let (limits, of_actual) = (self.effort.limits, &self.axes);
             let view = |number, source: &Source| of_actual.walked(&walk, number, source);
-            let parts = settled([&mut *self.expected, &mut *self.actual], &view, limits)?;
+            let parts = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
             let begin = &ThreadFindings::default;
             let later = scan(&parts, ShownAs::Boxes, limits, &|_| {}, &wanted, begin, &each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
@@ -364,7 +369,7 @@ impl Comparison<'_> {
             _ => {
                 let (limits, of_actual) = (self.effort.limits, &self.axes);
                 let view = |number, source: &Source| of_actual.walked(walk, number, source);
-                let parts = settled(sources, &view, limits)?;
+                let parts = settled(sources, &view, ShownAs::Boxes, PASSES, limits)?;
                 scan(&parts, ShownAs::Boxes, limits, self.progress, &|_| true, &ThreadFindings::default, &visit)?
             }
         };
@@ -386,10 +391,15 @@ impl Comparison<'_> {
     }
 
     /// Returns whether both tensors are stored in one order that is not C order, and are the same bytes. To find that out
-    /// only reads them; to compare them in C order transposes both.
-    fn are_equal_as_stored(&self) -> Result<bool> {
-        Ok(may_be_equal_as_stored([self.expected, self.actual], &self.axes)
-            && same_bytes(self.expected, self.actual, self.effort.limits, self.progress)?)
+    /// only reads them; to compare them in C order transposes both. What is better read into memory for that is read now, and not
+    /// again.
+    fn are_equal_as_stored(&mut self) -> Result<bool> {
+        if !may_be_equal_as_stored([self.expected, self.actual], &self.axes) {
+            return Ok(false);
+        }
+        let limits = self.effort.limits;
+        settled([&mut *self.expected, &mut *self.actual], &|_, source| source.view(), ShownAs::Boxes, PASSES, limits)?;
+        same_bytes(self.expected, self.actual, limits, self.progress)
     }
 }
 

@@ -255,7 +255,7 @@ pub(crate) fn density(
         true => source.meta().as_stored().view(),
         false => pairs.axes.view(number, source),
     };
-    let parts = settled([expected, actual], &view, limits)?;
+    let parts = settled([expected, actual], &view, ShownAs::Runs, 1, limits)?;
     for (counts, _) in scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &begin, &each)? {
         found.mismatches.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }

@@ -1,15 +1,17 @@
 //! The plan of a comparison: how both tensors would be read, told before they are.
 
-use super::compare::{Begun, is_read_once, may_be_equal_as_stored};
+use super::compare::{Begun, PASSES, is_read_once, may_be_equal_as_stored};
 use super::difference::Difference;
 use super::options::Options;
 use super::reading::Comparability;
+use super::search::{KeyPasses, key_passes};
 use super::walk::Walk;
 use crate::engine::explain::{Explanation, explain_scan};
 use crate::engine::scan::is_kept_first;
-use crate::engine::scan_plan::{ScannedPart, ShownAs};
+use crate::engine::scan_plan::{ScannedPart, ShownAs, ways_to_scan};
 use crate::error::Result;
 use crate::ops::fill::Limits;
+use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
 /// What is known of a comparison before the first item is read.
@@ -21,7 +23,8 @@ pub enum PlannedComparison {
     Read(Box<Explanation>),
 }
 
-/// Tells how [`compare_sources`](super::compare_sources) reads two tensors without quantiles. No item is read.
+/// Tells how [`compare_sources`](super::compare_sources) reads two tensors without quantiles. No item is read. What is read
+/// again if items ask for it, and for quantiles, is told in notes with the numbers of reads and bytes.
 ///
 /// # Errors
 /// Those of [`compare_sources`](super::compare_sources) that do not come from reading items.
@@ -38,24 +41,45 @@ pub fn explain_sources(
         Comparability::Numbers(_) => axes.walk(sources),
         Comparability::Bytes | Comparability::Text { .. } => Walk::default(),
     };
-    let part = |number: usize| {
+    let parts = [0, 1].map(|number| {
         let view = axes.walked(&walk, number, sources[number]);
-        ScannedPart {
-            is_kept: is_kept_first(sources[number], &view, limits),
-            ..ScannedPart::new(sources[number], view)
+        let is_kept = is_kept_first(sources[number], &view, limits);
+        ScannedPart { is_kept, ..ScannedPart::new(sources[number], view) }
+    });
+    let mut plan = explain_scan(&parts, limits, ShownAs::Boxes, 1..=PASSES);
+    let Comparability::Numbers(reading) = &how else { return Ok(PlannedComparison::Read(Box::new(plan))) };
+    let way = ways_to_scan(&parts, limits, ShownAs::Boxes, PASSES).swap_remove(0);
+    let are_resident = way.resident.len() == parts.len();
+    if walk.is_c_order() && may_be_equal_as_stored(sources, &axes) && !are_resident {
+        let stored = sources.map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
+        let cost = ways_to_scan(&stored, limits, ShownAs::Runs, 1).swap_remove(0).cost;
+        plan.notes.push(format!(
+            "first both are compared as they are stored, up to the first window that differs: up to {} more; if none differs, little \
+             is read after that",
+            counted(cost.calls)
+        ));
+    }
+    let again = way.again(1);
+    let may_be_again = !is_read_once(sources, reading) && again.reads > 0;
+    if may_be_again {
+        let text = "windows that are equal are read again for the metrics if a later one differs";
+        plan.notes.push(format!("{text}: up to {} more", counted(again)));
+    }
+    if !parts.iter().any(|part| part.is_kept || part.source.is_stream() || part.source.costs_requests()) {
+        let KeyPasses { sample, most } = key_passes(sources, &axes, reading, limits);
+        if let Some(sample) = sample {
+            plan.notes.push(format!("--json reads a sample for quantiles first: {}", counted(sample)));
         }
-    };
-    let mut plan = explain_scan(&[0, 1].map(part), limits, ShownAs::Boxes, 1);
-    if let Comparability::Numbers(reading) = &how {
-        if may_be_equal_as_stored(sources, &axes) {
-            let text = "first both are compared as they are stored, up to the first window that differs; if none does, little \
-                        is read after that";
-            plan.notes.push(text.to_owned());
-        }
-        if !is_read_once(sources, reading) {
-            let text = "windows that are equal are read again for the metrics if a later one differs";
-            plan.notes.push(text.to_owned());
+        let again = way.again(most);
+        if again.reads > 0 {
+            plan.notes
+                .push(format!("--json reads both again for quantiles that are not found: up to {}", counted(again)));
         }
     }
     Ok(PlannedComparison::Read(Box::new(plan)))
+}
+
+/// Returns the numbers of reads and of bytes as notes have them.
+fn counted(calls: Calls) -> String {
+    format!("{} reads of {} bytes", calls.reads, calls.bytes_read)
 }

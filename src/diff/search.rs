@@ -1,15 +1,18 @@
 //! The quantiles of the distances of all pairs.
 
-use super::compare::{Comparison, blocks_of};
+use super::compare::{Comparison, PASSES, blocks_of};
 use super::distance::Number;
 use super::reading::{ConvertedItems, NumberReading};
+use super::transposed::ActualAxes;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
 use crate::engine::scan::{ScannedBox, scan, settled};
-use crate::engine::scan_plan::ShownAs;
+use crate::engine::scan_plan::{ScannedPart, ShownAs, plan_scan};
 use crate::error::Result;
 use crate::item::meta::Order;
+use crate::layout::view::View;
 use crate::ops::fill::Limits;
 use crate::ops::machine::Machine;
+use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
 /// The shares of all items at which [`Difference::quantiles`](super::Difference::quantiles) are.
@@ -23,6 +26,9 @@ const SAMPLED: usize = 1 << 21;
 /// The number of items that a sample has at least. It has at most twice as many.
 const SAMPLE: usize = 1 << 20;
 
+/// The most pieces that are looked at one by one to tell how large a sample will be.
+const MAX_LOOKED_AT: usize = 1 << 20;
+
 /// The bytes of a piece of a sample: a page, since less is not read faster. Neighbouring items are often alike, so a sample
 /// has many pieces.
 const PIECE: usize = 1 << 12;
@@ -32,21 +38,11 @@ impl Comparison<'_> {
     /// depends on its place in a way that nothing regular in a tensor meets.
     pub(super) fn search(&mut self, reading: &NumberReading) -> Result<Search> {
         let (items, bits) = (self.items, reading.kernel().key_bits());
-        let is_plain = |source: &Source| source.is_read_by_position() && source.view().is_forward();
-        let is_sampled = match self.are_stored_alike() {
-            true => self.expected.is_read_by_position() && self.actual.is_read_by_position(),
-            false => self.axes.are_own() && is_plain(self.expected) && is_plain(self.actual),
-        };
-        if items < SAMPLED || !is_sampled {
+        if !is_sampled([self.expected, self.actual], &self.axes) {
             return Ok(Search::new(bits, &FRACTIONS, items));
         }
-        let one_of = (items / SAMPLE) as u64;
-        let Limits { threads, machine } = self.effort.limits;
-        let limits = Limits {
-            threads,
-            machine: Machine { memory: machine.memory, ..Machine::with_windows_of(machine.window.min(PIECE)) },
-        };
-        let wanted = |start: usize| hash(start as u64).is_multiple_of(one_of);
+        let limits = sample_limits(self.effort.limits);
+        let wanted = |start: usize| is_in_sample(start, items);
         let left_out = u64::MAX >> (u64::BITS - bits);
         let pieces = self.each_key(reading, limits, wanted, &Vec::new, &|sample: &mut Vec<u64>, keys| {
             sample.extend(keys.iter().filter(|&&key| key != left_out));
@@ -90,13 +86,6 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns whether items side by side in one tensor are so in the other, though not in C order. Then quantiles, to which
-    /// no order matters, are searched in the order of storage.
-    fn are_stored_alike(&self) -> bool {
-        let [one, other] = [&self.expected, &self.actual].map(|source| source.meta().order);
-        self.axes.are_own() && one == Order::Fortran && other == Order::Fortran
-    }
-
     /// Shows the keys of the distances in wanted windows to `each`, and returns the states of all threads. The windows of
     /// tensors that are stored alike are those of their storage.
     fn each_key<S: Send>(
@@ -117,16 +106,78 @@ impl Comparison<'_> {
             }
             Ok(true)
         };
-        let are_alike = self.are_stored_alike();
+        let are_alike = are_stored_alike([self.expected, self.actual], &self.axes);
         let axes = &self.axes;
-        let view = |number, source: &Source| match are_alike {
-            true => source.meta().as_stored().view(),
-            false => axes.view(number, source),
-        };
-        let parts = settled([&mut *self.expected, &mut *self.actual], &view, limits)?;
-        let states = scan(&parts, ShownAs::Runs, limits, &|_| {}, &wanted, &begin, &look)?;
+        let view = |number, source: &Source| key_view(are_alike, axes, number, source);
+        let parts = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
+        let states = scan(&parts, ShownAs::Boxes, limits, &|_| {}, &wanted, &begin, &look)?;
         Ok(states.into_iter().map(|(state, ..)| state).collect())
     }
+}
+
+/// Returns whether items side by side in one tensor are so in the other, though not in C order. Then quantiles, to which no
+/// order matters, are searched in the order of storage.
+fn are_stored_alike(sources: [&Source; 2], axes: &ActualAxes) -> bool {
+    axes.are_own() && sources.iter().all(|source| source.meta().order == Order::Fortran)
+}
+
+/// Returns the items of EXPECTED (number 0) or ACTUAL (number 1) in the order in which quantiles are searched.
+fn key_view(are_alike: bool, axes: &ActualAxes, number: usize, source: &Source) -> View {
+    if are_alike { source.meta().as_stored().view() } else { axes.view(number, source) }
+}
+
+/// Returns whether a sample can be taken at little cost, and spares time.
+fn is_sampled(sources: [&Source; 2], axes: &ActualAxes) -> bool {
+    let are_alike = are_stored_alike(sources, axes);
+    let is_plain =
+        |source: &Source| source.is_read_by_position() && (are_alike || axes.are_own() && source.view().is_forward());
+    sources[0].meta().items() >= SAMPLED && sources.into_iter().all(is_plain)
+}
+
+/// Returns the limits of the scan that takes a sample, whose windows are pieces.
+fn sample_limits(Limits { threads, machine }: Limits) -> Limits {
+    let pieces = Machine::with_windows_of(machine.window.min(PIECE));
+    Limits { threads, machine: Machine { memory: machine.memory, ..pieces } }
+}
+
+/// Returns whether the piece that begins with an item is in the sample of so many items.
+fn is_in_sample(start: usize, items: usize) -> bool {
+    hash(start as u64).is_multiple_of((items / SAMPLE).max(1) as u64)
+}
+
+/// What is read for quantiles beside the pass that compares.
+pub(super) struct KeyPasses {
+    /// The reads of a sample, if one is taken.
+    pub sample: Option<Calls>,
+    /// How many passes over both tensors there are at most.
+    pub most: usize,
+}
+
+/// Tells what is read for the quantiles of two tensors in files. No item is read.
+pub(super) fn key_passes(
+    sources: [&Source; 2],
+    axes: &ActualAxes,
+    reading: &NumberReading,
+    limits: Limits,
+) -> KeyPasses {
+    let items = sources[0].meta().items();
+    let most = Search::most_passes(reading.kernel().key_bits(), items) - 1;
+    if !is_sampled(sources, axes) {
+        return KeyPasses { sample: None, most };
+    }
+    let are_alike = are_stored_alike(sources, axes);
+    let parts = [0, 1].map(|n| ScannedPart::new(sources[n], key_view(are_alike, axes, n, sources[n])));
+    let steps = plan_scan(&parts, sample_limits(limits), ShownAs::Boxes).steps;
+    let windows = steps.windows().expect("a scan is cut into windows");
+    // a part of a great many pieces tells how many are in the sample
+    let looked_at = windows.count().min(MAX_LOOKED_AT);
+    let pieces = (0..looked_at).map(|n| windows.get(n)).filter(|piece| is_in_sample(piece.start, items));
+    let [pieces, in_pieces] =
+        pieces.fold([0, 0], |[pieces, in_pieces], piece| [pieces + 1, in_pieces + piece.items() as u64]);
+    let scaled = |number: u64| (number as u128 * windows.count() as u128 / looked_at.max(1) as u128) as u64;
+    let width: usize = sources.iter().map(|source| source.dtype().itemsize()).sum();
+    let bytes_read = scaled(in_pieces).saturating_mul(width as u64);
+    KeyPasses { sample: Some(Calls { reads: 2 * scaled(pieces), bytes_read, ..Calls::default() }), most }
 }
 
 /// Returns a number that looks random, the same for the same number.

@@ -1,15 +1,13 @@
 //! Plans as people are told them: what is read for what, and what it costs.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use super::cost::{Cost, OperandReading, OperandReads, Planners, reads_of};
+use super::cost::{Cost, OperandReading, OperandReads, Planners};
 use super::plan::{Plan, SinkKind};
 use super::planner::Planner;
-use super::scan_plan::{ScannedPart, ShownAs, held_by_scan, plan_scan};
-use super::slabs::readings;
+use super::scan_plan::{ScanWay, ScannedPart, ShownAs, ways_to_scan};
 use crate::error::Result;
-use crate::ops::access::Access;
 use crate::ops::fill::Limits;
 
 /// What the items of operands are read for.
@@ -92,40 +90,45 @@ impl Planner<'_> {
     }
 }
 
-/// Tells the plan of `passes` scans of the same parts of tensors, as far as it is known before the first item is read.
+/// Tells the plan of scans of the same parts of tensors, as far as it is known before the first item is read: what the fewest
+/// `passes` cost, if there may be the most of them.
 ///
 /// # Panics
-/// As [`plan_scan`].
-pub fn explain_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, passes: usize) -> Explanation {
-    let plan = plan_scan(parts, limits, shown);
-    let sides = &plan.steps.sides(&parts[0].view.shape());
-    let reads = |part: &ScannedPart<'_>| {
-        let shape = part.view.shape();
-        let access = Access::strided(part.source, &part.view, &(0..shape.len()).map(Some).collect::<Vec<_>>());
-        // in C order what several windows read of a chunk is kept, since longer rows of chunks are copied first
-        let grid = access.grid().filter(|_| !part.view.is_c_order());
-        let of_chunks = grid.map_or(1.0, |grid| readings(&shape, sides, &grid));
-        let once = match part.is_kept {
-            // what is copied is read as it comes, and scanned where the copy lies
-            true => OperandReads { reading: OperandReading::AsItComes, piece: None, ..reads_of(&access, sides, 1.0) },
-            false => reads_of(&access, sides, of_chunks),
-        };
-        OperandReads { times: if part.is_kept { 1.0 } else { once.times * passes as f64 }, ..once }
-    };
-    // without windows nothing is read
-    let operands: Vec<_> = if plan.steps.count() == 0 { Vec::new() } else { parts.iter().map(reads).collect() };
-    let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
-    let held = held_by_scan(plan.steps.largest(), itemsize, parts.len()).saturating_mul(plan.threads) as u64;
+/// As [`plan_scan`](super::scan_plan::plan_scan).
+pub fn explain_scan(
+    parts: &[ScannedPart<'_>],
+    limits: Limits,
+    shown: ShownAs,
+    passes: RangeInclusive<usize>,
+) -> Explanation {
+    let mut ways = ways_to_scan(parts, limits, shown, *passes.end()).into_iter();
+    let mut way = ways.next().expect("there is a way to scan parts");
+    let passes = *passes.start();
+    let again = way.again(passes - 1);
     let is_remote = parts.iter().any(|part| part.source.costs_requests());
     let read = if is_remote { limits.machine.request } else { limits.machine.read };
-    let cost = Cost { held, ..Cost::of_reads(&operands, read) };
-    let kept = parts.iter().filter(|part| part.is_kept);
-    let note = |part: &ScannedPart<'_>| {
-        format!(
-            "{} is first copied to memory or to a temporary file, which these windows are read from",
-            part.source.label()
-        )
+    way.cost.calls += again;
+    let more = again.bytes_read.saturating_add(again.reads.saturating_mul(read as u64));
+    way.cost.total = way.cost.total.saturating_add(more);
+    let is_copied = |n: usize| parts[n].is_kept || way.resident.contains(&n);
+    let operands = way.operands.iter_mut().enumerate();
+    operands.filter(|(n, _)| !is_copied(*n)).for_each(|(_, operand)| operand.times *= passes as f64);
+    let note = |n: usize| {
+        let (label, source) = (parts[n].source.label(), parts[n].source);
+        let is_kept = parts[n].is_kept;
+        match (is_kept, way.resident.contains(&n)) {
+            (true, _) => Some(format!(
+                "{label} is first copied to memory or to a temporary file, which these windows are read from"
+            )),
+            (false, true) => {
+                Some(format!("{label} is first read into memory as it is stored, {} bytes", source.bytes()))
+            }
+            (false, false) => None,
+        }
     };
-    let notes = kept.map(note).collect();
-    Explanation { purpose: Purpose::Scan, operands, plan, cost, instead: None, itemsize, is_remote, notes }
+    let notes = (0..parts.len()).filter_map(note).collect();
+    let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
+    let instead = ways.next().map(|way| (way.plan, way.cost));
+    let ScanWay { plan, cost, operands, .. } = way;
+    Explanation { purpose: Purpose::Scan, operands, plan, cost, instead, itemsize, is_remote, notes }
 }

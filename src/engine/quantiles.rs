@@ -30,6 +30,7 @@ use std::sync::Mutex;
 
 use half::{bf16, f16};
 
+pub use super::select::Fraction;
 use super::select::{KeyBuckets, locate, select, select_within};
 use crate::item::element::inlined;
 use crate::parallel::locked;
@@ -51,38 +52,6 @@ const FEW: usize = 1 << 16;
 
 /// How many standard deviations of a sample's rank lie on either side of a guess.
 const SPREAD: f64 = 5.0;
-
-/// A share of all items, from 0 to 1. It is no float, because 0.1 is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fraction {
-    numerator: u64,
-    denominator: u64,
-}
-
-impl Fraction {
-    /// Returns `numerator / denominator`.
-    ///
-    /// # Panics
-    /// If the denominator is 0, or smaller than the numerator.
-    #[must_use]
-    pub const fn new(numerator: u64, denominator: u64) -> Self {
-        assert!(denominator != 0 && numerator <= denominator, "a fraction from 0 to 1");
-        Self { numerator, denominator }
-    }
-
-    /// Returns the nearest float.
-    fn value(self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
-    }
-
-    /// Returns the rank, from 1, of the quantile among `items` items in ascending order: the least whole number that is not
-    /// below this fraction of them, and at least 1. (NumPy calls the method `inverted_cdf`.)
-    pub fn rank(self, items: u64) -> u64 {
-        let rank = (u128::from(self.numerator) * u128::from(items)).div_ceil(self.denominator.into());
-        // a fraction of a number of 64 bits has no more bits
-        (rank as u64).max(1)
-    }
-}
 
 /// A type of items that have keys.
 pub trait Key: Copy {
@@ -315,6 +284,12 @@ impl Search {
             Some(guess) => Self { most_kept: GUESSED, pass: Pass::Guess(guess), ..search },
             None => search,
         }
+    }
+
+    /// Returns how many passes over so many keys of `bits` bits a search takes at most.
+    #[must_use]
+    pub fn most_passes(bits: u32, items: usize) -> usize {
+        if items <= FEW { 1 } else { bits.div_ceil(BUCKETS.ilog2()) as usize }
     }
 
     /// Returns the keys of the quantiles, one for each fraction, or none if no item counts; `None` if another pass is needed.

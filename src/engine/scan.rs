@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::job::Progress;
 use super::plan::Plan;
 use super::regions::{RegionMaker, Regions};
-use super::scan_plan::{ScannedPart, ShownAs, plan_scan};
+use super::scan_plan::{ScannedPart, ShownAs, plan_scan, ways_to_scan};
 use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
@@ -34,8 +34,10 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
     Ok(scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &|| true, &each)?.into_iter().all(|same| same))
 }
 
-/// Makes tensors readable in windows of their views, and returns all of each for a [`scan`]. `view` returns the items of a tensor,
-/// of which it gets the number, in the order in which they are counted: C order, that of the storage, or that of other axes.
+/// Makes tensors readable in windows of their views that are shown in some way, and returns all of each for a [`scan`]. `view`
+/// returns the items of a tensor, of which it gets the number, in the order in which they are counted: C order, that of the
+/// storage, or that of other axes. A tensor that is stored across that order is read into memory if the scan, or the number of
+/// `passes` that there may be, costs the least so, and stays there.
 ///
 /// # Errors
 /// A stream cannot be read, or is shorter or longer than its tensor; reading fails; there is no room for a copy.
@@ -43,21 +45,30 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
 /// # Panics
 /// If the shapes of the views differ.
 pub fn settled<'a, const N: usize>(
-    sources: [&'a mut Source; N],
+    mut sources: [&'a mut Source; N],
     view: &dyn Fn(usize, &Source) -> View,
+    shown: ShownAs,
+    passes: usize,
     limits: Limits,
 ) -> Result<[ScannedPart<'a>; N]> {
-    let mut parts = Vec::with_capacity(N);
-    for (number, source) in sources.into_iter().enumerate() {
+    fn parts<'a, const N: usize>(
+        sources: [&'a Source; N],
+        view: &dyn Fn(usize, &Source) -> View,
+    ) -> [ScannedPart<'a>; N] {
+        let mut numbers = 0..;
+        sources.map(|source| ScannedPart::new(source, view(numbers.next().expect("there is no end"), source)))
+    }
+    for (number, source) in sources.iter_mut().enumerate() {
         if must_be_seekable(source, &view(number, source), limits) {
             source.hold(Hold::Seekable, limits.threads)?;
         }
         source.hold(Hold::Scan, limits.threads)?;
-        parts.push(ScannedPart::new(source, view(number, source)));
     }
-    let shape = parts.first().map(|part| part.view.shape());
-    assert!(parts.iter().all(|part| Some(part.view.shape()) == shape), "tensors of one shape");
-    Ok(parts.try_into().expect("a part for each source"))
+    let ways = ways_to_scan(&parts(sources.each_ref().map(|source| &**source), view), limits, shown, passes);
+    for &number in &ways[0].resident {
+        sources[number].keep_in_memory(limits.threads)?;
+    }
+    Ok(parts(sources.map(|source| &*source), view))
 }
 
 /// Returns whether a scan of `view` keeps all of a tensor in memory or in a temporary file first, and is carried out there.
@@ -118,7 +129,7 @@ pub fn scan_in_order(
     progress: Progress<'_>,
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
-    let parts = settled([source], &|_, source| source.view(), limits)?;
+    let parts = settled([source], &|_, source| source.view(), ShownAs::InOrder, 1, limits)?;
     let Plan { steps, threads, .. } = plan_scan(&parts, limits, ShownAs::InOrder);
     let (get, reader) = (|n| steps.get(n), PartsReader { parts: &parts, progress });
     let regions = Regions { count: steps.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
@@ -207,7 +218,7 @@ mod tests {
             seen.push((window.start(), window.items.map(<[u8]>::to_vec).to_vec()));
             Ok(true)
         };
-        let parts = settled(sources, &|_, source| source.view(), limits).unwrap();
+        let parts = settled(sources, &|_, source| source.view(), ShownAs::Runs, 1, limits).unwrap();
         let mut seen = scan(&parts, ShownAs::Runs, limits, &|_| (), &wanted, &Vec::new, &each).unwrap().concat();
         seen.sort();
         seen
@@ -249,16 +260,14 @@ mod tests {
 
     #[test]
     fn boxes_of_what_is_stored_across() {
-        // shape, window in bytes, the first items and the dims of the windows
-        type Row = (&'static [usize], usize, &'static [(usize, &'static [usize])]);
-        let rows: [Row; 4] = [
-            // rows that are short, or windows without room for several runs, are not cut
-            (&[2, 3], 100, &[(0, &[2, 3])]),
-            (&[3, 2500], 2500, &[(0, &[1, 2048]), (2048, &[1, 452]), (2500, &[1, 2048])]),
-            (&[3, 2500], 4096, &[(0, &[2, 2048]), (2048, &[2, 452]), (5000, &[1, 2048]), (7048, &[1, 452])]),
-            (&[2, 2, 2500], 6144, &[(0, &[2, 1, 2048]), (2048, &[2, 1, 452]), (2500, &[2, 1, 2048])]),
+        // shape, window in bytes, and whether windows are boxes whose runs lie apart
+        let rows: [(&[usize], usize, bool); 4] = [
+            (&[2, 3], 100, false),
+            (&[3, 2500], 7500, false),
+            (&[64, 5000], 1 << 14, true),
+            (&[2, 32, 5000], 1 << 14, true),
         ];
-        for (shape, window, first) in rows {
+        for (shape, window, are_apart) in rows {
             let items: usize = shape.iter().product();
             let c_order: Vec<u8> = (0..items).map(|item| (item * 7 % 251) as u8).collect();
             let mut stored = vec![0; items];
@@ -274,22 +283,65 @@ mod tests {
             let mut source = Source::stored(meta, bytes, 0, "data".to_owned()).unwrap();
             let each = |seen: &mut Vec<_>, window: &ScannedBox<'_, 1>| {
                 let runs: Vec<_> = window.runs().map(|(start, [items])| (start, items.to_vec())).collect();
-                seen.push((window.start(), window.window.shape(), runs));
+                seen.push((window.start(), runs));
                 Ok(true)
             };
             let limits = limits(window, 2);
-            let parts = settled([&mut source], &|_, source| source.view(), limits).unwrap();
+            let limits = Limits { machine: Machine { read: 1 << 12, ..limits.machine }, ..limits };
+            let parts = settled([&mut source], &|_, source| source.view(), ShownAs::Boxes, 1, limits).unwrap();
             let states = scan(&parts, ShownAs::Boxes, limits, &|_| (), &|_| true, &Vec::new, &each);
             let mut seen = states.unwrap().concat();
             seen.sort();
-            for ((start, dims), (found_start, found_dims, _)) in first.iter().zip(&seen) {
-                assert_eq!((found_start, &found_dims[..]), (start, *dims), "{shape:?} by {window}");
-            }
+            assert_eq!(seen.iter().any(|(.., runs)| runs.len() > 1), are_apart, "{shape:?} by {window}");
             let mut found = vec![0; items];
             for (start, run) in seen.into_iter().flat_map(|(.., runs)| runs) {
                 found[start..start + run.len()].copy_from_slice(&run);
             }
             assert_eq!(found, c_order, "{shape:?} by {window}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_into_memory_is_shown_in_the_order_of_its_view() {
+        let shape = [6, 5, 4];
+        let stored: Vec<u8> = (0..120).collect();
+        let meta = |order| Meta { order, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+        let source = |order| {
+            let bytes = Arc::new(MemoryBytes::new(stored.clone()));
+            Source::stored(meta(order), bytes, 0, "data".to_owned()).unwrap()
+        };
+        let place = |n: usize| n / 20 + 6 * (n / 4 % 5) + 30 * (n % 4);
+        // a window and those of all threads together in bytes, threads, and whether the one across is read into memory
+        for (window, across, threads, is_resident) in [
+            (1, 1, 1, false),
+            (7, 7, 2, false),
+            (1, 120, 1, true),
+            (7, 120, 2, true),
+            (16, 120, 3, true),
+            (1000, 1000, 3, false),
+        ] {
+            {
+                let (mut one, mut other) = (source(Order::C), source(Order::Fortran));
+                let limits = limits(window, threads);
+                let machine = Machine { across, read: 1 << 12, ..limits.machine };
+                let limits = Limits { machine: Machine { memory: 1 << 24, ..machine }, ..limits };
+                let parts =
+                    settled([&mut one, &mut other], &|_, source| source.view(), ShownAs::Boxes, 1, limits).unwrap();
+                assert_eq!(!parts[1].source.is_read_by_position(), is_resident, "{window} {across}");
+                let each = |seen: &mut Vec<_>, window: &ScannedBox<'_, 2>| {
+                    seen.extend(window.runs().map(|(start, items)| (start, items.map(<[u8]>::to_vec))));
+                    Ok(true)
+                };
+                let found = scan(&parts, ShownAs::Boxes, limits, &|_| (), &|_| true, &Vec::new, &each).unwrap();
+                let mut items = [[0; 120]; 2];
+                for (start, runs) in found.into_iter().flatten() {
+                    for (items, run) in items.iter_mut().zip(runs) {
+                        items[start..start + run.len()].copy_from_slice(&run);
+                    }
+                }
+                let wanted: Vec<u8> = (0..120).map(|n| stored[place(n)]).collect();
+                assert_eq!((&items[0][..], &items[1][..]), (&stored[..], &wanted[..]), "{window} {across}");
+            }
         }
     }
 
@@ -312,7 +364,7 @@ mod tests {
                 }
             };
             let mut source = source("int8", &[6], &[0; 6]);
-            let parts = settled([&mut source], &|_, source| source.view(), limits(1, 1)).unwrap();
+            let parts = settled([&mut source], &|_, source| source.view(), ShownAs::Runs, 1, limits(1, 1)).unwrap();
             scan(&parts, ShownAs::Runs, limits(1, 1), &|_| (), &|_| true, &|| 0, &each)
         };
         assert_eq!(visited(false).unwrap(), [3]);

@@ -1,20 +1,37 @@
 //! Plans of scans: how tensors whose items are only looked at are cut, and by how many threads they are read.
 //!
-//! As for an output, a [`Plan`] is a pure function of facts and limits, and is tested here without a file. A
-//! [scan](super::scan) carries it out: it reads the windows of the plan and shows them.
+//! As for an output, a [`Plan`] is a pure function of facts and limits, and is tested here without a file. Where a tensor is stored
+//! across the order in which it is scanned, there are several ways, of which the one that costs the least is taken: windows of
+//! two sizes, boxes of several sizes and shapes, or to read such a tensor into memory first. A [scan](super::scan) carries the plan
+//! out: it reads the windows and shows them.
 
+use super::cost::{Cost, OperandReading, OperandReads, reads_of};
 use super::cut::Cut;
-use super::plan::{Plan, Route, Steps};
+use super::plan::{Before, Plan, Route, Steps};
+use super::slabs::readings;
+use crate::layout::gather::{Gaps, GatherRule, calls};
+use crate::layout::tile::{pieces, tiles};
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
+use crate::ops::access::{Access, Holding};
 use crate::ops::fill::Limits;
 use crate::parallel::threads_holding;
+use crate::storage::calls::Calls;
 use crate::storage::read_at::request_window;
-use crate::storage::source::Source;
+use crate::storage::source::{HeldCopy, Hold, Keep, READ_AT_ONCE, Source};
 
-/// The least number of items of a run, where windows are boxes: as many as metrics sum at once, several times, and enough for
-/// what each run costs.
-const RUN: usize = 2048;
+/// The least number of items of a run, where windows are boxes: as many as metrics sum at once. What shorter ones would leave to
+/// other windows would fill memory.
+const RUN: usize = 512;
+
+/// The most sorts of windows whose reads are counted. Others are taken for whole ones.
+const MAX_SORTS: usize = 1 << 10;
+
+/// The bytes of a line of memory, of which no less is fetched.
+const LINE: u64 = 64;
+
+/// How items are taken from memory: each piece by itself.
+const BY_LINES: GatherRule<'static> = GatherRule { most: usize::MAX, gaps: Gaps::Counted(&|_| 0) };
 
 /// The part of a tensor that a view of its storage selects.
 #[derive(Clone, Debug)]
@@ -41,6 +58,17 @@ impl<'a> ScannedPart<'a> {
     /// Returns whether each read is a request to a server.
     fn costs_requests(&self) -> bool {
         self.source.costs_requests() && !self.is_kept
+    }
+
+    /// Returns whether the items lie in memory, where it costs nothing to read short pieces.
+    fn is_in_memory(&self) -> bool {
+        let source = self.source;
+        !source.is_read_by_position() && !source.is_stream() && source.as_chunks().is_none()
+    }
+
+    /// Returns whether the items lie in a file of this machine, of which any may be read by a call of the system.
+    fn is_in_file(&self) -> bool {
+        self.source.is_read_by_position() && !self.source.costs_requests() && !self.is_kept
     }
 
     /// Returns the bytes of its items in a window.
@@ -71,63 +99,286 @@ pub enum ShownAs {
     Boxes,
 }
 
-/// Plans a scan of parts of tensors. No item of no bytes has a window, since there may be more of them than can be counted.
+/// A way to scan parts of tensors.
+#[derive(Clone, Debug)]
+pub struct ScanWay {
+    /// The numbers of the parts whose tensors are read into memory first, as they are stored.
+    pub resident: Vec<usize>,
+    /// How the parts are cut then.
+    pub plan: Plan,
+    /// What that costs.
+    pub cost: Cost,
+    /// How each part is read; empty if there are no windows.
+    pub operands: Vec<OperandReads>,
+    /// How many reads of how many bytes each part takes.
+    counts: Vec<[u64; 2]>,
+}
+
+impl ScanWay {
+    /// Returns how many reads of how many bytes more passes over the same windows take, for which nothing is kept in a file.
+    pub fn again(&self, passes: usize) -> Calls {
+        let mut calls = Calls::default();
+        for (_, [reads, bytes]) in self.counts.iter().enumerate().filter(|(n, _)| !self.resident.contains(n)) {
+            let [reads, bytes_read] = [reads, bytes].map(|one| one.saturating_mul(passes as u64));
+            calls += Calls { reads, bytes_read, ..Calls::default() };
+        }
+        calls
+    }
+}
+
+/// Plans a scan of parts of tensors as they lie. No item of no bytes has a window, since there may be more of them than can be
+/// counted.
 ///
 /// # Panics
 /// If there is no part, or the views have different shapes.
 pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> Plan {
-    let shape = parts.first().expect("a scan has a tensor").view.shape();
-    assert!(parts.iter().all(|part| part.view.shape() == shape), "parts of one shape");
-    let machine = limits.machine;
-    let bytes = parts.iter().fold(0, |all: usize, part| all.saturating_add(part.bytes()));
-    let widest = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
-    let is_stream = parts.iter().any(ScannedPart::is_stream);
-    let is_remote = parts.iter().any(ScannedPart::costs_requests);
-    let is_across = parts.iter().any(|part| !part.view.is_forward());
-    // a stream can be read by one thread only
-    let most = if is_stream { 1 } else { limits.threads.for_requests(is_remote).for_bytes(bytes) };
-    let window = match (is_across, is_remote) {
-        (true, _) => (machine.across / most / parts.len()).max(machine.window),
-        (false, true) => request_window(bytes / parts.len(), most, usize::MAX).min(machine.request),
-        (false, false) => machine.window,
-    };
-    let items = (window / widest).max(1);
-    let cut = Cut::Windows(match parts.iter().find_map(ScannedPart::grid) {
-        _ if bytes == 0 => Windows::new(&[0], 1),
-        // windows of whole rows of chunks, so that each chunk is read for one window only; of a server each chunk is a request, so
-        // that small ones are better shared than joined
-        Some(grid) => Windows::on_grid(&shape, if is_remote { 1 } else { items }, grid),
-        None if is_across && shown == ShownAs::Boxes => boxes_across(&shape, items),
-        None => Windows::new(&shape, items),
-    });
-    let each = held_by_scan(cut.largest(), widest, parts.len());
-    let threads = match shown {
-        ShownAs::InOrder if !is_remote => 1,
-        _ => threads_holding(most, each, limits.machine.memory),
-    };
-    let route = if shown == ShownAs::InOrder { Route::Stream } else { Route::Windows };
-    Plan { way: 0, before: Vec::new(), route, steps: Steps::Each(cut), threads }
+    Scanned::new(parts, limits, shown).ways(&[Vec::new()]).swap_remove(0).plan
 }
 
-/// Returns how many bytes each thread of a scan holds: a window of at most `largest` items of each part as it is stored,
-/// and once packed.
-pub(super) fn held_by_scan(largest: usize, widest: usize, parts: usize) -> usize {
-    largest.saturating_mul(2 * widest * parts)
+/// Returns the ways to scan parts of tensors, the cheapest first. Tensors that are stored across the order in which they are scanned
+/// may be read into memory first, the sooner if there may be several `passes`. What a way costs is told of one.
+///
+/// # Panics
+/// As [`plan_scan`].
+pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, passes: usize) -> Vec<ScanWay> {
+    let scanned = Scanned { passes, ..Scanned::new(parts, limits, shown) };
+    let in_files = || (0..parts.len()).filter(|&n| parts[n].is_in_file());
+    let across: Vec<usize> = in_files().filter(|&n| !parts[n].view.is_forward()).collect();
+    // as much as the windows of all threads take, with what is packed beside them, where nothing is read into memory first
+    let most = (2 * limits.machine.across).min(limits.machine.memory / 2);
+    let is_held = |resident: &Vec<usize>| {
+        let bytes = resident.iter().fold(0, |all: usize, &n| all.saturating_add(parts[n].source.bytes()));
+        !across.is_empty() && bytes <= most
+    };
+    let mut residents = vec![Vec::new()];
+    residents.extend([across.clone(), in_files().collect()].into_iter().filter(is_held));
+    residents.dedup();
+    scanned.ways(&residents)
 }
 
-/// Cuts a tensor that is stored across its order into boxes of at most `items` items. The last axes have runs of some thousand
-/// items, and the first axes, along which neighbours are stored side by side, have as many places as there is room for.
-fn boxes_across(shape: &[usize], items: usize) -> Windows {
-    let mut sides = Windows::contiguous(shape, RUN.min(items));
-    let mut room = items / sides.iter().product::<usize>().max(1);
-    for (side, &dim) in sides.iter_mut().zip(shape) {
-        if *side > 1 || room < 2 {
-            break;
-        }
-        *side = dim.min(room);
-        room /= *side;
+/// Parts of tensors that are scanned together, and the limits of that.
+struct Scanned<'a> {
+    parts: &'a [ScannedPart<'a>],
+    shape: Vec<usize>,
+    limits: Limits,
+    shown: ShownAs,
+    /// How often the parts may be scanned.
+    passes: usize,
+    /// The bytes of all parts, and those of the widest item.
+    bytes: usize,
+    widest: usize,
+    is_remote: bool,
+    /// How many threads are worth their start.
+    threads: usize,
+}
+
+impl<'a> Scanned<'a> {
+    fn new(parts: &'a [ScannedPart<'a>], limits: Limits, shown: ShownAs) -> Self {
+        let shape = parts.first().expect("a scan has a tensor").view.shape();
+        assert!(parts.iter().all(|part| part.view.shape() == shape), "parts of one shape");
+        let bytes = parts.iter().fold(0, |all: usize, part| all.saturating_add(part.bytes()));
+        let widest = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
+        let is_remote = parts.iter().any(ScannedPart::costs_requests);
+        // a stream can be read by one thread only
+        let is_stream = parts.iter().any(ScannedPart::is_stream);
+        let threads = if is_stream { 1 } else { limits.threads.for_requests(is_remote).for_bytes(bytes) };
+        Self { parts, shape, limits, shown, passes: 1, bytes, widest, is_remote, threads }
     }
-    Windows::boxes(shape, &sides)
+
+    /// Returns the ways in which some parts, or others, are read into memory first, the cheapest first.
+    fn ways(&self, residents: &[Vec<usize>]) -> Vec<ScanWay> {
+        let cuts =
+            residents.iter().flat_map(|resident| self.cuts(resident).into_iter().map(move |cut| (resident, cut)));
+        let mut ways: Vec<_> = cuts.map(|(resident, windows)| self.way(resident, windows)).collect();
+        let total = |way: &ScanWay| way.cost.total.saturating_add(self.total_again(way));
+        ways.sort_by_key(total);
+        ways.dedup_by(|one, other| (&one.resident, &one.plan) == (&other.resident, &other.plan));
+        ways
+    }
+
+    /// Returns what further passes cost, as the number of bytes whose copying takes as long.
+    fn total_again(&self, way: &ScanWay) -> u64 {
+        let Calls { reads, bytes_read, .. } = way.again(self.passes - 1);
+        bytes_read.saturating_add(reads.saturating_mul(self.read() as u64))
+    }
+
+    /// Returns how many bytes take as long to be copied as a read takes.
+    fn read(&self) -> usize {
+        if self.is_remote { self.limits.machine.request } else { self.limits.machine.read }
+    }
+
+    /// Returns the cuts of all parts, some of which are read into memory first.
+    fn cuts(&self, resident: &[usize]) -> Vec<Windows> {
+        let (machine, shape) = (&self.limits.machine, &self.shape[..]);
+        let across: Vec<_> = self.parts.iter().filter(|part| !part.view.is_forward()).collect();
+        let items = |bytes: usize| (bytes / self.widest).max(1);
+        let window = match self.is_remote {
+            true => request_window(self.bytes / self.parts.len(), self.threads, usize::MAX).min(machine.request),
+            false => machine.window,
+        };
+        let large = (machine.across / self.threads / self.parts.len()).max(machine.window);
+        match self.parts.iter().find_map(ScannedPart::grid) {
+            _ if self.bytes == 0 => vec![Windows::new(&[0], 1)],
+            // windows of whole rows of chunks, so that each chunk is read for one window only; of a server each chunk is a request,
+            // so that small ones are better shared than joined
+            Some(grid) => {
+                let window = if across.is_empty() { window } else { large };
+                vec![Windows::on_grid(shape, if self.is_remote { 1 } else { items(window) }, grid)]
+            }
+            None if across.is_empty() => vec![Windows::new(shape, items(window))],
+            None => {
+                let is_local = |n: usize| self.is_in_memory(n, resident) || self.parts[n].is_in_file();
+                let least = if (0..self.parts.len()).all(is_local) { machine.window } else { large };
+                self.windows_across(&across, [items(least), items(large)])
+            }
+        }
+    }
+
+    /// Returns whether a part lies in memory where it is scanned.
+    fn is_in_memory(&self, part: usize, resident: &[usize]) -> bool {
+        self.parts[part].is_in_memory() || resident.contains(&part)
+    }
+
+    /// Returns windows and, if these may be shown, boxes, of several sizes from a least to a most number of items, for parts that are
+    /// stored across the order of the scan. Boxes are of several shapes, in which runs have some hundred items, or all of a box.
+    fn windows_across(&self, across: &[&ScannedPart<'_>], [least, most]: [usize; 2]) -> Vec<Windows> {
+        let (shape, mut found, mut items) = (&self.shape[..], Vec::new(), least);
+        loop {
+            found.push(Windows::contiguous(shape, items));
+            for part in across.iter().filter(|_| self.shown == ShownAs::Boxes) {
+                let stored = part.view.axes_as_stored();
+                found.extend(tiles(shape, &stored, items).into_iter().filter(|sides| {
+                    let [_, run] = pieces(sides, shape, &stored);
+                    run >= RUN.min(sides.iter().product())
+                }));
+            }
+            if items >= most {
+                break;
+            }
+            items = (2 * items).min(most);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|sides| Windows::boxes(shape, &sides)).collect()
+    }
+
+    /// Returns the way by windows of all parts, some of which are read into memory first, with what it costs. It adds up, each as the
+    /// number of bytes whose copying takes as long:
+    ///
+    /// - the bytes that are read, with the gaps that are read through;
+    /// - the calls;
+    /// - the runs into which windows are divided, which take as long as a read each, since their first and last items are put
+    ///   together with those of other windows;
+    /// - the lines of memory that are touched, where the items of a part are brought into another order;
+    /// - the memory that is held, since it is touched for the first time;
+    /// - the wait at the end, of half a window for each thread but one.
+    fn way(&self, resident: &[usize], windows: Windows) -> ScanWay {
+        let (machine, count) = (&self.limits.machine, windows.count());
+        let each = windows.largest().saturating_mul(2 * self.widest * self.parts.len());
+        let threads = match self.shown {
+            ShownAs::InOrder if !self.is_remote => 1,
+            ShownAs::InOrder | ShownAs::Runs | ShownAs::Boxes => threads_holding(self.threads, each, machine.memory),
+        };
+        let read = self.read() as u64;
+        let (mut operands, mut counts, mut cost) = (Vec::new(), Vec::new(), Cost::default());
+        // the work on windows, and that before
+        let (mut work, mut before) = (0_u64, 0_u64);
+        // without windows nothing is read
+        for (n, part) in self.parts.iter().enumerate().filter(|_| count > 0) {
+            let is_resident = resident.contains(&n);
+            let (operand, [reads, bytes]) = self.reads(part, &windows, is_resident);
+            cost.calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
+            let all = bytes.saturating_add(reads.saturating_mul(read));
+            if is_resident {
+                let memory = part.source.bytes() as u64;
+                before = before.saturating_add(all).saturating_add(memory);
+                cost.held = cost.held.saturating_add(memory);
+            } else {
+                work = work.saturating_add(all);
+            }
+            if !part.view.is_forward() {
+                let itemsize = part.source.dtype().itemsize();
+                let [lines, bytes] = reads_by_windows(&part.view, &windows, itemsize, BY_LINES);
+                work = work.saturating_add(bytes.max(lines.saturating_mul(LINE)));
+            }
+            operands.push(operand);
+            counts.push([reads, bytes]);
+        }
+        if count > 0 {
+            let runs = windows.get(0).piece_count(&self.shape) as u64 - 1;
+            work = work.saturating_add(runs.saturating_mul(count as u64).saturating_mul(machine.read as u64));
+        }
+        let in_windows = each.saturating_mul(threads) as u64;
+        work = work.saturating_add(in_windows);
+        let waits = (threads as u64 - 1).saturating_mul(work) / (2 * count.max(1) as u64);
+        cost.held = cost.held.saturating_add(in_windows);
+        cost.total = [before, waits].into_iter().fold(work, u64::saturating_add);
+        let route = if self.shown == ShownAs::InOrder { Route::Stream } else { Route::Windows };
+        let copy = |n: usize| HeldCopy { keep: Keep::Memory, bytes_read: self.parts[n].source.bytes_stored() };
+        let held = |&n: &usize| Before::Hold(Holding { operand: n, hold: Hold::Memory, copy: copy(n) });
+        let before = resident.iter().map(held).collect();
+        let plan = Plan { way: 0, before, route, steps: Steps::Each(Cut::Windows(windows)), threads };
+        ScanWay { resident: resident.to_vec(), plan, cost, operands, counts }
+    }
+
+    /// Returns how a part is read for windows, and how many reads there are of how many bytes.
+    fn reads(&self, part: &ScannedPart<'_>, windows: &Windows, is_resident: bool) -> (OperandReads, [u64; 2]) {
+        let access = Access::strided(part.source, &part.view, &(0..self.shape.len()).map(Some).collect::<Vec<_>>());
+        let (source, all) = (part.source, part.source.bytes() as u64);
+        if is_resident {
+            let (reads, piece) = (all.div_ceil(READ_AT_ONCE as u64), all.min(READ_AT_ONCE as u64));
+            let reading = OperandReading::AsItComes;
+            let known = reads_of(&access, windows.sides(), 1.0);
+            return (OperandReads { reading, piece: Some(piece), times: 1.0, ..known }, [reads, all]);
+        }
+        if part.is_kept {
+            // what is copied is read as it comes, and scanned where the copy lies
+            let known = reads_of(&access, windows.sides(), 1.0);
+            let operand = OperandReads { reading: OperandReading::AsItComes, piece: None, times: 1.0, ..known };
+            return (operand, [0, 0]);
+        }
+        if source.is_read_by_position() {
+            let rule = GatherRule::of(READ_AT_ONCE);
+            let [reads, bytes] = reads_by_windows(&part.view, windows, source.dtype().itemsize(), rule);
+            let known = reads_of(&access, windows.sides(), 1.0);
+            let times = bytes as f64 / (known.bytes.max(1)) as f64;
+            return (OperandReads { piece: Some(bytes.div_ceil(reads.max(1))), times, ..known }, [reads, bytes]);
+        }
+        // in C order what several windows read of a chunk is kept, since longer rows of chunks are copied first
+        let grid = access.grid().filter(|_| !part.view.is_c_order());
+        let operand =
+            reads_of(&access, windows.sides(), grid.map_or(1.0, |grid| readings(&self.shape, windows.sides(), &grid)));
+        let cost = Cost::of_reads(std::slice::from_ref(&operand), 0);
+        (operand, [cost.calls.reads, cost.calls.bytes_read])
+    }
+}
+
+/// Returns by how many calls the items of a view are read for windows, each by itself, and how many bytes these read.
+fn reads_by_windows(view: &View, windows: &Windows, itemsize: usize, rule: GatherRule<'_>) -> [u64; 2] {
+    // the sides of windows along each axis, and how many have them: those of most, and those of the last one
+    let sides =
+        windows.shape().iter().zip(windows.sides()).map(|(&dim, &side)| match (dim / side.max(1), dim % side.max(1)) {
+            (0, rest) => vec![(rest, 1)],
+            (whole, 0) => vec![(side, whole)],
+            (whole, rest) => vec![(side, whole), (rest, 1)],
+        });
+    let mut sorts = vec![(Vec::new(), 1_u64)];
+    for mut of_axis in sides {
+        if sorts.len() > MAX_SORTS {
+            let all = of_axis.iter().map(|(_, count)| count).sum();
+            of_axis = vec![(of_axis[0].0, all)];
+        }
+        let longer = sorts.iter().flat_map(|(ranges, count)| {
+            of_axis
+                .iter()
+                .map(move |&(side, times)| ([&ranges[..], &[0..side]].concat(), count.saturating_mul(times as u64)))
+        });
+        sorts = longer.collect();
+    }
+    sorts.into_iter().fold([0, 0], |[reads, bytes]: [u64; 2], (ranges, count)| {
+        let [more, read] = calls(&view.part(&ranges), itemsize, rule).map(|it| (it as u64).saturating_mul(count));
+        [reads.saturating_add(more), bytes.saturating_add(read)]
+    })
 }
 
 #[cfg(test)]
@@ -271,7 +522,7 @@ mod tests {
         const SMALL: (&str, &[usize]) = ("float32", &[8, 20]);
         const WIDE: (&str, &[usize]) = ("uint8", &[3, 2500]);
         // Windows of 64 bytes, those of all threads together 16 KiB where the order is crossed, requests of 256 bytes.
-        let machine = Machine { across: 1 << 14, request: 256, ..Machine::with_windows_of(64) };
+        let machine = Machine { across: 1 << 14, request: 256, read: 1 << 12, ..Machine::with_windows_of(64) };
         // dtype and shape, where the tensors lie, threads, how windows are shown; the sides of windows, how many, threads
         type Row = ((&'static str, &'static [usize]), &'static [Lies], usize, ShownAs, &'static [usize], usize, usize);
         let rows: [Row; 18] = [
@@ -292,12 +543,13 @@ mod tests {
             (("uint8", &[8, 20]), &[InFile, InChunks(&[1, 7])], 4, Boxes, &[3, 20], 3, 4),
             (("uint8", &[8, 20]), &[InChunksOnServer(&[1, 7])], 4, Boxes, &[1, 7], 24, 4),
             // a share of 16 KiB where the order is crossed
-            (WIDE, &[InFortranOrder], 4, Runs, &[1, 2500], 3, 4),
-            (WIDE, &[InFortranOrder], 4, Boxes, &[2, 2048], 4, 4),
-            (WIDE, &[InFile, InFortranOrder], 4, Boxes, &[1, 2048], 6, 4),
-            (WIDE, &[InFortranOrder], 1, Boxes, &[3, 2048], 2, 1),
+            (WIDE, &[InFortranOrder], 4, Runs, &[1, 512], 15, 4),
+            (WIDE, &[InFortranOrder], 4, Boxes, &[3, 625], 4, 4),
+            (WIDE, &[InFile, InFortranOrder], 4, Boxes, &[3, 625], 4, 4),
+            (WIDE, &[InFortranOrder], 1, Boxes, &[3, 2500], 1, 1),
             (("float32", &[0, 20]), &[InFile], 4, Runs, &[1], 0, 1),
         ];
+        let mut wrong = Vec::new();
         for ((dtype, shape), lies, threads, shown, sides, count, expected) in rows {
             let threads = Threads::new(NonZero::new(threads)).started_for(1);
             let limits = Limits { machine, threads };
@@ -307,7 +559,57 @@ mod tests {
             let row = format!("{dtype} {shape:?} {lies:?} {shown:?}");
             assert_eq!(before, [], "{row}");
             let Steps::Each(Cut::Windows(windows)) = steps else { panic!("{row}: {steps:?}") };
-            assert_eq!((windows.sides(), windows.count(), threads), (sides, count, expected), "{row}");
+            let found = (windows.sides(), windows.count(), threads);
+            if found != (sides, count, expected) {
+                wrong.push(format!("{row}: {found:?}, not {:?}", (sides, count, expected)));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn tensors_across_are_read_into_memory_or_by_boxes() {
+        use Lies::{InFile, InFortranOrder, OnServer};
+        const LARGE: &[usize] = &[16384, 8192];
+        // where the tensors lie, dtype and shape; which are read into memory first, and the most reads for each MiB
+        type Row = (&'static [Lies], (&'static str, &'static [usize]), &'static [usize], u64);
+        let rows: [Row; 9] = [
+            (&[InFile, InFile], ("float32", &[4096, 1024]), &[], 4),
+            (&[InFile, InFortranOrder], ("float32", &[4096, 1024]), &[1], 4),
+            (&[InFortranOrder, InFile], ("float32", &[8192, 1024]), &[0], 4),
+            (&[InFortranOrder, InFortranOrder], ("float64", &[1000, 1000]), &[0, 1], 4),
+            (&[InFile, InFortranOrder], ("uint8", &[2, 3, 5, 7, 100_000]), &[], 120),
+            (&[InFile, InFortranOrder], ("float32", &[7]), &[], 1 << 20),
+            (&[InFile, InFortranOrder], ("float32", LARGE), &[], 300),
+            (&[InFile, InFortranOrder], ("float32", &[100_000_000, 3]), &[], 20),
+            (&[InFile, OnServer], ("float32", LARGE), &[], 4),
+        ];
+        let mut wrong = Vec::new();
+        for (lies, (dtype, shape), resident, most) in rows {
+            let sources: Vec<_> = lies.iter().map(|&lies| source(dtype, shape, lies)).collect();
+            let parts: Vec<_> = sources.iter().map(|source| ScannedPart::new(source, source.view())).collect();
+            let ways = ways_to_scan(&parts, Limits::default(), ShownAs::Boxes, 1);
+            let (best, row) = (&ways[0], format!("{lies:?} {dtype} {shape:?}"));
+            if best.resident != resident || best.cost.calls.reads > most * (best.cost.calls.bytes_read >> 20).max(1) {
+                wrong.push(format!("{row}: {:?} {:?} {:?}", best.resident, best.plan.steps, best.cost));
+            }
+            assert!(ways.is_sorted_by_key(|way| way.cost.total), "{row}");
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn reads_are_those_of_all_windows() {
+        let shape = [5, 6, 7];
+        let (c, fortran) = (View::c_order(&shape), View::fortran_order(&shape));
+        let sides: [[usize; 3]; 7] = [[5, 6, 7], [1, 1, 1], [2, 6, 7], [2, 4, 7], [5, 4, 3], [3, 1, 5], [1, 6, 2]];
+        for (view, sides) in [&c, &fortran].into_iter().flat_map(|view| sides.map(|sides| (view, sides))) {
+            for rule in [GatherRule::of(40), GatherRule::of(1 << 20), BY_LINES] {
+                let windows = Windows::boxes(&shape, &sides);
+                let of_windows = windows.iter().map(|window| calls(&view.part(&window.ranges), 4, rule));
+                let all = of_windows.fold([0, 0], |all, [reads, bytes]| [all[0] + reads as u64, all[1] + bytes as u64]);
+                assert_eq!(reads_by_windows(view, &windows, 4, rule), all, "{view:?} {sides:?}");
+            }
         }
     }
 }

@@ -7,6 +7,38 @@ const COUNTED: usize = 512;
 /// The most buckets for keys in memory. Their counters, 16 KiB, fit a core's nearest cache beside the keys that stream by.
 const BUCKETS: usize = 1 << 12;
 
+/// A share of all items, from 0 to 1. It is no float, because 0.1 is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fraction {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Fraction {
+    /// Returns `numerator / denominator`.
+    ///
+    /// # Panics
+    /// If the denominator is 0, or smaller than the numerator.
+    #[must_use]
+    pub const fn new(numerator: u64, denominator: u64) -> Self {
+        assert!(denominator != 0 && numerator <= denominator, "a fraction from 0 to 1");
+        Self { numerator, denominator }
+    }
+
+    /// Returns the nearest float.
+    pub(super) fn value(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+
+    /// Returns the rank, from 1, of the quantile among `items` items in ascending order: the least whole number that is not
+    /// below this fraction of them, and at least 1. (NumPy calls the method `inverted_cdf`.)
+    pub fn rank(self, items: u64) -> u64 {
+        let rank = (u128::from(self.numerator) * u128::from(items)).div_ceil(self.denominator.into());
+        // a fraction of a number of 64 bits has no more bits
+        (rank as u64).max(1)
+    }
+}
+
 /// Returns the keys of some ranks, which ascend and count from 0. A rank beyond the last key has none. May reorder the keys.
 pub(super) fn select(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
     let ranks = &ranks[..ranks.partition_point(|rank| *rank < keys.len() as u64)];

@@ -119,7 +119,7 @@ fn longest_string(source: &mut Source, limits: Limits) -> Result<usize> {
         *longest = lengths.fold(*longest, usize::max);
         Ok(true)
     };
-    let parts = settled([&mut *source], &|_, source| source.view(), limits)?;
+    let parts = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
     let longest = scan(&parts, ShownAs::Runs, limits, &|_| (), &|_| true, &|| 1, &each)?;
     Ok(longest.into_iter().max().unwrap_or(1))
 }
@@ -389,7 +389,7 @@ pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Sou
         }
         Ok(true)
     };
-    let parts = settled([&mut *source], &|_, source| source.view(), limits)?;
+    let parts = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
     scan(&parts, ShownAs::Runs, limits, &|_| (), &|_| true, &Vec::new, &each)?;
     source.finish()?;
     match file {

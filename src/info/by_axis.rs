@@ -56,7 +56,7 @@ pub fn by_axis(
     if group == 0 {
         return (0..places).try_for_each(|place| {
             let part = &StoredPart::place(meta, axis, place);
-            take(stats_of(ItemPasses { source, part, held: None, limits, progress })?)
+            take(stats_of(ItemPasses { source, part, held: None, limits, progress }, true)?)
         });
     }
     // in memory the other axes are in C order
@@ -69,7 +69,7 @@ pub fn by_axis(
         let stats = |place: usize| {
             let held = Some(&items[(place - first) * of_place..][..of_place]);
             let part = &StoredPart::place(&as_c, axis, place);
-            stats_of(ItemPasses { source, part, held, limits, progress })
+            stats_of(ItemPasses { source, part, held, limits, progress }, true)
         };
         range.map(stats).collect()
     };

@@ -26,6 +26,7 @@ mod hash;
 mod histogram;
 mod items;
 mod part;
+mod planned;
 mod stats;
 mod tree;
 
@@ -41,7 +42,8 @@ pub use self::figures::{AxisStats, write_figures};
 #[cfg(feature = "npy")]
 pub use self::hash::{hash, hash_bytes};
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
-pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, explain_stats, stats};
+pub use self::planned::explain_stats;
+pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
 pub use self::tree::{write_tree, write_tree_json};
 use crate::format::Format;
 use crate::format::content::{ChunkDescription, Description};

@@ -10,10 +10,9 @@ use std::fmt;
 use super::bytes::ByteCounts;
 use super::items::{BLOCK, ByteItems, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
 use super::part::{ItemPasses, StoredPart};
-use crate::engine::explain::{Explanation, explain_scan};
+use super::planned::to_read;
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan_plan::{ScannedPart, ShownAs};
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::exact::{self, SumOfSquares};
@@ -124,61 +123,41 @@ impl fmt::Display for ItemValue {
 /// # Errors
 /// Reading fails, a tensor changes meanwhile, or a stream has another length than it should have.
 pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
-    source.hold(to_read(source.dtype()), limits.threads)?;
-    source.hold(Hold::Scan, limits.threads)?;
-    source.finish()?;
-    stats_of(ItemPasses { source, part: &StoredPart::whole(source.meta()), held: None, limits, progress })
+    whole(source, true, limits, progress)
 }
 
-/// Tells how [`stats`] reads a tensor, or returns `None` for items that no statistics are computed from. No item is read.
-pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
-    if matches!(CountedAs::new(source.dtype().kind()), CountedAs::Text | CountedAs::Opaque) {
-        return None;
-    }
-    let again = needs_passes(source.dtype());
-    let is_kept =
-        [to_read(source.dtype()), Hold::Scan].iter().any(|&hold| source.copy_to(hold, limits.threads).is_some());
-    let view = StoredPart::whole(source.meta()).view;
-    let part = ScannedPart { is_kept, ..ScannedPart::new(source, view) };
-    let mut plan = explain_scan(&[part], limits, ShownAs::Runs, if again { 2 } else { 1 });
-    if again {
-        plan.notes.push(
-            "the first pass finds all but the quantiles, which take one more as a rule, and seldom two or three"
-                .to_owned(),
-        );
-    }
-    Some(plan)
-}
-
-/// Returns what items of a dtype must be fit for to be read as often as their statistics need.
-fn to_read(dtype: &DType) -> Hold {
-    if needs_passes(dtype) { Hold::Local } else { Hold::Seekable }
-}
-
-/// Returns whether items of a dtype may be read more than once for their statistics: those that have quantiles, unless all of
-/// their values are counted.
-fn needs_passes(dtype: &DType) -> bool {
-    !matches!(
-        CountedAs::new(dtype.kind()),
-        CountedAs::Bytes(_) | CountedAs::Complex64(_) | CountedAs::Complex128(_) | CountedAs::Text | CountedAs::Opaque
-    )
-}
-
-/// Returns the statistics of a part of a tensor that can be read in any order. Indices are those of the tensor.
+/// Returns what [`stats`] does without quantiles, which take most of the time.
 ///
 /// # Errors
 /// As for [`stats`].
-pub(super) fn stats_of(passes: ItemPasses<'_>) -> Result<Option<Stats>> {
+pub fn stats_without_quantiles(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
+    whole(source, false, limits, progress)
+}
+
+fn whole(source: &mut Source, quantiles: bool, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
+    source.hold(to_read(source.dtype()), limits.threads)?;
+    source.hold(Hold::Scan, limits.threads)?;
+    source.finish()?;
+    let part = &StoredPart::whole(source.meta());
+    stats_of(ItemPasses { source, part, held: None, limits, progress }, quantiles)
+}
+
+/// Returns the statistics of a part of a tensor that can be read in any order, quantiles only if they are wanted. Indices are those
+/// of the tensor.
+///
+/// # Errors
+/// As for [`stats`].
+pub(super) fn stats_of(passes: ItemPasses<'_>, quantiles: bool) -> Result<Option<Stats>> {
     let dtype = passes.source.dtype();
     let stats = match CountedAs::new(dtype.kind()) {
         CountedAs::Bytes(items) => passes.bytes(&items)?,
-        CountedAs::Int32(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
-        CountedAs::Int64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
-        CountedAs::UInt64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
-        CountedAs::Float32(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
-        CountedAs::Float64(codec) => passes.real(codec.keys, &|| RealTally::boxed(codec))?,
+        CountedAs::Int32(codec) => passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?,
+        CountedAs::Int64(codec) => passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?,
+        CountedAs::UInt64(codec) => passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?,
+        CountedAs::Float32(codec) => passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?,
+        CountedAs::Float64(codec) => passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?,
         CountedAs::Dates(codec) => {
-            let stats = passes.real(codec.keys, &|| RealTally::boxed(codec))?;
+            let stats = passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?;
             // the day from which ticks are counted is no zero
             let is_date = matches!(dtype.kind(), Kind::Datetime(_));
             Stats { zero: if is_date { 0 } else { stats.zero }, ..stats }
@@ -387,14 +366,17 @@ impl ItemPasses<'_> {
     }
 
     /// Returns the statistics of real numbers or dates, which have extremes and quantiles.
-    fn real(&self, keys: KeyCodec, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
-        let search = Search::new(keys.bits, &FRACTIONS, self.part.view.items());
+    fn real(&self, keys: KeyCodec, quantiles: bool, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
+        let fractions = if quantiles { &FRACTIONS[..] } else { &[] };
+        let search = Search::new(keys.bits, fractions, self.part.view.items());
         let numbers = &self.part.numbers;
         let begin = || (begin(), search.begin(), Vec::new());
         let tallies = self.scan(begin, |(tally, counts, block), start, bytes| {
             for (i, bytes) in bytes.chunks(BLOCK * keys.size).enumerate() {
                 tally.add(numbers, start + i * BLOCK, bytes);
-                search.count_loaded(counts, block, |to| (keys.load)(bytes, to));
+                if quantiles {
+                    search.count_loaded(counts, block, |to| (keys.load)(bytes, to));
+                }
             }
         })?;
         let mut all = TallyFindings::default();

@@ -351,20 +351,11 @@ impl TupleResolver {
         goes_by_rows.then(|| self.shapes.tuples[1..].iter().product())
     }
 
-    /// Makes `places` those of whole tuples, the first of which is tuple number `first`, from little-endian integers of a
-    /// kind. A tuple that names no place, where that is no error, has the number of `places`.
+    /// Appends the places of whole tuples, the first of which is tuple number `first`, from little-endian integers of a kind. A
+    /// tuple that names no place, where that is no error, has the number of `places`.
     ///
     /// # Errors
     /// The first number that is out of range; a kind that is no integer.
-    pub(super) fn resolve(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
-        places.clear();
-        self.append(kind, bytes, first, places)
-    }
-
-    /// Does what [`resolve`](Self::resolve) does behind the `places` that there are.
-    ///
-    /// # Errors
-    /// Those of [`resolve`](Self::resolve).
     pub(super) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
     }
@@ -502,12 +493,12 @@ mod tests {
         macro_rules! check {
             ($($type:ty, $kind:ident;)+) => {$(
                 let mut typed: Vec<$type> = numbers.iter().map(|&n| n as $type).collect();
-                let mut places = vec![77];
+                let mut places = Vec::new();
                 let bytes = |typed: &[$type]| typed.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
-                assert_eq!(resolver.resolve(&Kind::$kind, &bytes(&typed), 0, &mut places), Ok(()));
+                assert_eq!(resolver.append(&Kind::$kind, &bytes(&typed), 0, &mut places), Ok(()));
                 assert_eq!(places, expected, stringify!($type));
                 typed[bad] = <$type>::MAX;
-                let error = resolver.resolve(&Kind::$kind, &bytes(&typed), 0, &mut places).unwrap_err();
+                let error = resolver.append(&Kind::$kind, &bytes(&typed), 0, &mut places).unwrap_err();
                 let message = format!("{} at [{}, 1] is out of range: expected [-7, 6]", <$type>::MAX, count - 1);
                 assert!(error.message().starts_with(&message), "{error}");
             )+};

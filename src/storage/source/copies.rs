@@ -173,6 +173,18 @@ impl Source {
         }
     }
 
+    /// Reads items in bytes that are read by position into memory, as they are stored. That suits tensors whose items are wanted in
+    /// another order, of which short pieces would be read.
+    ///
+    /// # Errors
+    /// Reading fails, or there is not enough memory.
+    pub fn keep_in_memory(&mut self, threads: Threads) -> Result<()> {
+        if self.is_read_by_position() {
+            self.store = self.copied_as_stored(Keep::Memory, threads)?;
+        }
+        Ok(())
+    }
+
     /// Copies chunks, each of which is read once, to a file without a name.
     fn copied_by_chunks(&self, threads: Threads) -> Result<Storage> {
         /// The most bytes that more threads than usual hold together: as many as eight rows of chunks may take.

@@ -1,0 +1,52 @@
+//! The plan of statistics: how a tensor would be read, told before it is.
+
+use super::items::CountedAs;
+use super::part::StoredPart;
+use crate::engine::explain::{Explanation, explain_scan};
+use crate::engine::quantiles::Search;
+use crate::engine::scan_plan::{ScannedPart, ShownAs};
+use crate::item::dtype::DType;
+use crate::ops::fill::Limits;
+use crate::storage::source::{Hold, Source};
+
+/// Tells how [`stats`](super::stats) reads a tensor, or returns `None` for items that no statistics are computed from. No item is read.
+pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
+    if matches!(CountedAs::new(source.dtype().kind()), CountedAs::Text | CountedAs::Opaque) {
+        return None;
+    }
+    let is_kept =
+        [to_read(source.dtype()), Hold::Scan].iter().any(|&hold| source.copy_to(hold, limits.threads).is_some());
+    let view = StoredPart::whole(source.meta()).view;
+    let most = key_bits(source.dtype()).map_or(1, |bits| Search::most_passes(bits, view.items()));
+    let part = ScannedPart { is_kept, ..ScannedPart::new(source, view) };
+    let mut plan = explain_scan(&[part], limits, ShownAs::Runs, most.min(2)..=most);
+    if most > 1 {
+        let more = format!("{} reads of {} bytes", plan.cost.calls.reads, plan.cost.calls.bytes_read);
+        let seldom = match most {
+            2 => "unless nearly all items are equal".to_owned(),
+            _ => format!("and seldom two or three: up to {more} more"),
+        };
+        plan.notes.push(format!("the first pass finds all but the quantiles, which take one more as a rule, {seldom}"));
+    }
+    Some(plan)
+}
+
+/// Returns what items of a dtype must be fit for to be read as often as their statistics need.
+pub(super) fn to_read(dtype: &DType) -> Hold {
+    if key_bits(dtype).is_some() { Hold::Local } else { Hold::Seekable }
+}
+
+/// Returns the bits of the keys by which quantiles of items are searched; `None` if items have no quantiles, or if all of their
+/// values are counted.
+pub(super) fn key_bits(dtype: &DType) -> Option<u32> {
+    match CountedAs::new(dtype.kind()) {
+        CountedAs::Int32(codec) => Some(codec.keys.bits),
+        CountedAs::Int64(codec) => Some(codec.keys.bits),
+        CountedAs::UInt64(codec) => Some(codec.keys.bits),
+        CountedAs::Float32(codec) => Some(codec.keys.bits),
+        CountedAs::Float64(codec) => Some(codec.keys.bits),
+        CountedAs::Dates(codec) => Some(codec.keys.bits),
+        CountedAs::Bytes(_) | CountedAs::Complex64(_) | CountedAs::Complex128(_) => None,
+        CountedAs::Text | CountedAs::Opaque => None,
+    }
+}
