@@ -145,12 +145,16 @@ impl Info {
         let Run { io, limits, .. } = reader.run;
         let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
         // statistics take the first pass over the items, and with quantiles one more as a rule
-        let of_stats = [self.stats || self.histogram; 2];
+        let of_stats = [self.stats || self.histogram, self.stats];
         let passes = of_stats.into_iter().chain([self.histogram, self.hash, axis.is_some()]).map(usize::from).sum();
         let meter = Meter::new(reader.run, Some(source.bytes().saturating_mul(passes)));
         let progress = |bytes| meter.add(bytes);
         if self.stats || self.histogram {
-            let stats = info::stats(&mut source, limits, &progress)?;
+            let stats = match self.stats {
+                true => info::stats(&mut source, limits, &progress)?,
+                // a histogram has only the ends
+                false => info::stats_without_quantiles(&mut source, limits, &progress)?,
+            };
             if self.histogram {
                 let of_stats = |stats| info::histogram(&source, stats, limits, &progress);
                 info.histogram = Some(stats.as_ref().map_or(Ok(None), of_stats)?);

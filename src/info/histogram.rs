@@ -130,10 +130,9 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
         for bytes in bytes.chunks(BLOCK * codec.keys.size) {
             (codec.load)(bytes, block);
             for (count, &edge) in counts.iter_mut().zip(&edges) {
-                *count += u64::from(block.iter().map(|&item| u32::from(item >= edge)).sum::<u32>());
+                *count += count_of(block, |item| item >= edge);
             }
-            let above = counts.last_mut().expect("a count for the end");
-            *above += u64::from(block.iter().map(|&item| u32::from(item > max)).sum::<u32>());
+            *counts.last_mut().expect("a count for the end") += count_of(block, |item| item > max);
         }
     })?;
     let mut counts = vec![0; edges.len() + 1];
@@ -142,6 +141,13 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
     }
     let counts = counts.windows(2).map(|pair| pair[0] - pair[1]);
     Ok(Histogram::new(&edges.iter().map(|edge| edge.bound()).collect::<Vec<_>>(), max.bound(), counts))
+}
+
+/// Returns how many items of a block satisfy a condition.
+#[inline(always)]
+fn count_of<T: Copy>(block: &[T], condition: impl Fn(T) -> bool) -> u64 {
+    // a block has fewer items than overflow a counter; a check of that would keep the loop from being vectorised
+    block.iter().fold(0, |count: u32, &item| count.wrapping_add(condition(item).into())).into()
 }
 
 impl Histogram {

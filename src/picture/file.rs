@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use png::{BitDepth, ColorType, Encoder, EncodingError};
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 
 use super::raster::Size;
 use super::{Picture, Scale, SpecialNumbers};
@@ -35,6 +35,8 @@ pub(crate) fn write(
     let mut encoder = Encoder::new(out, side(size.width), side(size.height));
     encoder.set_color(if picture.channels() == 4 { ColorType::Rgba } else { ColorType::Rgb });
     encoder.set_depth(BitDepth::Eight);
+    // the usual compression takes most of the time of a picture
+    encoder.set_compression(Compression::Fast);
     encoder.add_itxt_chunk("Description".to_owned(), description).map_err(failed)?;
     let mut writer = encoder.write_header().map_err(failed)?;
     let mut stream = writer.stream_writer().map_err(failed)?;

@@ -1,7 +1,7 @@
 //! Makes rows of pixels from items. Each pixel is the mean of the items that it stands for.
 
 use super::scale::{Scale, SpecialNumbers};
-use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb};
+use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, nearest};
 use crate::error::Result;
 
 /// The size of a picture in pixels.
@@ -25,30 +25,37 @@ pub(crate) type TakeRow<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 
 /// The places of an axis, of which one after the other is visited, and the pixels that they belong to.
 struct AxisPixels {
-    from: usize,
-    to: usize,
+    /// The first place of each pixel, and the number of places.
+    firsts: Vec<usize>,
     place: usize,
     pixel: usize,
-    /// The first place of the next pixel.
-    next: usize,
 }
 
 impl AxisPixels {
     fn new(from: usize, to: usize) -> Self {
-        Self { from, to, place: 0, pixel: 0, next: first(1, from, to) }
+        Self { firsts: (0..=to).map(|pixel| first(pixel, from, to)).collect(), place: 0, pixel: 0 }
     }
 
-    /// Goes on to the next place, and from the last to the first. Returns whether another pixel begins there.
-    fn advance(&mut self) -> bool {
-        self.place += 1;
-        if self.place < self.next {
+    /// Returns how many pixels there are.
+    fn pixels(&self) -> usize {
+        self.firsts.len() - 1
+    }
+
+    /// Returns how many places of the pixel are left to be visited.
+    fn left(&self) -> usize {
+        self.firsts[self.pixel + 1] - self.place
+    }
+
+    /// Goes on by some places of the pixel, and from the last place to the first. Returns whether another pixel begins there.
+    fn advance(&mut self, places: usize) -> bool {
+        self.place += places;
+        if self.left() > 0 {
             return false;
         }
         self.pixel += 1;
-        if self.pixel == self.to {
+        if self.pixel == self.pixels() {
             (self.place, self.pixel) = (0, 0);
         }
-        self.next = first(self.pixel + 1, self.from, self.to);
         true
     }
 }
@@ -108,34 +115,57 @@ impl<'a, 'b> Raster<'a, 'b> {
     /// # Errors
     /// Those of the function that takes the rows.
     pub(super) fn add(&mut self, numbers: &[f64]) -> Result<()> {
-        for &number in numbers {
-            let pixel = self.columns.pixel;
-            if number.is_finite() {
-                self.sums[pixel * self.channels + self.channel] += number;
-                self.counts[pixel] += u64::from(self.channel == 0);
-            } else {
-                let special = &mut self.special[pixel];
-                special.nan |= number.is_nan();
-                special.infinity |= number == f64::INFINITY;
-                special.minus_infinity |= number == f64::NEG_INFINITY;
+        let mut rest = numbers;
+        while !rest.is_empty() {
+            // the numbers of a pixel that come one after the other are added together
+            let most = if self.channels == 1 { self.columns.left() } else { 1 };
+            let (now, later) = rest.split_at(most.min(rest.len()));
+            rest = later;
+            self.add_to_pixel(now);
+            self.channel += 1;
+            if self.channel < self.channels {
+                continue;
             }
-            self.channel = (self.channel + 1) % self.channels;
-            let is_row_complete = self.channel == 0 && self.columns.advance() && self.columns.place == 0;
-            if is_row_complete && self.rows.advance() {
+            self.channel = 0;
+            let is_row_complete = self.columns.advance(now.len()) && self.columns.place == 0;
+            if is_row_complete && self.rows.advance(1) {
                 self.emit()?;
             }
         }
         Ok(())
     }
 
+    /// Adds some numbers of one channel to the pixel.
+    #[inline]
+    fn add_to_pixel(&mut self, numbers: &[f64]) {
+        let pixel = self.columns.pixel;
+        let (mut sum, mut count) = (self.sums[pixel * self.channels + self.channel], 0);
+        for &number in numbers {
+            let is_finite = number.is_finite();
+            // a sum is never -0.0, so that to add 0 leaves its bits
+            sum += if is_finite { number } else { 0.0 };
+            count += usize::from(is_finite);
+        }
+        self.sums[pixel * self.channels + self.channel] = sum;
+        self.counts[pixel] += if self.channel == 0 { count as u64 } else { 0 };
+        if count < numbers.len() {
+            let special = &mut self.special[pixel];
+            for &number in numbers {
+                special.nan |= number.is_nan();
+                special.infinity |= number == f64::INFINITY;
+                special.minus_infinity |= number == f64::NEG_INFINITY;
+            }
+        }
+    }
+
     /// Hands a complete row on.
     fn emit(&mut self) -> Result<()> {
         self.pixels.clear();
-        for pixel in 0..self.columns.to {
+        for pixel in 0..self.columns.pixels() {
             let (count, special) = (self.counts[pixel] as f64, self.special[pixel]);
             let sums = &self.sums[pixel * self.channels..][..self.channels];
             match self.scale {
-                None => self.pixels.extend(sums.iter().map(|sum| (sum / count).round() as u8)),
+                None => self.pixels.extend(sums.iter().map(|sum| nearest(sum / count))),
                 Some(scale) => {
                     let of_its_own = own(special);
                     self.pixels.extend(of_its_own.unwrap_or_else(|| scale.colour(sums[0] / count)));

@@ -70,6 +70,12 @@ impl Scale {
     }
 }
 
+/// How many numbers are compared at once.
+const LANES: usize = 4;
+
+/// The items that are looked at together, whose numbers stay in a core's nearest cache.
+const BLOCK: usize = 2048;
+
 /// The smallest and the largest finite number, each with its item.
 type ScaleEnds = Option<(End, End)>;
 
@@ -117,6 +123,24 @@ pub(super) fn find(job: &Job, dtype: &DType, read: &Load<f64>, progress: Progres
     })
 }
 
+/// Returns the smallest and the largest finite number; `None` if there is none.
+fn range(numbers: &[f64]) -> Option<(f64, f64)> {
+    // a loop over several numbers at once, without a branch
+    let (mut lows, mut highs) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let mut widen = |lane: usize, number: f64| {
+        let is_finite = number.is_finite();
+        let [low, high] = [f64::INFINITY, f64::NEG_INFINITY].map(|other| if is_finite { number } else { other });
+        lows[lane] = if low < lows[lane] { low } else { lows[lane] };
+        highs[lane] = if high > highs[lane] { high } else { highs[lane] };
+    };
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    chunks.iter().for_each(|chunk| (0..LANES).for_each(|lane| widen(lane, chunk[lane])));
+    rest.iter().for_each(|&number| widen(0, number));
+    let (low, high) =
+        (lows.into_iter().fold(f64::INFINITY, f64::min), highs.into_iter().fold(f64::NEG_INFINITY, f64::max));
+    (low <= high).then_some((low, high))
+}
+
 /// A sink that takes windows in any order and keeps the smallest and the largest number.
 struct Extremes<'a> {
     dtype: &'a DType,
@@ -128,24 +152,31 @@ impl WindowSink for Extremes<'_> {
     fn put(&self, _: &Region, items: &[u8]) -> Result<()> {
         let size = self.dtype.itemsize();
         let mut numbers = Vec::new();
-        (self.read)(items, &mut numbers);
-        let order = |&a: &usize, &b: &usize| {
-            let exact = |i: usize| long_integer(self.dtype, &items[i * size..]);
-            let by_value = numbers[a].partial_cmp(&numbers[b]).expect("finite numbers have an order");
-            by_value.then_with(|| exact(a).cmp(&exact(b)))
-        };
-        let finite = || (0..numbers.len()).filter(|&i| numbers[i].is_finite());
-        // the last maximum of the reversed numbers is the first of all
-        let (Some(low), Some(high)) = (finite().min_by(order), finite().rev().max_by(order)) else { return Ok(()) };
-        let [low, high] = [low, high].map(|i| End::new(self.dtype, numbers[i], &items[i * size..][..size]));
-        let mut found = locked(&self.found);
-        *found = Some(match found.take() {
-            None => (low, high),
-            Some((lowest, highest)) => (
-                if low.order(&lowest).is_lt() { low } else { lowest },
-                if high.order(&highest).is_gt() { high } else { highest },
-            ),
-        });
+        for items in items.chunks(BLOCK * size) {
+            (self.read)(items, &mut numbers);
+            let Some((low, high)) = range(&numbers) else { continue };
+            let mut found = locked(&self.found);
+            // hardly any block has a new end
+            if found.as_ref().is_some_and(|(lowest, highest)| low > lowest.value && high < highest.value) {
+                continue;
+            }
+            let exact = |&i: &usize| long_integer(self.dtype, &items[i * size..]);
+            let numbers = &numbers[..];
+            let at = |value: f64| (0..numbers.len()).filter(move |&i| numbers[i] == value);
+            // the last maximum of the reversed items is the first of all
+            let ends = [at(low).min_by_key(exact), at(high).rev().max_by_key(exact)];
+            let [low, high] = ends.map(|end| {
+                let i = end.expect("an item has the number");
+                End::new(self.dtype, numbers[i], &items[i * size..][..size])
+            });
+            *found = Some(match found.take() {
+                None => (low, high),
+                Some((lowest, highest)) => (
+                    if low.order(&lowest).is_lt() { low } else { lowest },
+                    if high.order(&highest).is_gt() { high } else { highest },
+                ),
+            });
+        }
         Ok(())
     }
 }

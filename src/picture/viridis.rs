@@ -32,10 +32,19 @@ pub(crate) fn viridis(share: f64) -> Rgb {
     let at = share.clamp(0.0, 1.0) * last as f64;
     let before = (at as usize).min(last - 1);
     let weight = at - before as f64;
-    std::array::from_fn(|channel| {
-        let (low, high) = (f64::from(STOPS[before][channel]), f64::from(STOPS[before + 1][channel]));
-        (low + (high - low) * weight).round() as u8
-    })
+    let between = |low: u8, high: u8| {
+        let (low, high) = (f64::from(low), f64::from(high));
+        nearest(low + (high - low) * weight)
+    };
+    let (low, high) = (STOPS[before], STOPS[before + 1]);
+    [between(low[0], high[0]), between(low[1], high[1]), between(low[2], high[2])]
+}
+
+/// Returns the nearest byte, and the larger one of two, as `f64::round` does, which is a call on machines without an
+/// instruction for it.
+pub(crate) fn nearest(number: f64) -> u8 {
+    let below = number as u8;
+    below.saturating_add((number - f64::from(below) >= 0.5).into())
 }
 
 #[cfg(test)]
