@@ -369,9 +369,10 @@ fn reads_by_windows(view: &View, windows: &Windows, itemsize: usize, rule: Gathe
             of_axis = vec![(of_axis[0].0, all)];
         }
         let longer = sorts.iter().flat_map(|(ranges, count)| {
-            of_axis
-                .iter()
-                .map(move |&(side, times)| ([&ranges[..], &[0..side]].concat(), count.saturating_mul(times as u64)))
+            of_axis.iter().map(move |&(side, times)| {
+                let longer = ranges.iter().cloned().chain(std::iter::once(0..side)).collect();
+                (longer, count.saturating_mul(times as u64))
+            })
         });
         sorts = longer.collect();
     }
