@@ -144,8 +144,8 @@ pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, p
     let scanned = Scanned { passes, ..Scanned::new(parts, limits, shown) };
     let in_files = || (0..parts.len()).filter(|&n| parts[n].is_in_file());
     let across: Vec<usize> = in_files().filter(|&n| !parts[n].view.is_forward()).collect();
-    // as much as the windows of all threads take, with what is packed beside them, where nothing is read into memory first
-    let most = (2 * limits.machine.across).min(limits.machine.memory / 2);
+    // as much as the windows of all threads take where nothing is read into memory first
+    let most = limits.machine.across.min(limits.machine.memory / 2);
     let is_held = |resident: &Vec<usize>| {
         let bytes = resident.iter().fold(0, |all: usize, &n| all.saturating_add(parts[n].source.bytes()));
         !across.is_empty() && bytes <= most
@@ -269,7 +269,7 @@ impl<'a> Scanned<'a> {
     /// - the calls;
     /// - the runs into which windows are divided, which take as long as a read each, since their first and last items are put
     ///   together with those of other windows;
-    /// - the lines of memory that are touched, where the items of a part are brought into another order;
+    /// - the lines of memory that are touched, where the items of a part are brought into another order, or come from memory;
     /// - the memory that is held, since it is touched for the first time;
     /// - the wait at the end, of half a window for each thread but one.
     fn way(&self, resident: &[usize], windows: Windows) -> ScanWay {
@@ -296,7 +296,7 @@ impl<'a> Scanned<'a> {
             } else {
                 work = work.saturating_add(all);
             }
-            if !part.view.is_forward() {
+            if !part.view.is_forward() || is_resident {
                 let itemsize = part.source.dtype().itemsize();
                 let [lines, bytes] = reads_by_windows(&part.view, &windows, itemsize, BY_LINES);
                 work = work.saturating_add(bytes.max(lines.saturating_mul(LINE)));

@@ -161,8 +161,8 @@ fn plans_of_comparisons_and_statistics() {
         (
             "diff fortran.npy square:float32[4096,4096]",
             &[
-                "EXPECTED fortran.npy: across the windows, 64.0 MiB in pieces of 4.00 KiB, read once\n",
-                "cut: boxes [1024, 2048] of 8.00 MiB, 8 of them\n",
+                "EXPECTED fortran.npy: across the windows, 64.0 MiB in pieces of 2.00 KiB, read once\n",
+                "cut: boxes [512, 4096] of 8.00 MiB, 8 of them\n",
             ],
         ),
         (
