@@ -86,7 +86,8 @@ impl Job {
 
     /// Returns what makes plans of the output for the way that was begun, else for the first.
     pub fn planner(&self) -> Planner<'_> {
-        Planner::new(&*self.fill, self.limits, self.way.unwrap_or(0))
+        let first = || self.fill.ways(&self.limits)[0];
+        Planner::new(&*self.fill, self.limits, self.way.unwrap_or_else(first))
     }
 
     /// Does what a plan has before the first window but for downloads, which are made when all of the output is. What is done is

@@ -38,6 +38,9 @@ pub(super) struct GatheredBlocks {
     pub(super) is_flat: bool,
 }
 
+/// The tuples that are picked for one row after the other: a line of cache for each stays in a core's second-level cache.
+const TUPLES_TOGETHER: usize = 1 << 12;
+
 /// The part of the output that a window covers: a range of rows, a range of tuples of each row, and a range of items of each
 /// block. One of the three ranges is cut at most: those before it have one place, and those after it are whole.
 #[derive(Clone, Debug)]
@@ -179,17 +182,22 @@ impl GatheredBlocks {
             let place = place.wrapping_sub(named.start);
             (place < named_items).then(|| places.get(place).map_or(place * pitch, |place| *place))
         };
-        for (n, row) in at.rows.clone().enumerate() {
-            let (tuples, in_row) = (self.first_near(at, row), rows[n]);
-            let out = &mut out[n * count * at.len * itemsize..][..count * at.len * itemsize];
-            if at.len == 1 {
-                let item = |tuple| of_place(near.get(tuple)).map(|place| in_row + place);
-                pick_items(tuples..tuples + count, item, itemsize, slab, out);
-                continue;
-            }
-            for (tuple, out) in (tuples..tuples + count).zip(out.chunks_exact_mut(at.len * itemsize)) {
-                if let Some(place) = of_place(near.get(tuple)) {
-                    copy_items(columns.len(), |n| (in_row + place + columns[n], to[n]), itemsize, slab, out);
+        // rows may lie side by side: what some tuples name is picked for all of them while it is near a core
+        for begin in (0..count).step_by(TUPLES_TOGETHER) {
+            let together = TUPLES_TOGETHER.min(count - begin);
+            for (n, row) in at.rows.clone().enumerate() {
+                let (tuples, in_row) = (self.first_near(at, row) + begin, rows[n]);
+                let (first, items) = ((n * count + begin) * at.len, together * at.len);
+                let out = &mut out[first * itemsize..][..items * itemsize];
+                if at.len == 1 {
+                    let item = |tuple| of_place(near.get(tuple)).map(|place| in_row + place);
+                    pick_items(tuples..tuples + together, item, itemsize, slab, out);
+                    continue;
+                }
+                for (tuple, out) in (tuples..tuples + together).zip(out.chunks_exact_mut(at.len * itemsize)) {
+                    if let Some(place) = of_place(near.get(tuple)) {
+                        copy_items(columns.len(), |n| (in_row + place + columns[n], to[n]), itemsize, slab, out);
+                    }
                 }
             }
         }
