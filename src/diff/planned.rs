@@ -48,11 +48,12 @@ pub fn explain_sources(
     });
     let mut plan = explain_scan(&parts, limits, ShownAs::Boxes, 1..=PASSES);
     let Comparability::Numbers(reading) = &how else { return Ok(PlannedComparison::Read(Box::new(plan))) };
-    let way = ways_to_scan(&parts, limits, ShownAs::Boxes, PASSES).swap_remove(0);
+    let parts = parts.map(|part| part.scanned(PASSES));
+    let way = ways_to_scan(&parts, limits, ShownAs::Boxes).swap_remove(0);
     let are_resident = way.resident.len() == parts.len();
     if walk.is_c_order() && may_be_equal_as_stored(sources, &axes) && !are_resident {
         let stored = sources.map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
-        let cost = ways_to_scan(&stored, limits, ShownAs::Runs, 1).swap_remove(0).cost;
+        let cost = ways_to_scan(&stored, limits, ShownAs::Runs).swap_remove(0).cost;
         plan.notes.push(format!(
             "first both are compared as they are stored, up to the first window that differs: up to {} more; if none differs, little \
              is read after that",

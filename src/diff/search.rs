@@ -166,7 +166,7 @@ pub(super) fn key_passes(
         return KeyPasses { sample: None, most };
     }
     let are_alike = are_stored_alike(sources, axes);
-    let parts = [0, 1].map(|n| ScannedPart::new(sources[n], key_view(are_alike, axes, n, sources[n])));
+    let parts = [0, 1].map(|n| ScannedPart::new(sources[n], key_view(are_alike, axes, n, sources[n])).scanned(PASSES));
     let steps = plan_scan(&parts, sample_limits(limits), ShownAs::Boxes).steps;
     let windows = steps.windows().expect("a scan is cut into windows");
     // a part of a great many pieces tells how many are in the sample

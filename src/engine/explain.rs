@@ -101,7 +101,8 @@ pub fn explain_scan(
     shown: ShownAs,
     passes: RangeInclusive<usize>,
 ) -> Explanation {
-    let mut ways = ways_to_scan(parts, limits, shown, *passes.end()).into_iter();
+    let parts: Vec<_> = parts.iter().map(|part| part.clone().scanned(*passes.end())).collect();
+    let mut ways = ways_to_scan(&parts, limits, shown).into_iter();
     let mut way = ways.next().expect("there is a way to scan parts");
     let passes = *passes.start();
     let again = way.again(passes - 1);
@@ -114,17 +115,10 @@ pub fn explain_scan(
     let operands = way.operands.iter_mut().enumerate();
     operands.filter(|(n, _)| !is_copied(*n)).for_each(|(_, operand)| operand.times *= passes as f64);
     let note = |n: usize| {
-        let (label, source) = (parts[n].source.label(), parts[n].source);
-        let is_kept = parts[n].is_kept;
-        match (is_kept, way.resident.contains(&n)) {
-            (true, _) => Some(format!(
-                "{label} is first copied to memory or to a temporary file, which these windows are read from"
-            )),
-            (false, true) => {
-                Some(format!("{label} is first read into memory as it is stored, {} bytes", source.bytes()))
-            }
-            (false, false) => None,
-        }
+        let label = parts[n].source.label();
+        let note =
+            || format!("{label} is first copied to memory or to a temporary file, which these windows are read from");
+        parts[n].is_kept.then(note)
     };
     let notes = (0..parts.len()).filter_map(note).collect();
     let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);

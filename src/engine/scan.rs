@@ -54,9 +54,11 @@ pub fn settled<'a, const N: usize>(
     fn parts<'a, const N: usize>(
         sources: [&'a Source; N],
         view: &dyn Fn(usize, &Source) -> View,
+        passes: usize,
     ) -> [ScannedPart<'a>; N] {
         let mut numbers = 0..;
-        sources.map(|source| ScannedPart::new(source, view(numbers.next().expect("there is no end"), source)))
+        let part = |source| ScannedPart::new(source, view(numbers.next().expect("there is no end"), source));
+        sources.map(part).map(|part| part.scanned(passes))
     }
     for (number, source) in sources.iter_mut().enumerate() {
         if must_be_seekable(source, &view(number, source), limits) {
@@ -64,11 +66,11 @@ pub fn settled<'a, const N: usize>(
         }
         source.hold(Hold::Scan, limits.threads)?;
     }
-    let ways = ways_to_scan(&parts(sources.each_ref().map(|source| &**source), view), limits, shown, passes);
+    let ways = ways_to_scan(&parts(sources.each_ref().map(|source| &**source), view, passes), limits, shown);
     for &number in &ways[0].resident {
         sources[number].keep_in_memory(limits.threads)?;
     }
-    Ok(parts(sources.map(|source| &*source), view))
+    Ok(parts(sources.map(|source| &*source), view, passes))
 }
 
 /// Returns whether a scan of `view` keeps all of a tensor in memory or in a temporary file first, and is carried out there.

@@ -42,12 +42,20 @@ pub struct ScannedPart<'a> {
     pub view: View,
     /// Whether all of the tensor will be in memory or in a temporary file before it is scanned, as only an explanation says.
     pub is_kept: bool,
+    /// How often it may be scanned, the first time included.
+    pub passes: usize,
 }
 
 impl<'a> ScannedPart<'a> {
     /// Takes a part of a tensor as it lies now.
     pub fn new(source: &'a Source, view: View) -> Self {
-        Self { source, view, is_kept: false }
+        Self { source, view, is_kept: false, passes: 1 }
+    }
+
+    /// Returns the same part, which may be scanned so often.
+    #[must_use]
+    pub fn scanned(self, passes: usize) -> Self {
+        Self { passes, ..self }
     }
 
     /// Returns whether the items can be read only once, from front to back.
@@ -136,12 +144,12 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
 }
 
 /// Returns the ways to scan parts of tensors, the cheapest first. Tensors that are stored across the order in which they are scanned
-/// may be read into memory first, the sooner if there may be several `passes`. What a way costs is told of one.
+/// may be read into memory first, the sooner if they may be scanned several times. What a way costs is told of one.
 ///
 /// # Panics
 /// As [`plan_scan`].
-pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs, passes: usize) -> Vec<ScanWay> {
-    let scanned = Scanned { passes, ..Scanned::new(parts, limits, shown) };
+pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> Vec<ScanWay> {
+    let scanned = Scanned::new(parts, limits, shown);
     let in_files = || (0..parts.len()).filter(|&n| parts[n].is_in_file());
     let across: Vec<usize> = in_files().filter(|&n| !parts[n].view.is_forward()).collect();
     // as much as the windows of all threads take where nothing is read into memory first
@@ -181,8 +189,9 @@ impl<'a> Scanned<'a> {
         let is_remote = parts.iter().any(ScannedPart::costs_requests);
         // a stream can be read by one thread only
         let is_stream = parts.iter().any(ScannedPart::is_stream);
+        let passes = parts.iter().map(|part| part.passes).fold(1, usize::max);
         let threads = if is_stream { 1 } else { limits.threads.for_requests(is_remote).for_bytes(bytes) };
-        Self { parts, shape, limits, shown, passes: 1, bytes, widest, is_remote, threads }
+        Self { parts, shape, limits, shown, passes, bytes, widest, is_remote, threads }
     }
 
     /// Returns the ways in which some parts, or others, are read into memory first, the cheapest first.
@@ -589,7 +598,7 @@ mod tests {
         for (lies, (dtype, shape), resident, most) in rows {
             let sources: Vec<_> = lies.iter().map(|&lies| source(dtype, shape, lies)).collect();
             let parts: Vec<_> = sources.iter().map(|source| ScannedPart::new(source, source.view())).collect();
-            let ways = ways_to_scan(&parts, Limits::default(), ShownAs::Boxes, 1);
+            let ways = ways_to_scan(&parts, Limits::default(), ShownAs::Boxes);
             let (best, row) = (&ways[0], format!("{lies:?} {dtype} {shape:?}"));
             if best.resident != resident || best.cost.calls.reads > most * (best.cost.calls.bytes_read >> 20).max(1) {
                 wrong.push(format!("{row}: {:?} {:?} {:?}", best.resident, best.plan.steps, best.cost));
