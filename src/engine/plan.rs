@@ -10,6 +10,7 @@
 //! higher: of `[512, 4096]` each is one write, and reads UPDATES in pieces of 1 or 2 KiB. These cost the least.
 
 use super::cut::Cut;
+use crate::layout::shape::product;
 use crate::layout::window::{ItemRuns, Windows};
 use crate::ops::access::Holding;
 use crate::ops::fill::Region;
@@ -108,9 +109,7 @@ impl Steps {
     pub fn items(&self) -> usize {
         match self {
             Self::Some { windows, numbers } => numbers.iter().map(|&number| windows.get(number).items()).sum(),
-            Self::Each(Cut::Windows(windows)) | Self::Slabs { windows, .. } => {
-                windows.iter().map(|it| it.items()).sum()
-            }
+            Self::Each(Cut::Windows(windows)) | Self::Slabs { windows, .. } => product(windows.shape()),
             Self::Each(Cut::Blocks(blocks)) => blocks.items(),
             Self::Runs(runs) => runs.items(),
         }

@@ -270,7 +270,8 @@ fn axes_are_compared_in_another_order() {
         }
         assert_eq!(folder.run(["diff", "a.npy", "same.npy", "--axes", &axes]).status, Some(0));
         let plan = folder.run(["diff", "a.npy", "same.npy", "--axes", &axes, "--explain"]).printed().unwrap();
-        let is_across = plan.lines().any(|line| line.contains("ACTUAL") && line.contains("across"));
+        let is_across = plan.lines().any(|line| line.contains("ACTUAL") && line.contains("read into memory"));
+        // few items that are stored across are read into memory first
         assert_eq!(is_across, order != [0, 1, 2, 3], "{plan}");
         fs::remove_dir_all(folder.path("c.zarr")).unwrap();
     }
