@@ -149,7 +149,7 @@ mod tests {
     use crate::ops::pad::PadMode;
     use crate::ops::reduction::{Reduction, Repeats};
     use crate::parallel::Threads;
-    use crate::storage::calls::counted;
+    use crate::storage::counted::counted;
     use crate::storage::read_at::MemoryBytes;
     use crate::storage::source::Source;
 

@@ -9,7 +9,7 @@ use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::storage::source::{Hold, Source};
 
-/// Tells how [`stats`](super::stats) reads a tensor, or returns `None` for items that no statistics are computed from. No item is read.
+/// Tells how `stats` reads a tensor, or returns `None` for items that no statistics are computed from. No item is read.
 pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
     if matches!(CountedAs::new(source.dtype().kind()), CountedAs::Text | CountedAs::Opaque) {
         return None;

@@ -4,6 +4,7 @@ pub mod attachments;
 pub mod calls;
 pub mod chunked;
 pub mod conversion;
+pub mod counted;
 #[cfg(feature = "files")]
 mod draft;
 pub mod key_store;

@@ -7,7 +7,9 @@
 mod asked_sides;
 mod chunks;
 mod explained;
+mod items;
 mod lost;
+mod moves;
 mod output;
 mod plan;
 mod replaced;
@@ -17,9 +19,11 @@ mod shares;
 mod tests;
 
 pub use self::explained::explain_edit;
+pub use self::items::items_at;
 pub use self::lost::check_attachments;
+pub use self::moves::Move;
 pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, checked, edit, named, named_in_order};
-pub use self::plan::{Move, Plan, items_at};
+pub use self::plan::Plan;
 pub use self::replaced::{check_replaced, check_replaced_index};
 pub use self::replaced_store::replaces_own_group;
 pub use self::shares::{ShareReport, Shares};

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::asked_sides::{self, RuledTensor};
 use super::chunks::{ChunkSink, MadeBoxes};
+use super::items::{items_of, pack};
 use super::output::{OutputKind, OutputTensor, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
@@ -16,14 +17,10 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{FileOptions, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
-use crate::format::packed::Packer;
 use crate::format::sides::TensorSides;
 use crate::format::table::Format;
 use crate::item::meta::Meta;
-use crate::item::tensor::Tensor;
-use crate::layout::shape::bytes_of;
-use crate::layout::window::{ItemRuns, Window, Windows};
-use crate::memory;
+use crate::layout::window::{ItemRuns, Windows};
 use crate::ops::access::Access;
 use crate::ops::cast::{CastFill, CastRule};
 use crate::ops::selection::Selection;
@@ -55,24 +52,6 @@ impl Planned {
     pub(super) fn begun(&self) -> &engine::Plan {
         self.plan.as_ref().expect("all tensors are begun before one is written")
     }
-}
-
-/// What it costs to move a tensor from the chunks of its data to other chunks.
-#[derive(Clone, Debug)]
-pub struct Move {
-    /// The chunks of the store by way of which it goes, if it does.
-    pub between: Option<Vec<usize>>,
-    /// The bytes that are read, if chunks of that store are as many bytes as their items.
-    pub reads: u64,
-    /// The bytes of items that are written.
-    pub writes: u64,
-    /// How many times each byte would be read if each chunk were made by itself.
-    pub alone: f64,
-    /// The chunks of a store by way of which parts that each make few chunks read the least; `None` if they read little
-    /// twice.
-    pub for_parts: Option<Vec<usize>>,
-    /// The chunks of the output.
-    pub chunks: Vec<usize>,
 }
 
 /// Tensors that have passed every check, and where the items of each go in the output.
@@ -385,28 +364,6 @@ impl Plan {
         Ok(Job::new(Box::new(Selection::whole(source)), output.job.limits()))
     }
 
-    /// Returns what moving each tensor from the chunks of its data to other chunks costs, in the order of
-    /// [`tensors`](Self::tensors); `None` where chunks stay, or there are none on either side.
-    pub fn moves(&self) -> Vec<Option<Move>> {
-        let Layout::Chunks(chunks) = &self.layout else { return self.outputs.iter().map(|_| None).collect() };
-        let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(Planned { job, .. }, windows)| {
-            let style = job.fill().data().as_chunks()?.style();
-            let planner = job.planner();
-            let readings = planner.readings(&windows).filter(|_| style.unit != windows.sides())?;
-            let between = planner.grid_between(&windows);
-            let stored = planner.bytes_read(&Window::whole(&job.meta().shape));
-            let items = job.meta().bytes() as u64;
-            let reads = match &between {
-                Some(_) => stored + items,
-                None => (stored as f64 * readings.all) as u64,
-            };
-            let writes = if between.is_some() { 2 * items } else { items };
-            let for_parts = planner.grid_for_parts(&windows);
-            Some(Move { between, reads, writes, alone: readings.alone, for_parts, chunks: windows.sides().to_vec() })
-        });
-        all.collect()
-    }
-
     /// Cuts all tensors into the boxes that each have a file of their own.
     pub(super) fn boxes(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
         (0..self.outputs.len()).map(|n| self.boxes_of(chunks, n)).collect()
@@ -499,45 +456,6 @@ fn dims(extras: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Op
     let asked = extras.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
     let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();
     asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()
-}
-
-/// Reads the output of a job into memory: all of it, or the items at some `places` of each axis, which make a smaller tensor.
-///
-/// # Errors
-/// Of reading; not enough memory.
-pub fn items_at(job: &mut Job, places: Option<&[Vec<Range<usize>>]>, label: &str) -> Result<Tensor> {
-    let plan = match places {
-        None => job.plan(SinkKind::Stream),
-        Some(places) => job.plan(SinkKind::Runs(&ItemRuns::new(&job.meta().shape, places))),
-    };
-    job.begin(&plan)?;
-    items_of(job, &plan, job.meta(), label, &|_| {})
-}
-
-/// Reads the output of a job into memory as it is planned. `meta` is the dtype and shape that the output has where it goes, which
-/// messages call `place`.
-fn items_of(job: &Job, plan: &engine::Plan, meta: &Meta, place: &str, progress: Progress<'_>) -> Result<Tensor> {
-    let shape = plan.steps.runs().map_or_else(|| meta.shape.clone(), ItemRuns::shape);
-    let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
-    let mut bytes = memory::of(size).with_context(|| place.to_owned())?;
-    job.stream(plan, progress, &mut |items| {
-        bytes.extend_from_slice(items);
-        Ok(())
-    })?;
-    Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
-}
-
-/// Hands the items of a job to `put`, packed several to a byte.
-fn pack(job: &Job, plan: &engine::Plan, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
-    let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
-    job.stream(plan, progress, &mut |window| {
-        bytes.clear();
-        packer.push(window, &mut bytes);
-        put(&bytes)
-    })?;
-    bytes.clear();
-    packer.finish(&mut bytes);
-    put(&bytes)
 }
 
 /// Divides a range of the windows of all tensors, numbered one tensor after the other, among the tensors.

@@ -338,6 +338,10 @@ impl Fill for LinkedGather {
         let is_file = copy.map_or_else(|| self.data.is_read_by_position(), |copy| copy.keep == Keep::File);
         let in_chunks = copy.is_none() && self.data.as_chunks().is_some();
         let mut ways = vec![WINDOWS];
+        // what a server sends in vain costs more than time
+        if self.is_cheaper_in_pieces() {
+            return ways;
+        }
         if (is_file || in_chunks) && self.data.bytes() <= self.most_resident {
             ways.push(RESIDENT);
         }

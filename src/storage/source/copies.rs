@@ -15,8 +15,9 @@ use crate::layout::axis::Span;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share, threads_holding};
-use crate::storage::calls::{Calls, counted};
+use crate::storage::calls::Calls;
 use crate::storage::chunked::{Chunked, MOST_ROW, few_rows};
+use crate::storage::counted::counted;
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::read_at::request_window;
 

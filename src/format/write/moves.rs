@@ -1,0 +1,47 @@
+//! What it costs to write tensors in other chunks than those of their data, as a dry run says it.
+
+use super::plan::{Plan, Planned};
+use crate::format::interface::Layout;
+use crate::layout::window::Window;
+
+/// What it costs to move a tensor from the chunks of its data to other chunks.
+#[derive(Clone, Debug)]
+pub struct Move {
+    /// The chunks of the store by way of which it goes, if it does.
+    pub between: Option<Vec<usize>>,
+    /// The bytes that are read, if chunks of that store are as many bytes as their items.
+    pub reads: u64,
+    /// The bytes of items that are written.
+    pub writes: u64,
+    /// How many times each byte would be read if each chunk were made by itself.
+    pub alone: f64,
+    /// The chunks of a store by way of which parts that each make few chunks read the least; `None` if they read little
+    /// twice.
+    pub for_parts: Option<Vec<usize>>,
+    /// The chunks of the output.
+    pub chunks: Vec<usize>,
+}
+
+impl Plan {
+    /// Returns what moving each tensor from the chunks of its data to other chunks costs, in the order of
+    /// [`tensors`](Self::tensors); `None` where chunks stay, or there are none on either side.
+    pub fn moves(&self) -> Vec<Option<Move>> {
+        let Layout::Chunks(chunks) = &self.layout else { return self.outputs.iter().map(|_| None).collect() };
+        let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(Planned { job, .. }, windows)| {
+            let style = job.fill().data().as_chunks()?.style();
+            let planner = job.planner();
+            let readings = planner.readings(&windows).filter(|_| style.unit != windows.sides())?;
+            let between = planner.grid_between(&windows);
+            let stored = planner.bytes_read(&Window::whole(&job.meta().shape));
+            let items = job.meta().bytes() as u64;
+            let reads = match &between {
+                Some(_) => stored + items,
+                None => (stored as f64 * readings.all) as u64,
+            };
+            let writes = if between.is_some() { 2 * items } else { items };
+            let for_parts = planner.grid_for_parts(&windows);
+            Some(Move { between, reads, writes, alone: readings.alone, for_parts, chunks: windows.sides().to_vec() })
+        });
+        all.collect()
+    }
+}
