@@ -160,16 +160,33 @@ fn set<'a, T: Copy + 'a>(target: impl Iterator<Item = &'a mut T>, source: impl I
 }
 
 /// Copies all places of two axes, of which the source runs along `a` and the destination along `b`, by blocks of `SIDE` rows and
-/// as many columns of the destination.
+/// as many columns of the destination. A block is first put together as it is stored: where columns are a power of two apart, their
+/// lines of cache would drive each other out before all of their items are taken.
 fn copy_blocks<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, a: Step, b: Step) {
     const SIDE: usize = 32;
+    if a.dim == 0 || b.dim == 0 {
+        return;
+    }
+    let mut block = [source[from]; SIDE * SIDE];
     for a0 in (0..a.dim).step_by(SIDE) {
         for b0 in (0..b.dim).step_by(SIDE) {
-            for i in a0..a.dim.min(a0 + SIDE) {
-                let row = Step { dim: SIDE.min(b.dim - b0), ..b };
-                let from = from.wrapping_add_signed(a.from * i as isize + b.from * b0 as isize);
-                let to = to + a.to as usize * i + b.to as usize * b0;
-                copy_row(source, from, target, to, row);
+            let [rows, columns] = [SIDE.min(a.dim - a0), SIDE.min(b.dim - b0)];
+            if size_of::<T>() == 1 {
+                // to move a byte twice costs more than its line
+                for i in 0..rows {
+                    let from = from.wrapping_add_signed(a.from * (a0 + i) as isize + b.from * b0 as isize);
+                    let to = to + a.to as usize * (a0 + i) + b.to as usize * b0;
+                    copy_row(source, from, target, to, Step { dim: columns, ..b });
+                }
+                continue;
+            }
+            for j in 0..columns {
+                let from = from.wrapping_add_signed(a.from * a0 as isize + b.from * (b0 + j) as isize);
+                copy_row(source, from, &mut block, j * SIDE, Step { dim: rows, from: a.from, to: 1 });
+            }
+            for i in 0..rows {
+                let to = to + a.to as usize * (a0 + i) + b.to as usize * b0;
+                copy_row(&block, i, target, to, Step { dim: columns, from: SIDE as isize, to: b.to });
             }
         }
     }
