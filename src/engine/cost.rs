@@ -17,7 +17,7 @@ use crate::storage::source::{Keep, READ_AT_ONCE};
 /// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
 const ALIKE: u64 = 16;
 
-/// What an output costs that is made as a plan has it. What an index tensor decides, and the index tensor itself, are not counted.
+/// The cost of an output that is made as a plan has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The calls of the system, or requests where an operand is asked of a server, about. Where plans are compared, the index tensor

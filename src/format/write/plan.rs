@@ -70,11 +70,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Lays out tensors that [`OutputTensor::check`] has passed in a file that messages call `label`, and prepares the operators:
-    /// operands that are needed in another order than they come in are read here.
+    /// Lays out tensors that [`OutputTensor::check`] has passed in a file that messages call `label`. No operand is read before
+    /// the output is [begun](Self::begin).
     ///
     /// # Errors
-    /// There is no such cast; the format cannot hold such names, or a file of it this many bytes; of reading operands.
+    /// There is no such cast; the format cannot hold such names, or a file of it this many bytes.
     pub fn prepare(works: Vec<OutputTensor>, format: Format, label: &str, extras: &FileOptions) -> Result<Self> {
         let threads = works.first().map_or(Threads::default(), |work| work.limits.threads);
         let mut outputs = Vec::with_capacity(works.len());
@@ -328,8 +328,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Writes a tensor to a store in chunks of `grid`, as `plan` has it, and returns the job that reads it from there. Data whose chunks lie across those of the output would be read again and again; the chunks of this store lie
-    /// neither across the ones nor across the others.
+    /// Writes a tensor to a temporary store in chunks of `grid`, as planned, and returns the job that reads it from there. Data whose
+    /// chunks lie across those of the output would be read again and again; those of this store lie across neither.
     fn put_between(
         &self,
         output: &Planned,
