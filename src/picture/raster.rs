@@ -1,6 +1,6 @@
 //! Makes rows of pixels from items. Each pixel is the mean of the items that it stands for.
 
-use super::scale::{Scale, SpecialNumbers};
+use super::scale::{Colours, Scale, SpecialNumbers};
 use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, nearest};
 use crate::error::Result;
 
@@ -46,6 +46,11 @@ impl AxisPixels {
         self.firsts[self.pixel + 1] - self.place
     }
 
+    /// Returns whether each pixel stands for one place.
+    fn is_one_to_one(&self) -> bool {
+        self.firsts.last() == Some(&self.pixels())
+    }
+
     /// Goes on by some places of the pixel, and from the last place to the first. Returns whether another pixel begins there.
     fn advance(&mut self, places: usize) -> bool {
         self.place += places;
@@ -53,10 +58,22 @@ impl AxisPixels {
             return false;
         }
         self.pixel += 1;
+        self.begin_again();
+        true
+    }
+
+    /// Goes on by some pixels, each of which stands for one place.
+    fn advance_pixels(&mut self, pixels: usize) {
+        self.place += pixels;
+        self.pixel += pixels;
+        self.begin_again();
+    }
+
+    /// Goes to the first place if all pixels are done.
+    fn begin_again(&mut self) {
         if self.pixel == self.pixels() {
             (self.place, self.pixel) = (0, 0);
         }
-        true
     }
 }
 
@@ -64,7 +81,8 @@ impl AxisPixels {
 pub(super) struct Raster<'a, 'b> {
     /// How many numbers a place has: 1, or one for each channel of a colour.
     channels: usize,
-    scale: Option<&'a Scale>,
+    /// The colours of numbers; `None` if they are channels of colours.
+    colours: Option<Colours>,
     take: &'a mut TakeRow<'b>,
     /// For each pixel of the row and each channel, the sum of the finite numbers.
     sums: Vec<f64>,
@@ -72,6 +90,8 @@ pub(super) struct Raster<'a, 'b> {
     counts: Vec<u64>,
     /// For each pixel of the row, which numbers that are not finite it stands for.
     special: Vec<SpecialNumbers>,
+    /// Whether the row stands for any number that is not finite.
+    has_special: bool,
     pixels: Vec<u8>,
     seen: SpecialNumbers,
     /// Where the next number goes.
@@ -82,21 +102,16 @@ pub(super) struct Raster<'a, 'b> {
 
 impl<'a, 'b> Raster<'a, 'b> {
     /// Averages a picture of one size down to another size, which is not larger.
-    pub(super) fn new(
-        from: Size,
-        to: Size,
-        channels: usize,
-        scale: Option<&'a Scale>,
-        take: &'a mut TakeRow<'b>,
-    ) -> Self {
+    pub(super) fn new(from: Size, to: Size, channels: usize, scale: Option<&Scale>, take: &'a mut TakeRow<'b>) -> Self {
         let width = to.width;
         Self {
             channels,
-            scale,
+            colours: scale.map(Colours::new),
             take,
             sums: vec![0.0; width * channels],
             counts: vec![0; width],
             special: vec![SpecialNumbers::default(); width],
+            has_special: false,
             pixels: Vec::new(),
             seen: SpecialNumbers::default(),
             rows: AxisPixels::new(from.height, to.height),
@@ -116,7 +131,18 @@ impl<'a, 'b> Raster<'a, 'b> {
     /// Those of the function that takes the rows.
     pub(super) fn add(&mut self, numbers: &[f64]) -> Result<()> {
         let mut rest = numbers;
+        let is_one_to_one = self.channels == 1 && self.columns.is_one_to_one();
         while !rest.is_empty() {
+            if is_one_to_one {
+                let (now, later) = rest.split_at((self.columns.pixels() - self.columns.pixel).min(rest.len()));
+                rest = later;
+                self.add_to_pixels(now);
+                self.columns.advance_pixels(now.len());
+                if self.columns.place == 0 && self.rows.advance(1) {
+                    self.emit()?;
+                }
+                continue;
+            }
             // the numbers of a pixel that come one after the other are added together
             let most = if self.channels == 1 { self.columns.left() } else { 1 };
             let (now, later) = rest.split_at(most.min(rest.len()));
@@ -149,35 +175,61 @@ impl<'a, 'b> Raster<'a, 'b> {
         self.sums[pixel * self.channels + self.channel] = sum;
         self.counts[pixel] += if self.channel == 0 { count as u64 } else { 0 };
         if count < numbers.len() {
-            let special = &mut self.special[pixel];
-            for &number in numbers {
-                special.nan |= number.is_nan();
-                special.infinity |= number == f64::INFINITY;
-                special.minus_infinity |= number == f64::NEG_INFINITY;
-            }
+            self.has_special = true;
+            numbers.iter().for_each(|&number| self.special[pixel].add(number));
+        }
+    }
+
+    /// Adds numbers to the pixels from the present one on, one to each.
+    fn add_to_pixels(&mut self, numbers: &[f64]) {
+        let pixels = self.columns.pixel..self.columns.pixel + numbers.len();
+        let mut are_finite = true;
+        let places = self.sums[pixels.clone()].iter_mut().zip(&mut self.counts[pixels.clone()]);
+        for ((sum, count), &number) in places.zip(numbers) {
+            let is_finite = number.is_finite();
+            *sum += if is_finite { number } else { 0.0 };
+            *count += u64::from(is_finite);
+            are_finite &= is_finite;
+        }
+        if !are_finite {
+            self.has_special = true;
+            self.special[pixels].iter_mut().zip(numbers).for_each(|(special, &number)| special.add(number));
         }
     }
 
     /// Hands a complete row on.
     fn emit(&mut self) -> Result<()> {
-        self.pixels.clear();
-        for pixel in 0..self.columns.pixels() {
-            let (count, special) = (self.counts[pixel] as f64, self.special[pixel]);
-            let sums = &self.sums[pixel * self.channels..][..self.channels];
-            match self.scale {
-                None => self.pixels.extend(sums.iter().map(|sum| nearest(sum / count))),
-                Some(scale) => {
-                    let of_its_own = own(special);
-                    self.pixels.extend(of_its_own.unwrap_or_else(|| scale.colour(sums[0] / count)));
-                    self.seen.nan |= special.nan;
-                    self.seen.infinity |= of_its_own == Some(INFINITY);
-                    self.seen.minus_infinity |= of_its_own == Some(MINUS_INFINITY);
+        let places = self.sums.chunks_exact(self.channels).zip(&self.counts);
+        match &mut self.colours {
+            None => {
+                self.pixels.clear();
+                self.pixels
+                    .extend(places.flat_map(|(sums, &count)| sums.iter().map(move |sum| nearest(sum / count as f64))));
+            }
+            Some(colours) => {
+                self.pixels.resize(3 * self.counts.len(), 0);
+                let pixels = self.pixels.as_chunks_mut().0;
+                for (pixel, (sum, &count)) in pixels.iter_mut().zip(self.sums.iter().zip(&self.counts)) {
+                    // a pixel without any finite number gets its colour below
+                    *pixel = colours.colour(if count == 1 { *sum } else { sum / count.max(1) as f64 });
+                }
+                if self.has_special {
+                    for (pixel, &special) in pixels.iter_mut().zip(&self.special) {
+                        let Some(colour) = own(special) else { continue };
+                        *pixel = colour;
+                        self.seen.nan |= special.nan;
+                        self.seen.infinity |= colour == INFINITY;
+                        self.seen.minus_infinity |= colour == MINUS_INFINITY;
+                    }
                 }
             }
         }
         self.sums.fill(0.0);
         self.counts.fill(0);
-        self.special.fill(SpecialNumbers::default());
+        if self.has_special {
+            self.special.fill(SpecialNumbers::default());
+            self.has_special = false;
+        }
         (self.take)(&self.pixels)
     }
 }
@@ -200,6 +252,7 @@ fn own(special: SpecialNumbers) -> Option<Rgb> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::viridis::viridis;
     use super::*;
 
     fn rows(
@@ -254,6 +307,56 @@ mod tests {
         let (found, seen) = rows(size(3, 1), size(3, 1), 1, Some(&scale), &[-inf, 2.0, -5.0]);
         assert_eq!(found, [[MINUS_INFINITY, [253, 231, 37], [68, 1, 84]].concat()]);
         assert_eq!(seen, SpecialNumbers { minus_infinity: true, ..SpecialNumbers::default() });
+    }
+
+    /// Returns the mean of the finite numbers of each pixel as its colour, by plain loops.
+    fn plain(from: Size, to: Size, scale: (f64, f64), numbers: &[f64]) -> Vec<Vec<u8>> {
+        let places = |pixel: usize, from: usize, to: usize| first(pixel, from, to)..first(pixel + 1, from, to);
+        let colour = |row: usize, column: usize| {
+            let rows = places(row, from.height, to.height);
+            let columns = places(column, from.width, to.width);
+            let of: Vec<f64> = rows.flat_map(|y| columns.clone().map(move |x| numbers[y * from.width + x])).collect();
+            match () {
+                () if of.iter().any(|number| number.is_nan()) => NAN,
+                () if of.contains(&f64::INFINITY) => INFINITY,
+                () if of.contains(&f64::NEG_INFINITY) => MINUS_INFINITY,
+                () => viridis((of.iter().sum::<f64>() / of.len() as f64 - scale.0) / (scale.1 - scale.0)),
+            }
+        };
+        (0..to.height).map(|row| (0..to.width).flat_map(|column| colour(row, column)).collect()).collect()
+    }
+
+    #[test]
+    fn pixels_are_those_of_plain_loops() {
+        let number = |i: usize| match i % 97 {
+            13 => f64::NAN,
+            40 => f64::INFINITY,
+            41 => f64::NEG_INFINITY,
+            _ => (i * 7919 % 1009) as f64,
+        };
+        let scale = Scale::asked(0.0, 1008.0);
+        let rows_of = [
+            // from, to; the columns alone, the rows alone, both or neither are averaged
+            ((30, 9), (30, 9)),
+            ((30, 9), (30, 4)),
+            ((30, 9), (7, 9)),
+            ((30, 9), (7, 4)),
+            ((1, 9), (1, 9)),
+            ((30, 1), (30, 1)),
+            ((30, 1), (1, 1)),
+        ];
+        for ((width, height), (to_width, to_height)) in rows_of {
+            let (from, to) = (size(width, height), size(to_width, to_height));
+            for is_finite in [true, false] {
+                let finite = |i: usize| Some(number(i)).filter(|n| n.is_finite()).unwrap_or(-5.0);
+                let numbers: Vec<f64> =
+                    (0..width * height).map(|i| if is_finite { finite(i) } else { number(i) }).collect();
+                let (found, seen) = rows(from, to, 1, Some(&scale), &numbers);
+                assert_eq!(found, plain(from, to, (0.0, 1008.0), &numbers), "{from:?} {to:?} {is_finite}");
+                let red = found.iter().any(|row| row.as_chunks().0.contains(&NAN));
+                assert_eq!(seen.nan, red, "{from:?} {to:?} {is_finite}");
+            }
+        }
     }
 
     #[test]

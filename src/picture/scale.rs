@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Mutex;
 
 use super::numbers::long_integer;
-use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, viridis};
+use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, Shares};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::SinkKind;
 use crate::engine::sink::WindowSink;
@@ -36,6 +36,13 @@ pub(crate) struct SpecialNumbers {
 }
 
 impl SpecialNumbers {
+    /// Adds a number, if it is not finite.
+    pub(super) fn add(&mut self, number: f64) {
+        self.nan |= number.is_nan();
+        self.infinity |= number == f64::INFINITY;
+        self.minus_infinity |= number == f64::NEG_INFINITY;
+    }
+
     /// Returns the name of each number that the picture holds, the word for its colour, and the colour.
     pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Rgb)> {
         let all = [
@@ -57,16 +64,34 @@ impl Scale {
     pub(crate) fn texts(&self) -> Option<(&str, &str)> {
         self.ends.map(|_| (self.texts.0.as_str(), self.texts.1.as_str()))
     }
+}
+
+/// The colours of the finite numbers of a scale.
+pub(super) struct Colours {
+    low: f64,
+    high: f64,
+    width: f64,
+    /// What numbers are multiplied by.
+    factor: f64,
+    shares: Shares,
+}
+
+impl Colours {
+    pub(super) fn new(scale: &Scale) -> Self {
+        let shares = Shares::new();
+        let Some((low, high)) = scale.ends.filter(|(low, high)| low < high) else {
+            return Self { low: 0.0, high: 0.0, width: 1.0, factor: 1.0, shares };
+        };
+        // numbers are halved first, if the width of the range is beyond float64
+        let factor = if (high - low).is_finite() { 1.0 } else { 0.5 };
+        let (low, high) = (low * factor, high * factor);
+        Self { low, high, width: high - low, factor, shares }
+    }
 
     /// Returns the colour of a finite number.
-    pub(super) fn colour(&self, value: f64) -> Rgb {
-        let Some((low, high)) = self.ends.filter(|(low, high)| low < high) else { return viridis(0.0) };
-        // numbers are halved first, because the width of the range may be beyond float64
-        let (value, low, high) = match (high - low).is_finite() {
-            true => (value, low, high),
-            false => (value / 2.0, low / 2.0, high / 2.0),
-        };
-        viridis((value.clamp(low, high) - low) / (high - low))
+    #[inline]
+    pub(super) fn colour(&mut self, value: f64) -> Rgb {
+        self.shares.colour(((value * self.factor).clamp(self.low, self.high) - self.low) / self.width)
     }
 }
 
@@ -129,7 +154,8 @@ fn range(numbers: &[f64]) -> Option<(f64, f64)> {
     let (mut lows, mut highs) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
     let mut widen = |lane: usize, number: f64| {
         let is_finite = number.is_finite();
-        let [low, high] = [f64::INFINITY, f64::NEG_INFINITY].map(|other| if is_finite { number } else { other });
+        let (low, high) =
+            (if is_finite { number } else { f64::INFINITY }, if is_finite { number } else { f64::NEG_INFINITY });
         lows[lane] = if low < lows[lane] { low } else { lows[lane] };
         highs[lane] = if high > highs[lane] { high } else { highs[lane] };
     };
