@@ -5,6 +5,7 @@
 //! refused before a long computation, and so that nothing later asks the file system again. It takes the tensors of the
 //! output once, with [`Destination::write`].
 
+use std::cell::RefCell;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub(super) struct Destination<'a> {
     place: OutputPlace<'a>,
     /// Whether the operator could change DATA in place instead.
     is_edit: bool,
+    /// The name of the tensor if it is one of several that are changed in place, and the reports of dry runs of these.
+    one_of_several: Option<(&'a str, &'a RefCell<Report>)>,
 }
 
 enum OutputPlace<'a> {
@@ -64,10 +67,10 @@ impl<'a> Destination<'a> {
     pub(super) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
         if options.explain {
             // before the operands are opened
-            run.io.counter.get_or_init(Arc::default);
+            run.io.count_reads();
         }
         let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
-        Ok(Self { run, options, place, is_edit: false })
+        Ok(Self { run, options, place, is_edit: false, one_of_several: None })
     }
 
     /// Settles where the tensors of an operator with several outputs go: into one container, or each into a file of its own if
@@ -84,7 +87,7 @@ impl<'a> Destination<'a> {
                 bail!("{}: an index of shards is for all tensors: name it without {NUMBER}", options.label());
             }
             let place = OutputPlace::Files(NumberedFiles { format: options.format()?, pattern });
-            return Ok(Self { run, options, place, is_edit: false });
+            return Ok(Self { run, options, place, is_edit: false, one_of_several: None });
         }
         let it = Self::of(run, options, false)?;
         if !it.format().is_some_and(Format::is_container) {
@@ -113,6 +116,11 @@ impl<'a> Destination<'a> {
             }
         }
         Ok(self)
+    }
+
+    /// Names the tensor among several that are changed in place, and collects the reports of dry runs in place of printing them.
+    pub(super) fn of_one_of_several(self, name: &'a str, reports: &'a RefCell<Report>) -> Self {
+        Self { one_of_several: Some((name, reports)), ..self }
     }
 
     /// Says that the operator could change DATA in place instead.
@@ -190,7 +198,7 @@ impl<'a> Destination<'a> {
         left_out: &dyn Fn(&str) -> bool,
         mut report: Report,
     ) -> Result<Outcome> {
-        let Self { run, options, is_edit, .. } = self;
+        let Self { run, options, is_edit, one_of_several, .. } = self;
         for work in &mut works {
             work.recast.big_endian = options.big_endian;
         }
@@ -203,7 +211,8 @@ impl<'a> Destination<'a> {
                 return Ok(Outcome::Done);
             }
             OutputPlace::InPlace => {
-                return edit(works.pop().expect("the one tensor of an operator"), run, options, report);
+                let work = works.pop().expect("the one tensor of an operator");
+                return edit(work, run, options, report, one_of_several);
             }
         };
         let label = target.label();
@@ -304,8 +313,14 @@ impl<'a> OutputPlace<'a> {
     }
 }
 
-/// Changes DATA in place, or says in a dry run that it would be changed.
-fn edit(mut work: OutputTensor, run: Run<'_>, options: &OutputOptions, mut report: Report) -> Result<Outcome> {
+/// Changes DATA in place, or says in a dry run that it would be changed. Of several tensors the report is collected.
+fn edit(
+    mut work: OutputTensor,
+    run: Run<'_>,
+    options: &OutputOptions,
+    mut report: Report,
+    one_of_several: Option<(&str, &RefCell<Report>)>,
+) -> Result<Outcome> {
     work.stores_empty = options.store_empty;
     if options.store_empty && work.fill.data().as_chunks().is_none() {
         bail!("{}: --store-empty: is not stored in chunks", work.label());
@@ -315,9 +330,12 @@ fn edit(mut work: OutputTensor, run: Run<'_>, options: &OutputOptions, mut repor
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
         work.fill.finish()?;
         if options.explain {
-            report.plans(&[("", write::explain_edit(work, run.counter())?)], options.json);
+            let name = one_of_several.map_or("", |(name, _)| name);
+            report.plans(&[(name, write::explain_edit(work, run.counter())?)], options.json);
         }
-        return report.print(run.io);
+        let Some((_, reports)) = one_of_several else { return report.print(run.io) };
+        reports.borrow_mut().append(report);
+        return Ok(Outcome::Done);
     }
     change(work, run, options.parts.part, "--in-place")?;
     Ok(Outcome::Done)

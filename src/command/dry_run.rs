@@ -16,17 +16,33 @@ use crate::ops::call::ResolvedCall;
 use crate::storage::source::Source;
 
 /// The report of a dry run. In any other run it stays empty.
-pub(super) struct Report(Option<String>);
+#[derive(Default)]
+pub(super) struct Report {
+    /// The lines of the report; `None` if this is no dry run.
+    lines: Option<String>,
+    /// The plans as objects of JSON, which are then all of the report.
+    objects: Option<Vec<String>>,
+}
 
 impl Report {
     /// Begins the report of an operator called `title`, if this is a dry run.
     pub(super) fn new(title: &str, is_dry_run: bool) -> Self {
-        Self(is_dry_run.then(|| format!("{title}\n")))
+        Self { lines: is_dry_run.then(|| format!("{title}\n")), objects: None }
+    }
+
+    /// Adds another report, which follows this one.
+    pub(super) fn append(&mut self, other: Self) {
+        if let Some(lines) = other.lines {
+            self.lines.get_or_insert_default().push_str(&lines);
+        }
+        if let Some(objects) = other.objects {
+            self.objects.get_or_insert_default().extend(objects);
+        }
     }
 
     /// Adds a line about something that was resolved.
     pub(super) fn line(&mut self, text: Arguments<'_>) {
-        if let Some(lines) = &mut self.0 {
+        if let Some(lines) = &mut self.lines {
             lines.push_str(&format!("  {text}\n"));
         }
     }
@@ -93,7 +109,7 @@ impl Report {
                 let name = Some(name).filter(|name| !name.is_empty());
                 plan.map_or_else(|reason| explain::json_of_unread(name, reason), |plan| explain::json(name, plan))
             });
-            self.0 = Some(format!("[{}]\n", objects.collect::<Vec<_>>().join(",\n ")));
+            self.objects.get_or_insert_default().extend(objects);
             return;
         }
         for (name, plan) in plans {
@@ -110,7 +126,11 @@ impl Report {
 
     /// Prints the report, which is all that a dry run does.
     pub(super) fn print(self, io: &Io) -> anyhow::Result<Outcome> {
-        io.stdout.clone().write_all(self.0.expect("a dry run").as_bytes()).context("standard output")?;
+        let text = match self.objects {
+            Some(objects) => format!("[{}]\n", objects.join(",\n ")),
+            None => self.lines.expect("a dry run"),
+        };
+        io.stdout.clone().write_all(text.as_bytes()).context("standard output")?;
         Ok(Outcome::Done)
     }
 

@@ -5,12 +5,14 @@
 //! then it changes the first.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
+use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::member::Member;
 use super::messages::{counted, told as message_of, unless_closed};
@@ -40,25 +42,31 @@ pub(super) fn run_for_each(
     run: &dyn Fn(Operation<'_>) -> Result<Outcome>,
 ) -> Result<Outcome> {
     let (data, indices) = operands;
-    let begin = |edited: Option<Edited>| Operation::begin_change(io, data, indices, updates, options, edited);
     let is_pattern = data.located.after.as_deref().is_some_and(|after| Glob::new(after).is_pattern());
     let may_be_several = is_pattern && options.edit.in_place && updates.fill.is_some();
+    if options.output.explain {
+        // before the tensors are opened
+        io.count_reads();
+    }
     let members = match may_be_several {
         true => OperandReader::for_run(io, &options.input, &options.run)?.find_all_locked(data)?,
         false => None,
     };
-    let Some(members) = members else { return run(begin(None)?) };
+    let Some(members) = members else {
+        return run(Operation::begin_change(io, data, indices, updates, options, None)?);
+    };
     if let Some(indices) = indices.filter(|indices| indices.located.is_stdin()) {
         bail!("{}: standard input is read once, and DATA is several tensors: name a file", indices.label);
     }
-    if options.output.parts.is_given() || options.output.explain {
-        let option = if options.output.explain { "--explain" } else { "--part" };
-        bail!("{option}: is of one tensor, and {} are several", data.label);
+    if options.output.parts.is_given() {
+        bail!("--part: is of one tensor, and {} are several", data.label);
     }
     let count = members.len();
+    let reports = RefCell::new(Report::default());
     let all = |is_check: bool| {
-        members.iter().try_for_each(|member| {
-            let done = run(begin(Some(Edited { member: member.clone(), is_check }))?);
+        members.iter().try_for_each(|(member, name)| {
+            let edited = Edited { member: member.clone(), name, is_check, reports: &reports };
+            let done = run(Operation::begin_change(io, data, indices, updates, options, Some(edited))?);
             // an error about an option does not name the tensor
             done.map(drop).map_err(|error| match message_of(&error) {
                 message if message.contains(&member.label) => error,
@@ -66,15 +74,15 @@ pub(super) fn run_for_each(
             })
         })
     };
-    // in a dry run the checks print the report
     let is_dry_run = options.output.is_dry_run();
     all(!is_dry_run)?;
-    if !is_dry_run {
-        all(false)?;
-        if !options.run.quiet {
-            use std::io::Write as _;
-            unless_closed(writeln!(io.stdout.clone(), "{}", told(count))).context("standard output")?;
-        }
+    if is_dry_run {
+        return reports.into_inner().print(io);
+    }
+    all(false)?;
+    if !options.run.quiet {
+        use std::io::Write as _;
+        unless_closed(writeln!(io.stdout.clone(), "{}", told(count))).context("standard output")?;
     }
     Ok(Outcome::Done)
 }
@@ -104,12 +112,12 @@ impl OperandReader<'_> {
         Ok(Cow::Owned(Located::of(path).with_member(member)))
     }
 
-    /// Finds all tensors that the pattern of an operand matches, and locks their files; `None` if what follows the colon is
-    /// not a pattern.
+    /// Finds all tensors that the pattern of an operand matches, each with its name, and locks their files; `None` if what
+    /// follows the colon is not a pattern.
     ///
     /// # Errors
     /// Nothing matches; a file that cannot be opened, locked or changed in place.
-    fn find_all_locked(&self, operand: &Operand) -> Result<Option<Vec<Member>>> {
+    fn find_all_locked(&self, operand: &Operand) -> Result<Option<Vec<(Member, String)>>> {
         let Operand { located, label, .. } = operand;
         let options = OpenOptions { skip_rows: 0, delimiter: None, missing: None, ..self.open_options(label) };
         let input = match &located.place {
@@ -122,7 +130,7 @@ impl OperandReader<'_> {
             return Ok(None);
         }
         let own = located.file().expect("it is a file or a folder");
-        let mut files: BTreeMap<PathBuf, Vec<(Option<String>, String)>> = BTreeMap::new();
+        let mut files: BTreeMap<PathBuf, Vec<(Option<String>, String, String)>> = BTreeMap::new();
         for n in input.select()? {
             let MemberFile { path, member, .. } = input.file_of(n)?;
             let name = input.name(n);
@@ -130,7 +138,7 @@ impl OperandReader<'_> {
                 Some(path) => (path, member),
                 None => (own.clone(), name.map(str::to_owned)),
             };
-            files.entry(path).or_default().push((member, input.label_of(name)));
+            files.entry(path).or_default().push((member, input.label_of(name), name.unwrap_or_default().to_owned()));
         }
         drop(input);
         let mut members = Vec::new();
@@ -138,16 +146,16 @@ impl OperandReader<'_> {
             let options = OpenOptions { locked: true, format: None, ..options.clone() };
             let file = path.display().to_string();
             let input = Arc::new(options.open(&Located::of(path))?);
-            for (member, label) in tensors {
+            for (member, label, name) in tensors {
                 let n = input.pick(member.as_deref())?;
                 check_format_changeable(&input, &file, &label)?;
                 check_items_changeable(&input, n, &label)?;
                 input.lock(n, false)?;
-                members.push(Member { input: Arc::clone(&input), n, label });
+                members.push((Member { input: Arc::clone(&input), n, label }, name));
             }
         }
         // the files are in the order of their locks
-        members.sort_by(|a, b| by_numbers(&a.label, &b.label));
+        members.sort_by(|(a, _), (b, _)| by_numbers(&a.label, &b.label));
         Ok(Some(members))
     }
 }

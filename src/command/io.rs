@@ -45,6 +45,13 @@ pub struct Io {
     pub counter: OnceLock<Arc<CallCounter>>,
 }
 
+impl Io {
+    /// Counts the reads of operands that are opened from now on, and returns the counter.
+    pub(super) fn count_reads(&self) -> &CallCounter {
+        self.counter.get_or_init(Arc::default)
+    }
+}
+
 /// The containers of the operands of a run. An output that replaces such a container must not lose the rest of its content, also
 /// if the operand is a list of indices, which the tensors of the output do not refer to.
 #[derive(Clone, Default)]

@@ -5,10 +5,12 @@
 //! operation is an [`OpenOperation`], which runs a call.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use anyhow::{Result, anyhow, bail};
 
 use super::destination::Destination;
+use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::member::Member;
 use super::messages::told;
@@ -32,12 +34,15 @@ use crate::storage::source::Source;
 const MOST_BYTES_PASSED: usize = 1 << 34;
 
 /// A tensor of several that are changed in place.
-#[derive(Clone)]
-pub(super) struct Edited {
+pub(super) struct Edited<'a> {
     /// The tensor, in a file that is locked.
     pub member: Member,
+    /// What it is called among them.
+    pub name: &'a str,
     /// Whether only the checks are made.
     pub is_check: bool,
+    /// The reports of a dry run.
+    pub reports: &'a RefCell<Report>,
 }
 
 /// An operator before its operands are opened.
@@ -47,7 +52,7 @@ pub(super) struct Operation<'a> {
     /// Whether other processes may change other parts of DATA at the same time.
     together: bool,
     /// The tensor to change, if a pattern matches several.
-    edited: Option<Edited>,
+    edited: Option<Edited<'a>>,
     pub data: Cow<'a, Operand>,
     indices: Option<&'a Operand>,
     updates: Option<&'a Operand>,
@@ -87,7 +92,7 @@ impl<'a> Operation<'a> {
         indices: Option<&'a Operand>,
         updates: &'a UpdatesOptions,
         options: &'a ChangeOptions,
-        edited: Option<Edited>,
+        edited: Option<Edited<'a>>,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
         let (updates, fill) = (updates.updates.as_ref(), updates.fill.as_deref());
@@ -95,8 +100,9 @@ impl<'a> Operation<'a> {
         let reader = OperandReader::for_run(io, input, run)?;
         let mut destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
         let mut data = Cow::Borrowed(data);
-        if let Some(Edited { member, is_check }) = &edited {
+        if let Some(Edited { member, name, is_check, reports }) = &edited {
             data.to_mut().label.clone_from(&member.label);
+            destination = destination.of_one_of_several(name, reports);
             destination = if *is_check { destination.for_checks() } else { destination };
         }
         let together = output.parts.part.is_some();

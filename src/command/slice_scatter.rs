@@ -130,8 +130,7 @@ impl SliceScatter {
         report.source(&data);
         report.line(format_args!("{label} where {condition}"));
         report.lines(&call.details);
-        let mut out =
-            if destination.is_stdout() && !output.is_dry_run() { io.stderr.clone() } else { io.stdout.clone() };
+        let mut out = if destination.is_stdout() { io.stderr.clone() } else { io.stdout.clone() };
         let replaced = Arc::new(AtomicUsize::new(0));
         let replacement = Replacement { matcher, item, replaced: Arc::clone(&replaced), limits };
         let mut base = Selection::base(data, edit.in_place);
@@ -142,16 +141,16 @@ impl SliceScatter {
             Some(counter) => counter.apart(count).0,
             None => count(),
         }?;
+        if let (true, Some(number)) = (output.is_dry_run(), counted) {
+            report.line(format_args!("{number} items would be replaced"));
+        }
         let outcome = destination.put(Box::new(places.replacing(base, replacement)), report)?;
         if is_counted {
             let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
             sum.fetch_add(number, Ordering::Relaxed);
-            match output.is_dry_run() {
-                false if is_one_of_several => Ok(()),
-                true => writeln!(out, "  {number} items would be replaced"),
-                false => writeln!(out, "{number} items replaced"),
+            if !is_one_of_several && !output.is_dry_run() {
+                writeln!(out, "{number} items replaced").context("standard output")?;
             }
-            .context("standard output")?;
         }
         Ok(outcome)
     }

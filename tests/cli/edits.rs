@@ -126,7 +126,7 @@ fn all_checks_come_first() {
             &["DATA model: --in-place changes one tensor: name it after a colon"],
         ),
         ("slice-scatter model:nope --fill 9 --at :1 -i", &["DATA model:nope: has no tensor \"nope\""]),
-        ("slice-scatter model:w.* --fill 9 --at :1 -i --explain", &["--explain", "DATA model:w.*"]),
+        ("slice-scatter model:w.* --fill 9 --at :1 -i --part 1/2", &["--part", "DATA model:w.*"]),
         (
             "slice-scatter z.npz:* --fill 9 --at :1 -i",
             &["DATA z.npz:a: --in-place changes", "tensorop convert z.npz a=NEW.npy -o z.npz"],
@@ -145,6 +145,55 @@ fn all_checks_come_first() {
     let run = folder.run(words("slice-scatter model:w.* --fill 9 --at :1 -i --dry-run"));
     let reports = text(&run).matches("changed in place, int32 [2]").count();
     assert_eq!((run.status, reports), (Some(0), 2), "{}", text(&run));
+    assert_eq!(trees(&folder), before);
+}
+
+#[test]
+fn each_of_several_is_explained() {
+    let folder = folders();
+    let trees = |folder: &Folder| ["model", "dump"].map(|name| folder.tree(name));
+    let before = trees(&folder);
+    let explained = |args: &str| folder.run(words(&format!("{args} -i --explain"))).printed();
+    // the names, the bytes of a tensor that are read in all, and what is replaced
+    type Row = (&'static str, &'static [&'static str], usize, Option<usize>);
+    let rows: [Row; 5] = [
+        ("slice-scatter model:w.* --fill 9 --at :1", &["w.0", "w.1"], 8, None),
+        ("slice-scatter model/1.safetensors:* --fill 9 --where >0", &["b.0", "w.0"], 16, Some(2)),
+        ("scatter-update dump:* [1] --fill 9 --axis 0", &["c:z", "x", "y"], 8, None),
+        ("scatter-nd model:b* [[1]] --fill 9", &["b.0"], 8, None),
+        ("scatter-elements model:w.* [1] --fill 9", &["w.0", "w.1"], 8, None),
+    ];
+    let check = |(args, names, least, replaced): &Row| {
+        let said = explained(args)?;
+        // each plan follows the report of its tensor
+        let reports: Vec<_> = said.split("changed in place, int32 [2]\n").skip(1).collect();
+        let of_its_name = |(report, name): (&&str, &&str)| report.starts_with(&format!("  plan {name:?}:\n"));
+        if reports.len() != names.len() || !reports.iter().zip(*names).all(of_its_name) {
+            return Err(said);
+        }
+        let lines = said.matches("items would be replaced").count();
+        let plans: serde_json::Value =
+            serde_json::from_str(&explained(&format!("{args} --json"))?).map_err(|error| error.to_string())?;
+        let plans = plans.as_array().ok_or("no array")?;
+        let found: Vec<_> = plans.iter().map(|plan| plan["tensor"].as_str().unwrap_or_default()).collect();
+        let is_priced = plans.iter().all(|plan| {
+            plan["route"] == "in place"
+                && plan["cost"]["writes"] == 1
+                && plan["cost"]["bytes_read"].as_u64().is_some_and(|bytes| bytes >= *least as u64)
+        });
+        if found == *names && is_priced && lines == replaced.map_or(0, |_| names.len()) {
+            Ok(())
+        } else {
+            Err(format!("{plans:?}\n{said}"))
+        }
+    };
+    each(rows, |(args, ..)| (*args).to_owned(), check);
+    // the headers of all files are counted
+    let said = explained("slice-scatter model:w.* --fill 9 --at :1 --json").expect("plans");
+    let plans: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    let read: u64 = (0..2).filter_map(|n| plans[n]["cost"]["bytes_read"].as_u64()).sum();
+    let headers = ["model/1.safetensors", "model/2.safetensors"].map(|file| folder.get(file).len());
+    assert!(read >= headers.iter().sum::<usize>() as u64, "{read} of {headers:?}");
     assert_eq!(trees(&folder), before);
 }
 

@@ -105,6 +105,10 @@ fn plans_as_json() {
     assert_eq!((&plan["threads"], &plan["tensor"]), (&serde_json::json!(2), &serde_json::Value::Null), "{said}");
     let cost = &plan["cost"];
     assert_eq!((&cost["reads"], &cost["writes"]), (&serde_json::json!(32768), &serde_json::json!(8)), "{said}");
+    // how many items would be replaced is in the report for people
+    let args = "slice-scatter d.npy --fill 1 --where ==0 --in-place --explain --json";
+    let said = folder.run(words(args)).printed().expect("a plan");
+    assert!(serde_json::from_str::<serde_json::Value>(&said).is_ok(), "{said}");
     folder.refuses(["transpose", SQUARE, "-o", "o.npy", "--json"], &["--explain"]).expect("refused");
     assert!(!folder.path("o.npy").exists(), "nothing is written");
 }
