@@ -146,6 +146,7 @@ impl Planner<'_> {
     /// Returns the plans of an output for what takes it, and what each of them costs, for the way to read operands that this
     /// planner is for.
     fn plans(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
+        let mut between = None;
         let (route, steps) = match sink {
             SinkKind::File { base, .. } => (Route::File, self.steps_of_file(base)),
             SinkKind::Stream => self.steps_of_stream(),
@@ -153,27 +154,24 @@ impl Planner<'_> {
             SinkKind::Windows(windows) | SinkKind::Share(windows) => {
                 (Route::Windows, self.held_or_not(windows.clone()))
             }
-            SinkKind::Store(windows) => match self.grid_between(windows) {
-                Some(grid) => {
-                    let boxes = Windows::boxes(&self.meta.shape, &grid);
-                    (Route::Between(grid), self.held_or_not(boxes))
-                }
-                None => (Route::Windows, self.held_or_not(windows.clone())),
-            },
+            SinkKind::Store(windows) => {
+                between = self.grid_between(windows);
+                (Route::Windows, self.held_or_not(windows.clone()))
+            }
         };
+        let steps = steps.into_iter().map(|steps| (route.clone(), steps));
+        let by_store = between.into_iter().flat_map(|grid| {
+            let boxes = Windows::boxes(&self.meta.shape, &grid);
+            self.held_or_not(boxes).into_iter().map(move |steps| (Route::Between(grid.clone()), steps))
+        });
         let before = self.before(sink);
-        let way = |steps: Steps| {
-            let plan = Plan {
-                way: self.way,
-                before: before.clone(),
-                route: route.clone(),
-                threads: self.threads_of(&route, &steps),
-                steps,
-            };
+        let way = |(route, steps): (Route, Steps)| {
+            let plan =
+                Plan { way: self.way, before: before.clone(), threads: self.threads_of(&route, &steps), route, steps };
             let cost = self.cost(&plan);
             (plan, cost)
         };
-        steps.into_iter().map(way).collect()
+        steps.chain(by_store).map(way).collect()
     }
 
     /// Returns what is done before an output is made. An operand is not downloaded for a part of the output.
@@ -212,6 +210,7 @@ impl Planner<'_> {
     /// - a third of what is written, where writes do not fill blocks of the file;
     /// - what is written, once more, where windows do not stay near a core until they are written;
     /// - what chunks take to be unpacked, and slabs to be held;
+    /// - all of that for a store between, which is written and read;
     /// - pages that are read again, where operands do not stay in the system's memory;
     /// - the memory that is held, since it is touched for the first time;
     /// - the wait at the end, of half a window for each thread but one.
@@ -244,6 +243,10 @@ impl Planner<'_> {
             // what the temporary store takes is read from there
             let Calls { writes, .. } = cost.calls;
             cost.calls += Calls { reads: writes, bytes_read: written, writes, bytes_written: written };
+            // beside the bytes of both, its chunks are unpacked, and slabs are put together from them
+            let of_each = 2 + machine.unpack as u64 + machine.hold as u64;
+            let of_reads = writes.saturating_mul(machine.read as u64);
+            more = more.saturating_add(written.saturating_mul(of_each)).saturating_add(of_reads);
         }
         if let (Route::File | Route::TemporaryFile, Some(windows)) = (&plan.route, plan.steps.windows())
             && windows.count() > 0

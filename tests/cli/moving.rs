@@ -197,6 +197,22 @@ fn dry_runs_say_what_is_moved() {
     for (args, wanted) in rows {
         assert_eq!(folder.run(words(args)).printed().as_deref(), Ok(wanted), "{args}");
     }
+    // a store between is priced beside the way without it: its boxes cost what a store of these chunks costs, and its own writing
+    // and reading, with unpacking and holding, as much as copying all bytes some 14 times
+    let plan = |chunks: &str| -> serde_json::Value {
+        let args =
+            format!("convert large.zarr -o o.zarr --chunks {chunks} --memory 16MiB --threads 1 --explain --json");
+        serde_json::from_str::<serde_json::Value>(&folder.run(words(&args)).printed().expect("a plan")).expect("JSON")
+            [0]
+        .take()
+    };
+    let (between, alone) = (plan("512,64"), plan("64,1024"));
+    assert_eq!((&between["between"], &alone["between"]), (&serde_json::json!([64, 1024]), &serde_json::Value::Null));
+    assert_eq!(between["instead"]["cut"]["sides"], serde_json::json!([512, 64]), "{between}");
+    let total = |plan: &serde_json::Value| plan["cost"]["total"].as_u64().expect("a number");
+    let more = (total(&between) - total(&alone)) as f64 / 67_108_864.0;
+    assert!((14.0..15.0).contains(&more), "{more}");
+    assert!(total(&between) < total(&between["instead"]), "{between}");
     assert!(!folder.path("o.zarr").exists());
 }
 
