@@ -18,8 +18,9 @@ use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems};
 use super::transposed::ActualAxes;
 use super::walk::Walk;
 use crate::engine::job::Progress;
+use crate::engine::plan::Plan;
 use crate::engine::quantiles::{PassCounts, Search};
-use crate::engine::scan::{ScannedBox, same_bytes, scan, settled};
+use crate::engine::scan::{PlannedScan, ScannedBox, same_bytes, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Advice, Error, ErrorKind, Result, bail};
 use crate::item::dtype::{DType, Kind};
@@ -52,6 +53,7 @@ pub(super) fn compare_as_they_are(
         items: difference.items,
         widths: [one.itemsize(), other.itemsize()],
         axes,
+        plan: None,
         expected,
         actual,
     };
@@ -149,6 +151,8 @@ pub(super) struct Comparison<'a> {
     /// The bytes of an expected item, and of an actual one.
     pub widths: [usize; 2],
     pub axes: ActualAxes,
+    /// How both are scanned, once they are settled.
+    plan: Option<Plan>,
 }
 
 /// What a thread knows of the windows it has seen.
@@ -304,11 +308,7 @@ impl Comparison<'_> {
                 }
                 Ok(true)
             };
-            let (limits, of_actual) = (self.effort.limits, &self.axes);
-            let view = |number, source: &Source| of_actual.walked(&walk, number, source);
-            let parts = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
-            let begin = &ThreadFindings::default;
-            let later = scan(&parts, ShownAs::Boxes, limits, &|_| {}, &wanted, begin, &each)?;
+            let later = self.settled(&walk)?.scan(&|_| {}, &wanted, &ThreadFindings::default, &each)?;
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
         let metrics = match are_same {
@@ -349,8 +349,7 @@ impl Comparison<'_> {
     /// # Errors
     /// Those of reading and of `each`. There is no memory for the mismatches that are listed.
     fn scan(&mut self, walk: &Walk, axes: &AxisMarks, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
-        let widths = self.widths;
-        let sources = [&mut *self.expected, &mut *self.actual];
+        let (widths, progress) = (self.widths, self.progress);
         let visit = |seen: &mut ThreadFindings, window: &ScannedBox<'_, 2>| {
             let mut marks = WindowMarks { axes, runs: FirstAxisRuns::default() };
             let is_known = each(seen, window, &mut marks)?;
@@ -363,15 +362,10 @@ impl Comparison<'_> {
         let seen = match widths {
             // there may be more items of no bytes than can be counted one by one
             [0, 0] => {
-                sources.into_iter().try_for_each(|source| source.finish())?;
+                [&*self.expected, &*self.actual].into_iter().try_for_each(Source::finish)?;
                 Vec::new()
             }
-            _ => {
-                let (limits, of_actual) = (self.effort.limits, &self.axes);
-                let view = |number, source: &Source| of_actual.walked(walk, number, source);
-                let parts = settled(sources, &view, ShownAs::Boxes, PASSES, limits)?;
-                scan(&parts, ShownAs::Boxes, limits, self.progress, &|_| true, &ThreadFindings::default, &visit)?
-            }
+            _ => self.settled(walk)?.scan(progress, &|_| true, &ThreadFindings::default, &visit)?,
         };
         let mut all = ThreadFindings::default();
         for mut seen in seen {
@@ -397,9 +391,21 @@ impl Comparison<'_> {
         if !may_be_equal_as_stored([self.expected, self.actual], &self.axes) {
             return Ok(false);
         }
-        let limits = self.effort.limits;
-        settled([&mut *self.expected, &mut *self.actual], &|_, source| source.view(), ShownAs::Boxes, PASSES, limits)?;
-        same_bytes(self.expected, self.actual, limits, self.progress)
+        self.settled(&Walk::default())?;
+        same_bytes(self.expected, self.actual, self.effort.limits, self.progress)
+    }
+
+    /// Makes both tensors readable in the order of a walk, which is the only one of a comparison. All scans in that order have one
+    /// plan, so that they have the same windows.
+    fn settled(&mut self, walk: &Walk) -> Result<PlannedScan<'_, 2>> {
+        let (limits, of_actual) = (self.effort.limits, &self.axes);
+        let view = |number, source: &Source| of_actual.walked(walk, number, source);
+        if let Some(plan) = &self.plan {
+            return Ok(PlannedScan::again([&*self.expected, &*self.actual], &view, plan.clone()));
+        }
+        let planned = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
+        self.plan = Some(planned.plan().clone());
+        Ok(planned)
     }
 }
 

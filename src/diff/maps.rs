@@ -8,7 +8,7 @@ use super::rule::PairRule;
 use super::tally::{NumberPairs, NumberRule, StoredItems, opaque_bits};
 use super::transposed::ActualAxes;
 use crate::engine::job::Progress;
-use crate::engine::scan::{ScannedBox, scan, settled};
+use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::dtype::Kind;
@@ -255,8 +255,8 @@ pub(crate) fn density(
         true => source.meta().as_stored().view(),
         false => pairs.axes.view(number, source),
     };
-    let parts = settled([expected, actual], &view, ShownAs::Runs, 1, limits)?;
-    for (counts, _) in scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &begin, &each)? {
+    let planned = settled([expected, actual], &view, ShownAs::Runs, 1, limits)?;
+    for (counts, _) in planned.scan(progress, &|_| true, &begin, &each)? {
         found.mismatches.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
     Ok(Some(found))

@@ -46,11 +46,9 @@ pub fn explain_sources(
         let is_kept = is_kept_first(sources[number], &view, limits);
         ScannedPart { is_kept, ..ScannedPart::new(sources[number], view) }
     });
-    let mut plan = explain_scan(&parts, limits, ShownAs::Boxes, 1..=PASSES);
+    let (mut plan, again) = explain_scan(&parts, limits, ShownAs::Boxes, 1..=PASSES);
     let Comparability::Numbers(reading) = &how else { return Ok(PlannedComparison::Read(Box::new(plan))) };
-    let parts = parts.map(|part| part.scanned(PASSES));
-    let way = ways_to_scan(&parts, limits, ShownAs::Boxes).swap_remove(0);
-    let are_resident = way.resident.len() == parts.len();
+    let are_resident = plan.plan.before.len() == parts.len();
     if walk.is_c_order() && may_be_equal_as_stored(sources, &axes) && !are_resident {
         let stored = sources.map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
         let cost = ways_to_scan(&stored, limits, ShownAs::Runs).swap_remove(0).cost;
@@ -60,7 +58,6 @@ pub fn explain_sources(
             counted(cost.calls)
         ));
     }
-    let again = way.again(1);
     let may_be_again = !is_read_once(sources, reading) && again.reads > 0;
     if may_be_again {
         let text = "windows that are equal are read again for the metrics if a later one differs";
@@ -71,8 +68,9 @@ pub fn explain_sources(
         if let Some(sample) = sample {
             plan.notes.push(format!("--json reads a sample for quantiles first: {}", counted(sample)));
         }
-        let again = way.again(most);
-        if again.reads > 0 {
+        if again.reads > 0 && most > 0 {
+            let [reads, bytes_read] = [again.reads, again.bytes_read].map(|one| one.saturating_mul(most as u64));
+            let again = Calls { reads, bytes_read, ..Calls::default() };
             plan.notes
                 .push(format!("--json reads both again for quantiles that are not found: up to {}", counted(again)));
         }

@@ -5,7 +5,7 @@ use super::distance::Number;
 use super::reading::{ConvertedItems, NumberReading};
 use super::transposed::ActualAxes;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan::{ScannedBox, scan, settled};
+use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::{ScannedPart, ShownAs, plan_scan};
 use crate::error::Result;
 use crate::item::meta::Order;
@@ -109,8 +109,8 @@ impl Comparison<'_> {
         let are_alike = are_stored_alike([self.expected, self.actual], &self.axes);
         let axes = &self.axes;
         let view = |number, source: &Source| key_view(are_alike, axes, number, source);
-        let parts = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
-        let states = scan(&parts, ShownAs::Boxes, limits, &|_| {}, &wanted, &begin, &look)?;
+        let planned = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
+        let states = planned.scan(&|_| {}, &wanted, &begin, &look)?;
         Ok(states.into_iter().map(|(state, ..)| state).collect())
     }
 }

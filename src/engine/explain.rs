@@ -9,6 +9,7 @@ use super::planner::Planner;
 use super::scan_plan::{ScanWay, ScannedPart, ShownAs, ways_to_scan};
 use crate::error::Result;
 use crate::ops::fill::Limits;
+use crate::storage::calls::Calls;
 
 /// What the items of operands are read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +92,7 @@ impl Planner<'_> {
 }
 
 /// Tells the plan of scans of the same parts of tensors, as far as it is known before the first item is read: what the fewest
-/// `passes` cost, if there may be the most of them.
+/// `passes` cost, if there may be the most of them. Returns beside it what one more pass reads.
 ///
 /// # Panics
 /// As [`plan_scan`](super::scan_plan::plan_scan).
@@ -100,12 +101,12 @@ pub fn explain_scan(
     limits: Limits,
     shown: ShownAs,
     passes: RangeInclusive<usize>,
-) -> Explanation {
+) -> (Explanation, Calls) {
     let parts: Vec<_> = parts.iter().map(|part| part.clone().scanned(*passes.end())).collect();
     let mut ways = ways_to_scan(&parts, limits, shown).into_iter();
     let mut way = ways.next().expect("there is a way to scan parts");
     let passes = *passes.start();
-    let again = way.again(passes - 1);
+    let (again, one_more) = (way.again(passes - 1), way.again(1));
     let is_remote = parts.iter().any(|part| part.source.costs_requests());
     let read = if is_remote { limits.machine.request } else { limits.machine.read };
     way.cost.calls += again;
@@ -124,5 +125,6 @@ pub fn explain_scan(
     let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
     let instead = ways.next().map(|way| (way.plan, way.cost));
     let ScanWay { plan, cost, operands, .. } = way;
-    Explanation { purpose: Purpose::Scan, operands, plan, cost, instead, itemsize, is_remote, notes }
+    let told = Explanation { purpose: Purpose::Scan, operands, plan, cost, instead, itemsize, is_remote, notes };
+    (told, one_more)
 }

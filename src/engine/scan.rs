@@ -1,6 +1,6 @@
 //! Scans: passes over all items of one or several tensors, window by window. Comparisons and statistics are made of them.
 //!
-//! A scan carries out its [plan](super::scan_plan) by the loop that outputs are made by, with a sink that looks: each thread has a
+//! A [`PlannedScan`] carries out its [plan](super::scan_plan) by the loop that outputs are made by, with a sink that looks: each thread has a
 //! state of its own, which the sink updates window by window, and the caller merges the states of all threads at the end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::job::Progress;
 use super::plan::Plan;
 use super::regions::{RegionMaker, Regions};
-use super::scan_plan::{ScannedPart, ShownAs, plan_scan, ways_to_scan};
+use super::scan_plan::{ScanWay, ScannedPart, ShownAs, plan_scan, ways_to_scan};
 use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
@@ -31,10 +31,18 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
         *same = window.items[0] == window.items[1];
         Ok(*same)
     };
-    Ok(scan(&parts, ShownAs::Runs, limits, progress, &|_| true, &|| true, &each)?.into_iter().all(|same| same))
+    let planned = PlannedScan::new(parts, ShownAs::Runs, limits);
+    Ok(planned.scan(progress, &|_| true, &|| true, &each)?.into_iter().all(|same| same))
 }
 
-/// Makes tensors readable in windows of their views that are shown in some way, and returns all of each for a [`scan`]. `view`
+/// Parts of tensors, and the plan by which they are scanned.
+#[derive(Debug)]
+pub struct PlannedScan<'a, const N: usize> {
+    parts: [ScannedPart<'a>; N],
+    plan: Plan,
+}
+
+/// Makes tensors readable in windows of their views that are shown in some way, and plans a scan of all of each. `view`
 /// returns the items of a tensor, of which it gets the number, in the order in which they are counted: C order, that of the
 /// storage, or that of other axes. A tensor that is stored across that order is read into memory if the scan, or the number of
 /// `passes` that there may be, costs the least so, and stays there.
@@ -50,27 +58,28 @@ pub fn settled<'a, const N: usize>(
     shown: ShownAs,
     passes: usize,
     limits: Limits,
-) -> Result<[ScannedPart<'a>; N]> {
-    fn parts<'a, const N: usize>(
-        sources: [&'a Source; N],
-        view: &dyn Fn(usize, &Source) -> View,
-        passes: usize,
-    ) -> [ScannedPart<'a>; N] {
-        let mut numbers = 0..;
-        let part = |source| ScannedPart::new(source, view(numbers.next().expect("there is no end"), source));
-        sources.map(part).map(|part| part.scanned(passes))
-    }
+) -> Result<PlannedScan<'a, N>> {
     for (number, source) in sources.iter_mut().enumerate() {
         if must_be_seekable(source, &view(number, source), limits) {
             source.hold(Hold::Seekable, limits.threads)?;
         }
         source.hold(Hold::Scan, limits.threads)?;
     }
-    let ways = ways_to_scan(&parts(sources.each_ref().map(|source| &**source), view, passes), limits, shown);
-    for &number in &ways[0].resident {
+    let parts = parts_of(sources.each_ref().map(|source| &**source), view).map(|part| part.scanned(passes));
+    let ScanWay { resident, plan, .. } = ways_to_scan(&parts, limits, shown).swap_remove(0);
+    for number in resident {
         sources[number].keep_in_memory(limits.threads)?;
     }
-    Ok(parts(sources.map(|source| &*source), view, passes))
+    Ok(PlannedScan { parts: parts_of(sources.map(|source| &*source), view), plan })
+}
+
+/// Returns all items of tensors, in the order of a view of each.
+fn parts_of<'a, const N: usize>(
+    sources: [&'a Source; N],
+    view: &dyn Fn(usize, &Source) -> View,
+) -> [ScannedPart<'a>; N] {
+    let mut numbers = 0..;
+    sources.map(|source| ScannedPart::new(source, view(numbers.next().expect("there is no end"), source)))
 }
 
 /// Returns whether a scan of `view` keeps all of a tensor in memory or in a temporary file first, and is carried out there.
@@ -78,61 +87,77 @@ pub fn is_kept_first(source: &Source, view: &View, limits: Limits) -> bool {
     must_be_seekable(source, view, limits) || source.copy_to(Hold::Scan, limits.threads).is_some()
 }
 
-/// Shows the items of parts of tensors to `each`, a window at a time, in the order of their views, and returns the states of all
-/// threads in no particular order. What can be read only once must be viewed from front to back. Only the windows for whose first
-/// item `wanted` returns true are read and shown. Scans of the same tensors under the same limits have the same windows.
-///
-/// `begin` makes the state of a thread. `each` gets that state and a window. If it returns false, the scan ends early. A tensor
-/// without items, or with items of no bytes, has no window. Windows that are boxes come in the order of their first items; items
-/// of different windows come in no order.
-///
-/// # Errors
-/// Reading fails, or a tensor changes meanwhile. If several calls of `each` fail, the error of the first window is
-/// returned.
-///
-/// # Panics
-/// If the views have different shapes.
-pub fn scan<S: Send, const N: usize>(
-    parts: &[ScannedPart<'_>; N],
-    shown: ShownAs,
-    limits: Limits,
-    progress: Progress<'_>,
-    wanted: &(dyn Fn(usize) -> bool + Sync),
-    begin: &(dyn Fn() -> S + Sync),
-    each: &(dyn Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync),
-) -> Result<Vec<S>> {
-    let Plan { steps, threads, .. } = plan_scan(parts, limits, shown);
-    let (get, is_done) = (|n| steps.get(n), |region: &Region| Ok(!wanted(region.window().start)));
-    let reader = PartsReader { parts, progress };
-    let regions = Regions { count: steps.count(), threads, get: &get, maker: &reader, is_done: &is_done };
-    let (shape, is_ended) = (parts[0].view.shape(), AtomicBool::new(false));
-    let states = regions.each(begin, &|state, _, region, items| {
-        let (window, mut rest) = (region.window(), &items[..]);
-        let items =
-            parts.each_ref().map(|part| rest.split_off(..part.bytes_of(window)).expect("the items of a window"));
-        let go_on = each(state, &ScannedBox { window, shape: &shape, items })?;
-        is_ended.fetch_or(!go_on, Ordering::Relaxed);
-        Ok(go_on)
-    })?;
-    if !is_ended.into_inner() {
-        parts.iter().try_for_each(|part| part.source.finish())?;
+impl<'a, const N: usize> PlannedScan<'a, N> {
+    /// Plans a scan of parts of tensors as they lie.
+    ///
+    /// # Panics
+    /// If the views have different shapes.
+    pub fn new(parts: [ScannedPart<'a>; N], shown: ShownAs, limits: Limits) -> Self {
+        let plan = plan_scan(&parts, limits, shown);
+        Self { parts, plan }
     }
-    Ok(states)
+
+    /// Takes the plan of an earlier scan of the same tensors in the order of the same views.
+    pub fn again(sources: [&'a Source; N], view: &dyn Fn(usize, &Source) -> View, plan: Plan) -> Self {
+        Self { parts: parts_of(sources, view), plan }
+    }
+
+    /// Returns the plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Shows the items to `each`, a window at a time, in the order of their views, and returns the states of all
+    /// threads in no particular order. What can be read only once must be viewed from front to back. Only the windows for whose
+    /// first item `wanted` returns true are read and shown. Scans by the same plan have the same windows.
+    ///
+    /// `begin` makes the state of a thread. `each` gets that state and a window. If it returns false, the scan ends early. A tensor
+    /// without items, or with items of no bytes, has no window. Windows that are boxes come in the order of their first items;
+    /// items of different windows come in no order.
+    ///
+    /// # Errors
+    /// Reading fails, or a tensor changes meanwhile. If several calls of `each` fail, the error of the first window is
+    /// returned.
+    pub fn scan<S: Send>(
+        &self,
+        progress: Progress<'_>,
+        wanted: &(dyn Fn(usize) -> bool + Sync),
+        begin: &(dyn Fn() -> S + Sync),
+        each: &(dyn Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync),
+    ) -> Result<Vec<S>> {
+        let Self { parts, plan: Plan { steps, threads, .. } } = self;
+        let (get, is_done) = (|n| steps.get(n), |region: &Region| Ok(!wanted(region.window().start)));
+        let reader = PartsReader { parts, progress };
+        let regions = Regions { count: steps.count(), threads: *threads, get: &get, maker: &reader, is_done: &is_done };
+        let (shape, is_ended) = (parts[0].view.shape(), AtomicBool::new(false));
+        let states = regions.each(begin, &|state, _, region, items| {
+            let (window, mut rest) = (region.window(), &items[..]);
+            let items =
+                parts.each_ref().map(|part| rest.split_off(..part.bytes_of(window)).expect("the items of a window"));
+            let go_on = each(state, &ScannedBox { window, shape: &shape, items })?;
+            is_ended.fetch_or(!go_on, Ordering::Relaxed);
+            Ok(go_on)
+        })?;
+        if !is_ended.into_inner() {
+            parts.iter().try_for_each(|part| part.source.finish())?;
+        }
+        Ok(states)
+    }
 }
 
-/// Shows the items of a tensor to `each` as [`scan`] does, but one window after the other, in C order. Several threads read
+/// Shows the items of a tensor to `each` as [`PlannedScan::scan`] does, but one window after the other, in C order. Several threads read
 /// only where they wait for a server.
 ///
 /// # Errors
-/// Those of [`settled`] and [`scan`].
+/// Those of [`settled`] and [`PlannedScan::scan`].
 pub fn scan_in_order(
     source: &mut Source,
     limits: Limits,
     progress: Progress<'_>,
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
-    let parts = settled([source], &|_, source| source.view(), ShownAs::InOrder, 1, limits)?;
-    let Plan { steps, threads, .. } = plan_scan(&parts, limits, ShownAs::InOrder);
+    let planned = settled([source], &|_, source| source.view(), ShownAs::InOrder, 1, limits)?;
+    let PlannedScan { parts, plan: Plan { steps, threads, .. } } = planned;
     let (get, reader) = (|n| steps.get(n), PartsReader { parts: &parts, progress });
     let regions = Regions { count: steps.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
     regions.in_order(each)?;
@@ -220,8 +245,8 @@ mod tests {
             seen.push((window.start(), window.items.map(<[u8]>::to_vec).to_vec()));
             Ok(true)
         };
-        let parts = settled(sources, &|_, source| source.view(), ShownAs::Runs, 1, limits).unwrap();
-        let mut seen = scan(&parts, ShownAs::Runs, limits, &|_| (), &wanted, &Vec::new, &each).unwrap().concat();
+        let planned = settled(sources, &|_, source| source.view(), ShownAs::Runs, 1, limits).unwrap();
+        let mut seen = planned.scan(&|_| (), &wanted, &Vec::new, &each).unwrap().concat();
         seen.sort();
         seen
     }
@@ -290,8 +315,8 @@ mod tests {
             };
             let limits = limits(window, 2);
             let limits = Limits { machine: Machine { read: 1 << 12, ..limits.machine }, ..limits };
-            let parts = settled([&mut source], &|_, source| source.view(), ShownAs::Boxes, 1, limits).unwrap();
-            let states = scan(&parts, ShownAs::Boxes, limits, &|_| (), &|_| true, &Vec::new, &each);
+            let planned = settled([&mut source], &|_, source| source.view(), ShownAs::Boxes, 1, limits).unwrap();
+            let states = planned.scan(&|_| (), &|_| true, &Vec::new, &each);
             let mut seen = states.unwrap().concat();
             seen.sort();
             assert_eq!(seen.iter().any(|(.., runs)| runs.len() > 1), are_apart, "{shape:?} by {window}");
@@ -327,16 +352,26 @@ mod tests {
                 let limits = limits(window, threads);
                 let machine = Machine { across, read: 1 << 12, ..limits.machine };
                 let limits = Limits { machine: Machine { memory: 1 << 24, ..machine }, ..limits };
-                let parts =
+                let planned =
                     settled([&mut one, &mut other], &|_, source| source.view(), ShownAs::Boxes, 1, limits).unwrap();
-                assert_eq!(!parts[1].source.is_read_by_position(), is_resident, "{window} {across}");
+                assert_eq!(!planned.parts[1].source.is_read_by_position(), is_resident, "{window} {across}");
                 let each = |seen: &mut Vec<_>, window: &ScannedBox<'_, 2>| {
                     seen.extend(window.runs().map(|(start, items)| (start, items.map(<[u8]>::to_vec))));
                     Ok(true)
                 };
-                let found = scan(&parts, ShownAs::Boxes, limits, &|_| (), &|_| true, &Vec::new, &each).unwrap();
+                let found = planned.scan(&|_| (), &|_| true, &Vec::new, &each).unwrap();
+                // another scan by the same plan has the same windows
+                let plan = planned.plan().clone();
+                let again = PlannedScan::again([&one, &other], &|_, source| source.view(), plan);
+                let seen_again = again.scan(&|_| (), &|_| true, &Vec::new, &each).unwrap();
+                let [found, seen_again] = [found, seen_again].map(|found| {
+                    let mut all = found.concat();
+                    all.sort();
+                    all
+                });
+                assert_eq!(seen_again, found, "{window} {across}");
                 let mut items = [[0; 120]; 2];
-                for (start, runs) in found.into_iter().flatten() {
+                for (start, runs) in found {
                     for (items, run) in items.iter_mut().zip(runs) {
                         items[start..start + run.len()].copy_from_slice(&run);
                     }
@@ -366,8 +401,8 @@ mod tests {
                 }
             };
             let mut source = source("int8", &[6], &[0; 6]);
-            let parts = settled([&mut source], &|_, source| source.view(), ShownAs::Runs, 1, limits(1, 1)).unwrap();
-            scan(&parts, ShownAs::Runs, limits(1, 1), &|_| (), &|_| true, &|| 0, &each)
+            let planned = settled([&mut source], &|_, source| source.view(), ShownAs::Runs, 1, limits(1, 1)).unwrap();
+            planned.scan(&|_| (), &|_| true, &|| 0, &each)
         };
         assert_eq!(visited(false).unwrap(), [3]);
         assert_eq!(visited(true).unwrap_err().to_string(), "window 2");

@@ -16,7 +16,7 @@ use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
 use super::values::delimiter::TableOptions;
 use super::write::{OutputTensor, Plan, check_attachments, checked};
-use crate::engine::scan::{ScannedBox, scan, settled};
+use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
 use crate::item::cast::{Cast, CastFailure};
@@ -119,8 +119,8 @@ fn longest_string(source: &mut Source, limits: Limits) -> Result<usize> {
         *longest = lengths.fold(*longest, usize::max);
         Ok(true)
     };
-    let parts = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
-    let longest = scan(&parts, ShownAs::Runs, limits, &|_| (), &|_| true, &|| 1, &each)?;
+    let planned = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
+    let longest = planned.scan(&|_| (), &|_| true, &|| 1, &each)?;
     Ok(longest.into_iter().max().unwrap_or(1))
 }
 
@@ -389,8 +389,8 @@ pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Sou
         }
         Ok(true)
     };
-    let parts = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
-    scan(&parts, ShownAs::Runs, limits, &|_| (), &|_| true, &Vec::new, &each)?;
+    let planned = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
+    planned.scan(&|_| (), &|_| true, &Vec::new, &each)?;
     source.finish()?;
     match file {
         Some(file) => Source::stored(meta, Arc::new(file), 0, label),

@@ -1,7 +1,7 @@
 //! The items that statistics are computed from: a whole tensor, or one place of an axis, in the order of storage.
 
 use crate::engine::job::Progress;
-use crate::engine::scan::{ScannedBox, scan};
+use crate::engine::scan::{PlannedScan, ScannedBox};
 use crate::engine::scan_plan::{ScannedPart, ShownAs};
 use crate::error::Result;
 use crate::item::meta::{Meta, Order};
@@ -39,7 +39,7 @@ impl ItemPasses<'_> {
             each(state, window.start(), window.items[0]);
             Ok(true)
         };
-        scan(&[part], ShownAs::Runs, self.limits, self.progress, &|_| true, &begin, &each)
+        PlannedScan::new([part], ShownAs::Runs, self.limits).scan(self.progress, &|_| true, &begin, &each)
     }
 }
 

@@ -19,7 +19,7 @@ pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
     let view = StoredPart::whole(source.meta()).view;
     let most = key_bits(source.dtype()).map_or(1, |bits| Search::most_passes(bits, view.items()));
     let part = ScannedPart { is_kept, ..ScannedPart::new(source, view) };
-    let mut plan = explain_scan(&[part], limits, ShownAs::Runs, most.min(2)..=most);
+    let (mut plan, _) = explain_scan(&[part], limits, ShownAs::Runs, most.min(2)..=most);
     if most > 1 {
         let more = format!("{} reads of {} bytes", plan.cost.calls.reads, plan.cost.calls.bytes_read);
         let seldom = match most {
