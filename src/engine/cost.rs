@@ -110,8 +110,10 @@ impl<'a> Planners<'a> {
         let least = ways.first().map_or(0, |(_, cost)| cost.total);
         let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
         ways[..alike].sort_by_key(|(_, cost)| cost.held);
-        // boxes may be the windows that are there already
-        ways.dedup_by(|(one, _), (other, _)| one == other);
+        // boxes may be the windows that are there already, and two ways to read operands may come to the same
+        ways.dedup_by(|(one, cost), (other, of_other)| {
+            cost == of_other && Plan { way: other.way, ..one.clone() } == *other
+        });
         ways
     }
 
@@ -232,7 +234,7 @@ impl Planner<'_> {
             is_indexed && (access.is_read_by_position() || access.as_chunks().is_some())
         };
         let picked = match self.reads.iter().any(is_picked) {
-            true => self.fill.picked(self.way, plan.steps.count()),
+            true => self.fill.picked(self.way, plan.steps.count(), &sides),
             false => Picked::default(),
         };
         for Picked { reads, bytes } in self.holdings.iter().map(reads_to_hold).chain([picked]) {

@@ -39,11 +39,14 @@ pub fn tiles(shape: &[usize], stored: &[usize], items: usize) -> Vec<Vec<usize>>
 
 /// Returns the sides of that one of the [boxes](tiles) which takes the fewest calls, if a write takes as long as 8 reads.
 pub fn tile(shape: &[usize], stored: &[usize], items: usize) -> Vec<usize> {
-    let calls = |sides: &Vec<usize>| {
-        let [read, written] = pieces(sides, shape, stored);
-        1.0 / read as f64 + 8.0 / written as f64
-    };
-    let best = tiles(shape, stored, items).into_iter().min_by(|one, other| calls(one).total_cmp(&calls(other)));
+    tile_by(shape, stored, items, |[read, written]| 1.0 / read as f64 + 8.0 / written as f64)
+}
+
+/// Returns the sides of that one of the [boxes](tiles) which costs the least. `cost` is that of an item, by how many items lie
+/// together in storage and in the output.
+pub fn tile_by(shape: &[usize], stored: &[usize], items: usize, cost: impl Fn([usize; 2]) -> f64) -> Vec<usize> {
+    let cost = |sides: &Vec<usize>| cost(pieces(sides, shape, stored));
+    let best = tiles(shape, stored, items).into_iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
     best.expect("there are ratios")
 }
 

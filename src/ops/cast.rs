@@ -111,8 +111,8 @@ impl Fill for CastFill {
         self.inner.reads(way)
     }
 
-    fn picked(&self, way: usize, windows: usize) -> Picked {
-        self.inner.picked(way, windows)
+    fn picked(&self, way: usize, windows: usize, sides: &[usize]) -> Picked {
+        self.inner.picked(way, windows, sides)
     }
 
     fn take(&mut self, way: usize) {

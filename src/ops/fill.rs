@@ -130,9 +130,9 @@ pub trait Fill: Debug + Send + Sync {
     /// are made of this. It clones views, so what runs for every window asks for the operand alone.
     fn reads(&self, way: usize) -> Vec<Access<'_>>;
 
-    /// Returns what is read of operands because of an index tensor if the output is made in so many windows, whatever the other
+    /// Returns what is read of operands because of an index tensor if the output is made in so many windows of these sides, whatever the other
     /// [patterns](Self::reads) say. An operand of which there is a copy in memory is not counted.
-    fn picked(&self, _way: usize, _windows: usize) -> Picked {
+    fn picked(&self, _way: usize, _windows: usize, _sides: &[usize]) -> Picked {
         Picked::default()
     }
 

@@ -1,5 +1,8 @@
 //! A gather by indices, linked to its data: an operator for the engine.
 
+mod across;
+
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::blocks::{GatheredBlocks, GroupedTuple, WindowBlocks};
@@ -11,10 +14,8 @@ use super::runs::{ItemRun, ItemSlab, RunReader, copy_items};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
-use crate::layout::shape::{bytes_of, coordinates, product};
-use crate::layout::tile::tile;
-use crate::layout::view::View;
-use crate::layout::window::{Window, Windows, boxes_of_run, fill_each};
+use crate::layout::shape::bytes_of;
+use crate::layout::window::{Window, fill_each};
 use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
@@ -25,9 +26,6 @@ use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
 const LEAST_SHARE: usize = 16;
-
-/// The items of a block that are taken at once from data in Fortran order, if there is memory for as many: neighbours in the output.
-const LEAST_ACROSS: usize = 16;
 
 /// The bytes of a tuple in a list: where its block is stored, and its number.
 const TUPLE: usize = 2 * size_of::<usize>();
@@ -52,6 +50,9 @@ pub struct LinkedGather {
     limits: Limits,
     /// The boxes by which elements can be read, where few of them lie side by side.
     boxes: Option<ElementBoxes>,
+    /// The sides of boxes of the output that have all tuples and a part of each block, where data in Fortran order can be read once
+    /// by such boxes.
+    parts: Option<Vec<usize>>,
     /// The way in which the data is read.
     way: usize,
 }
@@ -64,6 +65,10 @@ const RESIDENT: usize = 1;
 
 /// The way in which elements are read by [boxes](ElementBoxes).
 const BOXES: usize = 2;
+
+/// The way in which data in Fortran order is read by boxes that have all tuples and a part of each block, so that no box reads what
+/// another does.
+const PARTS: usize = 3;
 
 impl LinkedGather {
     /// Reads the index tensor and links the operator to its data.
@@ -104,7 +109,10 @@ impl LinkedGather {
             }
             _ => None,
         };
-        Ok(Self { data, places, blocks, meta, has_zeros, most_resident, limits, boxes, way: WINDOWS })
+        let parts = None;
+        let mut it = Self { data, places, blocks, meta, has_zeros, most_resident, limits, boxes, parts, way: WINDOWS };
+        it.parts = it.boxes_of_parts();
+        Ok(it)
     }
 
     /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
@@ -222,81 +230,21 @@ impl LinkedGather {
         reads.flush()
     }
 
-    /// Reads the blocks of a window from data in Fortran order, where the items of a block lie apart.
-    fn sweep_across(
-        &self,
-        near: &NearPlaces<'_>,
-        window: &Window,
-        at: &WindowBlocks,
-        out: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let (rows, of_block) = (&window.ranges[..self.blocks.row_axes], &window.ranges[self.blocks.lead_axes..]);
-        if !self.is_dense_across() || at.len < self.blocks.block {
-            return self.sweep_apart(near, at, of_block, out, scratch);
-        }
-        // Items are read as they are stored, and picked from there: as many places of these rows at a time as there is memory for,
-        // which a window of the output takes as well, and a few items of each of their blocks, so that they stay near a core.
-        let threads = self.limits.threads.for_bytes(self.meta.bytes()).max(1);
-        let (itemsize, machine) = (self.data.dtype().itemsize(), &self.limits.machine);
-        let of_rows = at.rows.len() * itemsize.max(1);
-        let most = machine.swept / 2 / threads / of_rows;
-        let (_, dims) = self.data.shape().split_at(rows.len());
-        let (dims, block) = dims.split_at(dims.len() - of_block.len());
-        let as_stored: Vec<usize> = (0..self.data.shape().len()).rev().collect();
-        let nearest: Vec<usize> = (0..block.len()).collect();
-        for named in Windows::new(dims, most).iter() {
-            let least = LEAST_ACROSS.min(most / named.items());
-            let together = (machine.slab / of_rows / named.items()).max(least).max(1);
-            for part in Windows::boxes(block, &tile(block, &nearest, together)).iter() {
-                let view = self.data.view().part(&[rows, &named.ranges, &part.ranges].concat());
-                scratch.items.resize(view.items() * itemsize, self.data.label())?;
-                self.data.read(&view.with_axes(&as_stored), &mut scratch.items, &mut scratch.gathered)?;
-                let stored = (&scratch.items[..], &View::fortran_order(&view.shape()), itemsize);
-                self.blocks.put_part(near, at, (&named, &part, block), stored, out);
-            }
-        }
-        Ok(())
+    /// Returns whether a box of these sides has all tuples of all rows.
+    fn has_all_tuples(&self, sides: &[usize]) -> bool {
+        let lead = self.blocks.lead_axes;
+        sides[..lead] == self.meta.shape[..lead]
     }
 
-    /// Returns whether the tuples take most of the places of data in Fortran order, so that all of it is rather read than each by
-    /// itself.
-    fn is_dense_across(&self) -> bool {
-        let tuples = product(&self.meta.shape[self.blocks.row_axes..self.blocks.lead_axes]);
-        self.blocks.dim / tuples.max(1) * self.meta.dtype.itemsize() <= GAP
-    }
-
-    /// Reads the blocks of a window from data in Fortran order tuple by tuple: the block of each, of all rows of its batch.
-    fn sweep_apart(
-        &self,
-        near: &NearPlaces<'_>,
-        at: &WindowBlocks,
-        of_block: &[Range<usize>],
-        out: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let itemsize = self.data.dtype().itemsize();
-        let (row_dims, dims) = self.data.shape().split_at(self.blocks.row_axes);
-        let dims = &dims[..dims.len() - of_block.len()];
-        for rows in self.blocks.batches(at) {
-            let first = self.blocks.first_near(at, rows.start);
-            let boxes = boxes_of_run(row_dims, rows.start, rows.end);
-            for n in (0..at.tuples.len()).filter(|n| near.get(first + n) < self.blocks.dim) {
-                let place = coordinates(near.get(first + n), dims).into_iter().map(|place| place..place + 1);
-                let of_tuple: Vec<_> = place.chain(of_block.iter().cloned()).collect();
-                for rows in &boxes {
-                    let view = self.data.view().part(&[&rows.ranges[..], &of_tuple].concat());
-                    scratch.items.resize(view.items() * itemsize, self.data.label())?;
-                    self.data.read(&view, &mut scratch.items, &mut scratch.gathered)?;
-                    let slab = ItemSlab { first: 0, bytes: &scratch.items, itemsize };
-                    for row in 0..rows.items() {
-                        let to = ((rows.start + row - at.rows.start) * at.tuples.len() + n) * at.len;
-                        slab.put(ItemRun { from: row * at.len, to, len: at.len }, out, &mut Put::Replace);
-                    }
-                }
+    /// Returns the parts of a region that are filled one by one: runs, or boxes of all tuples and a part of each block.
+    fn filled_at_once<'r>(&self, region: &'r Region) -> Cow<'r, [Window]> {
+        let shape = &self.meta.shape;
+        match region {
+            Region::Box(window) if self.way == PARTS && self.has_all_tuples(&window.shape()) => {
+                Cow::Borrowed(std::slice::from_ref(window))
             }
+            _ => region.pieces(shape),
         }
-        Ok(())
     }
 
     /// Returns whether the blocks of tuples lie in the data as if it were in C order.
@@ -348,6 +296,9 @@ impl Fill for LinkedGather {
         if is_file && self.boxes.is_some() {
             ways.push(BOXES);
         }
+        if is_file && self.parts.is_some() {
+            ways.push(PARTS);
+        }
         ways
     }
 
@@ -359,15 +310,20 @@ impl Fill for LinkedGather {
 
     fn reads(&self, way: usize) -> Vec<Access<'_>> {
         let at_once = (way == BOXES || !self.is_in_c_order()) && !self.is_cheaper_in_pieces();
-        let pattern = match &self.boxes {
-            Some(boxes) if way == BOXES => Pattern::Boxed { sides: boxes.sides.clone(), at_once },
-            _ => Pattern::Indexed { at_once },
+        let sides = match way {
+            BOXES => self.boxes.as_ref().map(|boxes| &boxes.sides),
+            PARTS => self.parts.as_ref(),
+            _ => None,
+        };
+        let pattern = match sides.cloned() {
+            Some(sides) => Pattern::Boxed { sides, at_once },
+            None => Pattern::Indexed { at_once },
         };
         let feeds = Feeds::Named { items: self.meta.items() };
         vec![Access { source: &self.data, feeds, pattern, copy: None }]
     }
 
-    fn picked(&self, way: usize, windows: usize) -> Picked {
+    fn picked(&self, way: usize, windows: usize, sides: &[usize]) -> Picked {
         let data = self.data.bytes() as u64;
         if let (BOXES, Some(boxes)) = (way, &self.boxes) {
             return Picked { reads: boxes.reads(self.data.bytes()) as u64, bytes: data };
@@ -378,7 +334,10 @@ impl Fill for LinkedGather {
         let swept = data.max(reach.saturating_mul(windows as u64));
         match (self.is_in_c_order(), swept / pieces.max(1) <= GAP as u64) {
             (true, true) => Picked { reads: swept.div_ceil(self.limits.machine.slab as u64), bytes: swept },
-            (false, _) if self.is_dense_across() => Picked { reads: swept.div_ceil(GAP as u64), bytes: swept },
+            (false, _) if self.is_dense_across() => {
+                let swept = if way == PARTS && self.has_all_tuples(sides) { data } else { swept };
+                Picked { reads: swept.div_ceil(GAP as u64), bytes: swept }
+            }
             _ => Picked { reads: pieces, bytes: self.meta.bytes() as u64 },
         }
     }
@@ -407,7 +366,7 @@ impl Fill for LinkedGather {
             let fill = |window: &Window, out: &mut [u8]| boxes.fill(&self.data, places, window, out, scratch);
             return fill_each(&region.boxes(shape), itemsize, out, fill);
         }
-        fill_each(&region.pieces(shape), itemsize, out, |window, out| {
+        fill_each(&self.filled_at_once(region), itemsize, out, |window, out| {
             let at = self.blocks.of(window);
             let (first, count) = self.blocks.tuples(&at);
             let near = self.places.near(first, count, &mut scratch.gathered)?;

@@ -372,7 +372,7 @@ impl Fill for LinkedScatter {
         vec![self.base.access(), Access { source: &self.updates.source, feeds, pattern, copy: None }]
     }
 
-    fn picked(&self, way: usize, windows: usize) -> Picked {
+    fn picked(&self, way: usize, windows: usize, _: &[usize]) -> Picked {
         if self.sweeps.carries_updates() {
             return Picked::default();
         }

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
+use crate::ops::access::Pattern;
 use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::ops::machine::Machine;
@@ -375,6 +377,7 @@ fn gathers_from_both_orders_of_storage() {
         (&[6, 7], gather_elements::check(&[6, 7], &[6, 9], 1).unwrap(), &[6, 9], numbers(54, 7)),
         (&[6, 70], gather_elements::check(&[6, 70], &[11, 70], 0).unwrap(), &[11, 70], numbers(770, 6)),
     ];
+    let mut boxed = BTreeSet::new();
     for (shape, spec, of, numbers) in rows {
         let items = shape.iter().product::<usize>();
         let data = ArrayD::from_shape_vec(IxDyn(shape), (1..=items).collect()).unwrap();
@@ -390,8 +393,10 @@ fn gathers_from_both_orders_of_storage() {
             for order in [Order::C, Order::Fortran] {
                 let meta = Meta { order, ..Meta::new(dtype.clone(), shape.to_vec()) };
                 let old = if order == Order::C { old.clone() } else { in_fortran_order(shape, itemsize, &old) };
-                let machines = [Machine::with_windows_of(0), Machine::with_windows_of(100), Machine::default()];
-                for (threads, machine) in [1, 2, 2].into_iter().zip(machines) {
+                let tiny = Machine::with_windows_of(100);
+                // blocks are written in short parts where that costs nothing
+                let machines = [Machine::with_windows_of(0), tiny, Machine { write: 1, ..tiny }, Machine::default()];
+                for (threads, machine) in [1, 2, 2, 2].into_iter().zip(machines) {
                     let (limits, mut data) = (Limits { machine, ..limits(threads) }, stored(meta.clone(), old.clone()));
                     let mut index_tensor = stored(
                         Meta::new(DType::parse("int64").unwrap(), of.to_vec()),
@@ -405,6 +410,15 @@ fn gathers_from_both_orders_of_storage() {
                         gather.take(way);
                         for holding in gather.holdings(way, &limits) {
                             gather.hold(&holding, &limits).unwrap();
+                        }
+                        if let Pattern::Boxed { sides, .. } = &gather.reads(way)[0].pattern {
+                            // boxes of the operator, and others that cut its tuples
+                            let halves: Vec<usize> = sides.iter().map(|side| side.div_ceil(2)).collect();
+                            for sides in [sides, &halves] {
+                                boxed.insert((way, sides == &halves));
+                                let out = filled_by_boxes(&gather, sides);
+                                assert!(out == expected, "{shape:?} {numbers:?} {dtype} {order:?} {sides:?} way {way}");
+                            }
                         }
                         for window in [1, 17, usize::MAX].map(|most: usize| most.min(which.len())) {
                             let mut out = vec![255; which.len() * itemsize];
@@ -425,4 +439,18 @@ fn gathers_from_both_orders_of_storage() {
             }
         }
     }
+    assert_eq!(boxed.len(), 4, "elements and parts of blocks: {boxed:?}");
+}
+
+/// What an operator fills by boxes of these sides, put together.
+fn filled_by_boxes(gather: &LinkedGather, sides: &[usize]) -> Vec<u8> {
+    let (shape, itemsize) = (&gather.meta().shape, gather.meta().dtype.itemsize());
+    let (mut out, mut scratch) = (vec![255; gather.meta().bytes()], Scratch::default());
+    for window in Windows::boxes(shape, sides).iter() {
+        let to = View::c_order(shape).part(&window.ranges);
+        let mut items = vec![254; window.items() * itemsize];
+        gather.fill(&Region::Box(window), &mut items, &mut scratch).unwrap();
+        copy_bytes(&items, &View::c_order(&to.shape()), &mut out, &to, itemsize);
+    }
+    out
 }
