@@ -1,6 +1,7 @@
 //! Describes where items lie: axes, dims, views of storage and windows; copies items from one view to another.
 
 pub mod axis;
+mod block;
 pub mod gather;
 pub mod numbers;
 pub mod segments;

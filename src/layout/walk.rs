@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::convert::Infallible;
 
+use super::block::{TransposeBlock, transpose_items, transpose_words};
 use super::view::View;
 
 /// An axis of a [`CopyWalk`]: its dim, and the strides of source and destination in items.
@@ -59,6 +60,18 @@ impl CopyWalk {
         Some(walk)
     }
 
+    /// Returns the axis along which items lie the nearest in the source: the last one if all of that are one item.
+    fn nearest(&self) -> usize {
+        let last = self.steps.len().saturating_sub(1);
+        let is_apart = |&axis: &usize| axis < last && self.steps[axis].from != 0;
+        let least = self.steps.last().map_or(0, |step| step.from.abs());
+        (0..last)
+            .filter(is_apart)
+            .min_by_key(|&axis| self.steps[axis].from.abs())
+            .filter(|&axis| self.steps[axis].from.abs() < least)
+            .unwrap_or(last)
+    }
+
     /// Calls `row(from, to)` for the beginning of each row. A row is all places of the last `inner` axes.
     ///
     /// # Errors
@@ -98,10 +111,17 @@ const SHORT_ROW_ITEMS: usize = 512;
 
 /// Copies the items that `from` shows of `source` to where `to` shows them in `target`. The views have one shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
+    copy_by(source, from, target, to, transpose_items);
+}
+
+/// Does what [`copy`] does, with the way to transpose a block.
+fn copy_by<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View, transpose: TransposeBlock<T>) {
     let Some(walk) = CopyWalk::new(from, to) else { return };
+    let nearest = walk.nearest();
+    let last = walk.steps.len().wrapping_sub(1);
     match walk.steps[..] {
         [] => target[walk.to] = source[walk.from],
-        [.., a, b] if is_short::<T>(b) && a.dim > b.dim => {
+        [.., a, b] if is_short::<T>(b) && a.dim > b.dim && nearest + 1 >= last => {
             // many short rows are a few long ones the other way, which are cut so that their items stay in the cache
             let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
                 for first in (0..a.dim).step_by(SHORT_ROW_ITEMS) {
@@ -116,23 +136,15 @@ pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
                 Ok(())
             });
         }
-        [.., a, b] => {
-            // where the source runs across the destination, small blocks keep the lines of both in the cache
-            let across = b.from.abs() > a.from.abs();
-            let Ok(()) = walk.rows(2, |mut from, mut to| -> Result<(), Infallible> {
-                if across {
-                    copy_blocks(source, from, target, to, a, b);
-                    return Ok(());
-                }
-                for _ in 0..a.dim {
-                    copy_row(source, from, target, to, b);
-                    from = from.wrapping_add_signed(a.from);
-                    to = to.wrapping_add_signed(a.to);
-                }
+        [.., row] if nearest == last => {
+            let Ok(()) = walk.rows(1, |from, to| -> Result<(), Infallible> {
+                copy_row(source, from, target, to, row);
                 Ok(())
             });
         }
-        [row] => copy_row(source, walk.from, target, walk.to, row),
+        // blocks have some KiB
+        _ if size_of::<T>() <= 2 => copy_blocks::<T, 64, { 64 * 64 }>(source, target, walk, nearest, transpose),
+        _ => copy_blocks::<T, 32, { 32 * 32 }>(source, target, walk, nearest, transpose),
     }
 }
 
@@ -159,37 +171,123 @@ fn set<'a, T: Copy + 'a>(target: impl Iterator<Item = &'a mut T>, source: impl I
     target.zip(source).for_each(|(t, s)| *t = *s);
 }
 
-/// Copies all places of two axes, of which the source runs along `a` and the destination along `b`, by blocks of `SIDE` rows and
-/// as many columns of the destination. A block is first put together as it is stored: where columns are a power of two apart, their
-/// lines of cache would drive each other out before all of their items are taken.
-fn copy_blocks<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, a: Step, b: Step) {
-    const SIDE: usize = 32;
-    if a.dim == 0 || b.dim == 0 {
-        return;
+/// One way through a block: along some axes of a walk, the nearest first.
+struct BlockSide<const SIDE: usize> {
+    /// Where each place lies, from the first one on, in the source and in the destination.
+    from: [isize; SIDE],
+    to: [isize; SIDE],
+    /// How many places there are.
+    len: usize,
+    /// How many places there are at one place of the last axis, and how many places of that axis.
+    inner: usize,
+    part: usize,
+    /// The last axis, of which a block takes a part.
+    last: Step,
+}
+
+impl<const SIDE: usize> BlockSide<SIDE> {
+    /// Takes axes as long as there is room for two places of the next one. There must be one at least.
+    fn new(axes: impl IntoIterator<Item = Step>) -> (Self, usize) {
+        let (mut axes, mut taken) = (axes.into_iter(), 1);
+        let last = axes.next().expect("a block has two sides");
+        let mut side = Self { from: [0; SIDE], to: [0; SIDE], len: 1, inner: 1, part: 1, last };
+        side.extend(last);
+        for axis in axes.take_while(|axis| axis.dim > 1) {
+            if side.part < side.last.dim || 2 * side.len > SIDE {
+                break;
+            }
+            side.extend(axis);
+            taken += 1;
+        }
+        (side, taken)
     }
-    let mut block = [source[from]; SIDE * SIDE];
-    for a0 in (0..a.dim).step_by(SIDE) {
-        for b0 in (0..b.dim).step_by(SIDE) {
-            let [rows, columns] = [SIDE.min(a.dim - a0), SIDE.min(b.dim - b0)];
-            if size_of::<T>() == 1 {
-                // to move a byte twice costs more than its line
-                for i in 0..rows {
-                    let from = from.wrapping_add_signed(a.from * (a0 + i) as isize + b.from * b0 as isize);
-                    let to = to + a.to as usize * (a0 + i) + b.to as usize * b0;
-                    copy_row(source, from, target, to, Step { dim: columns, ..b });
+
+    fn extend(&mut self, axis: Step) {
+        (self.inner, self.part, self.last) = (self.len, axis.dim.min(SIDE / self.len), axis);
+        for at in self.len..self.len * self.part {
+            let (place, before) = ((at / self.inner) as isize, at % self.inner);
+            self.from[at] = self.from[before] + place * axis.from;
+            self.to[at] = self.to[before] + place * axis.to;
+        }
+        self.len = self.inner * self.part;
+    }
+
+    /// Iterates over the parts of the last axis: how far each begins from the first in the source and in the destination, and how
+    /// many places of the side it has.
+    fn parts(&self) -> impl Iterator<Item = (isize, isize, usize)> {
+        (0..self.last.dim).step_by(self.part).map(|first| {
+            let (at, count) = (first as isize, self.part.min(self.last.dim - first));
+            (at * self.last.from, at * self.last.to, count * self.inner)
+        })
+    }
+}
+
+/// Returns how many places follow each other without a gap, from the first one on.
+fn run_of(places: &[isize]) -> usize {
+    places.iter().zip(0..).take_while(|&(&place, at)| place == at).count()
+}
+
+/// Copies items along a walk whose axis `nearest`, along which the source runs, is not the last one, along which the destination
+/// does. Blocks of up to `SIDE` places of either are put together as they are stored, transposed, and put where they belong: so
+/// each line of the source and of the destination is touched once, even where they are a power of two apart and would drive each
+/// other out of the cache.
+fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
+    source: &[T],
+    target: &mut [T],
+    mut walk: CopyWalk,
+    nearest: usize,
+    transpose: TransposeBlock<T>,
+) {
+    let (columns, taken) = BlockSide::<SIDE>::new(walk.steps[nearest + 1..].iter().rev().copied());
+    walk.steps.truncate(walk.steps.len() - taken);
+    let own = walk.steps[nearest];
+    // the axes along which the source goes next make rows of one block where an axis is short
+    walk.steps.sort_by_key(|step| (step.from == 0, step.from.abs(), Reverse(step.to)));
+    debug_assert_eq!(walk.steps[0], own, "the axis along which the source runs comes first");
+    let (rows, taken) = BlockSide::<SIDE>::new(walk.steps.iter().copied());
+    walk.steps.drain(..taken);
+    walk.steps.sort_by_key(|step| Reverse(step.to));
+    let runs = [run_of(&rows.from[..rows.len]), run_of(&columns.to[..columns.len])];
+    let (mut block, mut turned) = ([source[walk.from]; ITEMS], [source[walk.from]; ITEMS]);
+    let Ok(()) = walk.rows(0, |from, to| -> Result<(), Infallible> {
+        for (from_row, to_row, row_count) in rows.parts() {
+            for (from_column, to_column, column_count) in columns.parts() {
+                let from = from.wrapping_add_signed(from_row + from_column);
+                let to = to.wrapping_add_signed(to_row + to_column);
+                for (column, block) in columns.from[..column_count].iter().zip(block.chunks_exact_mut(SIDE)) {
+                    let from = from.wrapping_add_signed(*column);
+                    match row_count {
+                        _ if row_count > runs[0] => {
+                            let places = block.iter_mut().zip(&rows.from[..row_count]);
+                            places.for_each(|(item, &row)| *item = source[from.wrapping_add_signed(row)]);
+                        }
+                        // as many as the compiler knows take no call, and what is more than wanted is of no harm
+                        _ if 2 * row_count > SIDE && source.len() - from >= SIDE => {
+                            let whole = block.first_chunk_mut::<SIDE>().expect("a column of a block");
+                            *whole = *source[from..].first_chunk().expect("as many items are left");
+                        }
+                        _ => block[..row_count].copy_from_slice(&source[from..][..row_count]),
+                    }
                 }
-                continue;
-            }
-            for j in 0..columns {
-                let from = from.wrapping_add_signed(a.from * a0 as isize + b.from * (b0 + j) as isize);
-                copy_row(source, from, &mut block, j * SIDE, Step { dim: rows, from: a.from, to: 1 });
-            }
-            for i in 0..rows {
-                let to = to + a.to as usize * (a0 + i) + b.to as usize * b0;
-                copy_row(&block, i, target, to, Step { dim: columns, from: SIDE as isize, to: b.to });
+                transpose(&block, SIDE, row_count, column_count, &mut turned);
+                for (row, turned) in rows.to[..row_count].iter().zip(turned.chunks_exact(SIDE)) {
+                    let to = to.wrapping_add_signed(*row);
+                    match column_count {
+                        _ if column_count > runs[1] => {
+                            let places = turned.iter().zip(&columns.to[..column_count]);
+                            places.for_each(|(item, &column)| target[to.wrapping_add_signed(column)] = *item);
+                        }
+                        _ if column_count == SIDE => {
+                            let whole = target[to..].first_chunk_mut::<SIDE>().expect("a row of the destination");
+                            *whole = *turned.first_chunk().expect("a row of a block");
+                        }
+                        _ => target[to..][..column_count].copy_from_slice(&turned[..column_count]),
+                    }
+                }
             }
         }
-    }
+        Ok(())
+    });
 }
 
 /// Repeats the first `period` values of `out` until it is full.
@@ -238,7 +336,7 @@ pub(crate) fn is_word(itemsize: usize) -> bool {
 /// them. The views are in items.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
     fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
-        copy(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to);
+        copy_by(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to, transpose_words);
     }
     with_word!(itemsize, N => words::<N>(source, from, target, to), _ => {
         let word = 1 << itemsize.trailing_zeros().min(4);
@@ -249,7 +347,7 @@ pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, item
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{places, views};
+    use super::super::tests::{places, span, views};
     use super::*;
 
     #[test]
@@ -274,15 +372,43 @@ mod tests {
     }
 
     #[test]
-    fn large_squares() {
-        let (rows, columns) = (70, 45);
-        let source: Vec<u32> = (0..rows * columns).collect();
-        let shape = [rows as usize, columns as usize];
-        let mut target = vec![0; source.len()];
-        copy(&source, &View::fortran_order(&shape), &mut target, &View::c_order(&shape));
-        for (i, &item) in target.iter().enumerate() {
-            let (row, column) = (i as u32 / columns, i as u32 % columns);
-            assert_eq!(item, column * rows + row);
+    fn items_stored_across_the_destination() {
+        // axes shorter and longer than a block, of which several make a side of one, and what is left of them
+        let shapes: [&[usize]; 8] = [
+            &[70, 45],
+            &[130, 66],
+            &[1, 70, 65],
+            &[9, 40, 3],
+            &[17, 9, 33],
+            &[2, 3, 5, 3, 70],
+            &[70, 3, 5, 3, 2],
+            &[3, 1, 70, 4, 2],
+        ];
+        for shape in shapes {
+            let (count, c_order) = (shape.iter().product::<usize>(), View::c_order(shape));
+            let turned: Vec<usize> = (0..shape.len()).map(|axis| (axis + 1) % shape.len()).collect();
+            let back: Vec<usize> = (0..shape.len()).map(|axis| (axis + shape.len() - 1) % shape.len()).collect();
+            let backwards: Vec<_> = shape.iter().map(|&dim| span(dim - 1, -1, dim)).collect();
+            let by_two: Vec<_> = shape.iter().map(|&dim| span(0, 2, dim.div_ceil(2))).collect();
+            let rotated = View::c_order(&turned.iter().map(|&axis| shape[axis]).collect::<Vec<_>>()).with_axes(&back);
+            let fortran = View::fortran_order(shape);
+            let repeated = View { axes: fortran.axes.iter().map(|&(dim, at)| (dim, at % 7)).collect(), offset: 0 };
+            let all = [fortran.clone(), rotated, fortran.select(&backwards), repeated, c_order.clone()];
+            let pairs = all.iter().flat_map(|from| [c_order.clone(), fortran.clone()].map(|to| (from.clone(), to)));
+            let halves = (fortran.select(&by_two), c_order.select(&by_two));
+            for (from, to) in pairs.chain([halves.clone(), (halves.1, halves.0)]) {
+                for itemsize in [1, 2, 3, 8, 32] {
+                    let items: Vec<u8> = (0..count * itemsize).map(|at| (at % 251) as u8).collect();
+                    let mut expected = vec![255; items.len()];
+                    for (from, to) in from.places().into_iter().zip(to.places()) {
+                        let item = &items[from * itemsize..][..itemsize];
+                        expected[to * itemsize..][..itemsize].copy_from_slice(item);
+                    }
+                    let mut target = vec![255; items.len()];
+                    copy_bytes(&items, &from, &mut target, &to, itemsize);
+                    assert!(target == expected, "{itemsize} bytes, {from:?} {to:?}");
+                }
+            }
         }
     }
 }
