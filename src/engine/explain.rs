@@ -112,9 +112,9 @@ pub fn explain_scan(
     way.cost.calls += again;
     let more = again.bytes_read.saturating_add(again.reads.saturating_mul(read as u64));
     way.cost.total = way.cost.total.saturating_add(more);
-    let is_copied = |n: usize| parts[n].is_kept || way.resident.contains(&n);
-    let operands = way.operands.iter_mut().enumerate();
-    operands.filter(|(n, _)| !is_copied(*n)).for_each(|(_, operand)| operand.times *= passes as f64);
+    let is_copied = |n: usize| parts[n].is_kept || way.is_resident(n);
+    let scanned: Vec<_> = (0..way.operands.len()).filter(|&n| !is_copied(n)).collect();
+    scanned.into_iter().for_each(|n| way.operands[n].times *= passes as f64);
     let note = |n: usize| {
         let label = parts[n].source.label();
         let note =

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::job::Progress;
 use super::plan::Plan;
 use super::regions::{RegionMaker, Regions};
-use super::scan_plan::{ScanWay, ScannedPart, ShownAs, plan_scan, ways_to_scan};
+use super::scan_plan::{Resident, ScanWay, ScannedPart, ShownAs, plan_scan, ways_to_scan};
 use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
@@ -67,8 +67,8 @@ pub fn settled<'a, const N: usize>(
     }
     let parts = parts_of(sources.each_ref().map(|source| &**source), view).map(|part| part.scanned(passes));
     let ScanWay { resident, plan, .. } = ways_to_scan(&parts, limits, shown).swap_remove(0);
-    for number in resident {
-        sources[number].keep_in_memory(limits.threads)?;
+    for Resident { part, boxes } in &resident {
+        sources[*part].keep_in_memory(boxes.as_ref(), limits.threads)?;
     }
     Ok(PlannedScan { parts: parts_of(sources.map(|source| &*source), view), plan })
 }
@@ -222,6 +222,7 @@ mod tests {
     use crate::item::dtype::DType;
     use crate::item::meta::{Meta, Order};
     use crate::item::tensor::Tensor;
+    use crate::layout::window::Windows;
     use crate::ops::machine::Machine;
     use crate::parallel::Threads;
     use crate::storage::read_at::MemoryBytes;
@@ -379,6 +380,26 @@ mod tests {
                 let wanted: Vec<u8> = (0..120).map(|n| stored[place(n)]).collect();
                 assert_eq!((&items[0][..], &items[1][..]), (&stored[..], &wanted[..]), "{window} {across}");
             }
+        }
+    }
+
+    #[test]
+    fn a_tensor_read_by_boxes_lies_in_memory_in_c_order() {
+        let shape = [3, 2, 5, 17];
+        let items: usize = shape.iter().product();
+        let (c_order, stored): (Vec<u8>, Vec<u8>) = (0..items).map(|n| ((n % 251) as u8, (n % 241) as u8)).unzip();
+        for (sides, threads) in [([3, 2, 5, 17], 1), ([3, 2, 5, 4], 2), ([1, 2, 3, 17], 3), ([2, 1, 2, 5], 2)] {
+            let meta = Meta { order: Order::Fortran, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+            let bytes = Arc::new(MemoryBytes::new(stored.clone()));
+            let mut across = Source::stored(meta, bytes, 0, "data".to_owned()).unwrap();
+            let wanted: Vec<u8> = across.view().places().into_iter().map(|place| stored[place]).collect();
+            let limits = limits(64, threads);
+            across.keep_in_memory(Some(&Windows::boxes(&shape, &sides)), limits.threads).unwrap();
+            assert_eq!(across.as_bytes(), Some(&wanted[..]), "{sides:?}");
+            let mut along = source("uint8", &shape, &c_order);
+            let found = windows_of([&mut along, &mut across], limits, |_| true);
+            let all = |side: usize| found.iter().flat_map(|(_, items)| items[side].clone()).collect::<Vec<_>>();
+            assert_eq!([all(0), all(1)], [c_order.clone(), wanted], "{sides:?}");
         }
     }
 

@@ -9,8 +9,8 @@ use super::cost::{Cost, OperandReading, OperandReads, reads_of};
 use super::cut::Cut;
 use super::plan::{Before, Plan, Route, Steps};
 use super::slabs::readings;
-use crate::layout::gather::{Gaps, GatherRule, calls};
-use crate::layout::tile::{pieces, tiles};
+use crate::layout::gather::{Gaps, GatherRule, LONG_PIECE, calls};
+use crate::layout::tile::{pieces, tile, tiles};
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::ops::access::{Access, Holding};
@@ -107,11 +107,20 @@ pub enum ShownAs {
     Boxes,
 }
 
+/// A tensor that is read into memory before it is scanned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resident {
+    /// The number of its part.
+    pub part: usize,
+    /// The boxes by which it is read so that it lies in memory in C order; `None` if it lies there as it is stored.
+    pub boxes: Option<Windows>,
+}
+
 /// A way to scan parts of tensors.
 #[derive(Clone, Debug)]
 pub struct ScanWay {
-    /// The numbers of the parts whose tensors are read into memory first, as they are stored.
-    pub resident: Vec<usize>,
+    /// The parts whose tensors are read into memory first.
+    pub resident: Vec<Resident>,
     /// How the parts are cut then.
     pub plan: Plan,
     /// What that costs.
@@ -123,10 +132,15 @@ pub struct ScanWay {
 }
 
 impl ScanWay {
+    /// Returns whether the tensor of a part is read into memory first.
+    pub fn is_resident(&self, part: usize) -> bool {
+        self.resident.iter().any(|resident| resident.part == part)
+    }
+
     /// Returns how many reads of how many bytes more passes over the same windows take, for which nothing is kept in a file.
     pub fn again(&self, passes: usize) -> Calls {
         let mut calls = Calls::default();
-        for (_, [reads, bytes]) in self.counts.iter().enumerate().filter(|(n, _)| !self.resident.contains(n)) {
+        for (_, [reads, bytes]) in self.counts.iter().enumerate().filter(|(n, _)| !self.is_resident(*n)) {
             let [reads, bytes_read] = [reads, bytes].map(|one| one.saturating_mul(passes as u64));
             calls += Calls { reads, bytes_read, ..Calls::default() };
         }
@@ -144,7 +158,8 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
 }
 
 /// Returns the ways to scan parts of tensors, the cheapest first. Tensors that are stored across the order in which they are scanned
-/// may be read into memory first, the sooner if they may be scanned several times. What a way costs is told of one.
+/// may be read into memory first, the sooner if they may be scanned several times: as they are stored, or in C order, so that they
+/// are brought into that order once and in boxes which are read in longer pieces than windows. What a way costs is told of one.
 ///
 /// # Panics
 /// As [`plan_scan`].
@@ -154,13 +169,17 @@ pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -
     let across: Vec<usize> = in_files().filter(|&n| !parts[n].view.is_forward()).collect();
     // as much as the windows of all threads take where nothing is read into memory first
     let most = limits.machine.across.min(limits.machine.memory / 2);
-    let is_held = |resident: &Vec<usize>| {
-        let bytes = resident.iter().fold(0, |all: usize, &n| all.saturating_add(parts[n].source.bytes()));
+    let is_held = |resident: &Vec<Resident>| {
+        let bytes = resident.iter().fold(0, |all: usize, it| all.saturating_add(parts[it.part].source.bytes()));
         !across.is_empty() && bytes <= most
     };
-    let mut residents = vec![Vec::new()];
-    residents.extend([across.clone(), in_files().collect()].into_iter().filter(is_held));
+    let as_stored = |part: usize| Resident { part, boxes: None };
+    let in_order = |&part: &usize| Some(Resident { part, boxes: Some(scanned.boxes_in_order(&parts[part])?) });
+    let mut residents = vec![across.iter().copied().map(as_stored).collect(), in_files().map(as_stored).collect()];
     residents.dedup();
+    residents.extend(across.iter().map(in_order).collect::<Option<Vec<_>>>());
+    residents.retain(is_held);
+    residents.insert(0, Vec::new());
     scanned.ways(&residents)
 }
 
@@ -195,7 +214,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// Returns the ways in which some parts, or others, are read into memory first, the cheapest first.
-    fn ways(&self, residents: &[Vec<usize>]) -> Vec<ScanWay> {
+    fn ways(&self, residents: &[Vec<Resident>]) -> Vec<ScanWay> {
         let cuts =
             residents.iter().flat_map(|resident| self.cuts(resident).into_iter().map(move |cut| (resident, cut)));
         let mut ways: Vec<_> = cuts.map(|(resident, windows)| self.way(resident, windows)).collect();
@@ -217,9 +236,10 @@ impl<'a> Scanned<'a> {
     }
 
     /// Returns the cuts of all parts, some of which are read into memory first.
-    fn cuts(&self, resident: &[usize]) -> Vec<Windows> {
+    fn cuts(&self, resident: &[Resident]) -> Vec<Windows> {
         let (machine, shape) = (&self.limits.machine, &self.shape[..]);
-        let across: Vec<_> = self.parts.iter().filter(|part| !part.view.is_forward()).collect();
+        let is_across = |n: &usize| !self.view(*n, resident).is_forward();
+        let across: Vec<_> = (0..self.parts.len()).filter(is_across).map(|n| &self.parts[n]).collect();
         let items = |bytes: usize| (bytes / self.widest).max(1);
         let window = match self.is_remote {
             true => request_window(self.bytes / self.parts.len(), self.threads, usize::MAX).min(machine.request),
@@ -244,8 +264,25 @@ impl<'a> Scanned<'a> {
     }
 
     /// Returns whether a part lies in memory where it is scanned.
-    fn is_in_memory(&self, part: usize, resident: &[usize]) -> bool {
-        self.parts[part].is_in_memory() || resident.contains(&part)
+    fn is_in_memory(&self, part: usize, resident: &[Resident]) -> bool {
+        self.parts[part].is_in_memory() || resident.iter().any(|it| it.part == part)
+    }
+
+    /// Returns the items of a part where they lie when they are scanned.
+    fn view(&self, part: usize, resident: &[Resident]) -> View {
+        let is_in_order = resident.iter().any(|it| it.part == part && it.boxes.is_some());
+        if is_in_order { View::c_order(&self.shape) } else { self.parts[part].view.clone() }
+    }
+
+    /// Returns the boxes by which a tensor that is scanned in C order is read so that it lies in memory in that order. `None` where
+    /// it is scanned in another order, or where rows of boxes would be short.
+    fn boxes_in_order(&self, part: &ScannedPart<'_>) -> Option<Windows> {
+        let (source, shape) = (part.source, &self.shape);
+        let (stored, itemsize) = (part.view.axes_as_stored(), source.dtype().itemsize().max(1));
+        let sides = tile(shape, &stored, (self.limits.machine.slab / itemsize).max(1));
+        let [_, row] = pieces(&sides, shape, &stored);
+        let is_own = part.view == source.view() && source.shape() == shape;
+        (is_own && row * itemsize >= LONG_PIECE).then(|| Windows::boxes(shape, &sides))
     }
 
     /// Returns windows and, if these may be shown, boxes, of several sizes from a least to a most number of items, for parts that are
@@ -279,9 +316,9 @@ impl<'a> Scanned<'a> {
     /// - the runs into which windows are divided, which take as long as a read each, since their first and last items are put
     ///   together with those of other windows;
     /// - the lines of memory that are touched, where the items of a part are brought into another order, or come from memory;
-    /// - the memory that is held, since it is touched for the first time;
+    /// - the memory that is held, since it is touched for the first time, and in which lines;
     /// - the wait at the end, of half a window for each thread but one.
-    fn way(&self, resident: &[usize], windows: Windows) -> ScanWay {
+    fn way(&self, resident: &[Resident], windows: Windows) -> ScanWay {
         let (machine, count) = (&self.limits.machine, windows.count());
         let each = windows.largest().saturating_mul(2 * self.widest * self.parts.len());
         let threads = match self.shown {
@@ -294,20 +331,24 @@ impl<'a> Scanned<'a> {
         let (mut work, mut before) = (0_u64, 0_u64);
         // without windows nothing is read
         for (n, part) in self.parts.iter().enumerate().filter(|_| count > 0) {
-            let is_resident = resident.contains(&n);
-            let (operand, [reads, bytes]) = self.reads(part, &windows, is_resident);
+            let resident_part = resident.iter().find(|it| it.part == n);
+            let (operand, [reads, bytes]) = self.reads(part, &windows, resident_part);
             cost.calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
             let all = bytes.saturating_add(reads.saturating_mul(read));
-            if is_resident {
+            let (itemsize, view) = (part.source.dtype().itemsize(), self.view(n, resident));
+            if let Some(Resident { boxes, .. }) = resident_part {
                 let memory = part.source.bytes() as u64;
                 before = before.saturating_add(all).saturating_add(memory);
+                if let Some(boxes) = boxes {
+                    let [lines, bytes] = reads_by_windows(&view, boxes, itemsize, BY_LINES);
+                    before = before.saturating_add(bytes.max(lines.saturating_mul(LINE)));
+                }
                 cost.held = cost.held.saturating_add(memory);
             } else {
                 work = work.saturating_add(all);
             }
-            if !part.view.is_forward() || is_resident {
-                let itemsize = part.source.dtype().itemsize();
-                let [lines, bytes] = reads_by_windows(&part.view, &windows, itemsize, BY_LINES);
+            if !view.is_forward() || resident_part.is_some() {
+                let [lines, bytes] = reads_by_windows(&view, &windows, itemsize, BY_LINES);
                 work = work.saturating_add(bytes.max(lines.saturating_mul(LINE)));
             }
             operands.push(operand);
@@ -324,21 +365,31 @@ impl<'a> Scanned<'a> {
         cost.total = [before, waits].into_iter().fold(work, u64::saturating_add);
         let route = if self.shown == ShownAs::InOrder { Route::Stream } else { Route::Windows };
         let copy = |n: usize| HeldCopy { keep: Keep::Memory, bytes_read: self.parts[n].source.bytes_stored() };
-        let held = |&n: &usize| Before::Hold(Holding { operand: n, hold: Hold::Memory, copy: copy(n) });
+        let held = |it: &Resident| Before::Hold(Holding { operand: it.part, hold: Hold::Memory, copy: copy(it.part) });
         let before = resident.iter().map(held).collect();
         let plan = Plan { way: 0, before, route, steps: Steps::Each(Cut::Windows(windows)), threads };
         ScanWay { resident: resident.to_vec(), plan, cost, operands, counts }
     }
 
     /// Returns how a part is read for windows, and how many reads there are of how many bytes.
-    fn reads(&self, part: &ScannedPart<'_>, windows: &Windows, is_resident: bool) -> (OperandReads, [u64; 2]) {
+    fn reads(
+        &self,
+        part: &ScannedPart<'_>,
+        windows: &Windows,
+        resident: Option<&Resident>,
+    ) -> (OperandReads, [u64; 2]) {
         let access = Access::strided(part.source, &part.view, &(0..self.shape.len()).map(Some).collect::<Vec<_>>());
         let (source, all) = (part.source, part.source.bytes() as u64);
-        if is_resident {
-            let (reads, piece) = (all.div_ceil(READ_AT_ONCE as u64), all.min(READ_AT_ONCE as u64));
-            let reading = OperandReading::AsItComes;
+        if let Some(Resident { boxes, .. }) = resident {
+            let rule = GatherRule::of(READ_AT_ONCE);
+            let [reads, bytes] = match boxes {
+                None => [all.div_ceil(READ_AT_ONCE as u64), all],
+                Some(boxes) => reads_by_windows(&part.view, boxes, source.dtype().itemsize(), rule),
+            };
+            let (reading, times) = (OperandReading::AsItComes, bytes as f64 / all.max(1) as f64);
+            let piece = if boxes.is_some() { bytes.div_ceil(reads.max(1)) } else { all.min(READ_AT_ONCE as u64) };
             let known = reads_of(&access, windows.sides(), 1.0);
-            return (OperandReads { reading, piece: Some(piece), times: 1.0, ..known }, [reads, all]);
+            return (OperandReads { reading, piece: Some(piece), times, ..known }, [reads, bytes]);
         }
         if part.is_kept {
             // what is copied is read as it comes, and scanned where the copy lies
@@ -600,12 +651,27 @@ mod tests {
             let parts: Vec<_> = sources.iter().map(|source| ScannedPart::new(source, source.view())).collect();
             let ways = ways_to_scan(&parts, Limits::default(), ShownAs::Boxes);
             let (best, row) = (&ways[0], format!("{lies:?} {dtype} {shape:?}"));
-            if best.resident != resident || best.cost.calls.reads > most * (best.cost.calls.bytes_read >> 20).max(1) {
+            let found: Vec<_> = best.resident.iter().map(|it| it.part).collect();
+            if found != resident || best.cost.calls.reads > most * (best.cost.calls.bytes_read >> 20).max(1) {
                 wrong.push(format!("{row}: {:?} {:?} {:?}", best.resident, best.plan.steps, best.cost));
             }
             assert!(ways.is_sorted_by_key(|way| way.cost.total), "{row}");
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn short_rows_across_are_read_into_memory_in_c_order() {
+        for (shape, is_in_order) in
+            [(&[2, 3, 5, 7, 100_000][..], true), (&[4096, 1024], false), (&[1024, 1024, 4], false)]
+        {
+            let sources = [Lies::InFile, Lies::InFortranOrder].map(|lies| source("uint8", shape, lies));
+            let parts = sources.each_ref().map(|source| ScannedPart::new(source, source.view()).scanned(2));
+            let best = ways_to_scan(&parts, Limits::default(), ShownAs::Boxes).swap_remove(0);
+            assert_eq!(best.resident.iter().any(|it| it.part == 1 && it.boxes.is_some()), is_in_order, "{shape:?}");
+            let windows = best.plan.steps.get(0).window().clone();
+            assert!(!is_in_order || windows.is_contiguous(shape) && best.cost.calls.reads < 200, "{:?}", best.cost);
+        }
     }
 
     #[test]

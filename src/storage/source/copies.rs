@@ -174,16 +174,52 @@ impl Source {
         }
     }
 
-    /// Reads items in bytes that are read by position into memory, as they are stored. That suits tensors whose items are wanted in
-    /// another order, of which short pieces would be read.
+    /// Reads items in bytes that are read by position into memory, as they are stored, or by boxes, in C order. That suits tensors
+    /// whose items are wanted in another order, of which short pieces would be read.
     ///
     /// # Errors
     /// Reading fails, or there is not enough memory.
-    pub fn keep_in_memory(&mut self, threads: Threads) -> Result<()> {
-        if self.is_read_by_position() {
-            self.store = self.copied_as_stored(Keep::Memory, threads)?;
+    pub fn keep_in_memory(&mut self, boxes: Option<&Windows>, threads: Threads) -> Result<()> {
+        if !self.is_read_by_position() {
+            return Ok(());
+        }
+        self.store = match boxes {
+            None => self.copied_as_stored(Keep::Memory, threads)?,
+            Some(boxes) => self.copied_by_boxes(boxes, threads)?,
+        };
+        if boxes.is_some() {
+            self.meta.order = Order::C;
         }
         Ok(())
+    }
+
+    /// Copies the items to memory in C order, by boxes, whose rows go to their places when a box is full.
+    fn copied_by_boxes(&self, boxes: &Windows, threads: Threads) -> Result<Storage> {
+        let (view, shape, itemsize) = (self.view(), self.shape(), self.dtype().itemsize());
+        let mut items = Buffer::zeros(self.bytes()).with_context(|| &*self.label)?;
+        let mut pieces: Vec<(usize, usize, usize)> = Vec::new();
+        for (number, window) in boxes.iter().enumerate() {
+            pieces.extend(window.pieces(shape).map(|piece| (piece.start, piece.items(), number)));
+        }
+        pieces.sort_unstable();
+        let (mut rows, mut rest) = ((0..boxes.count()).map(|_| Vec::new()).collect::<Vec<_>>(), &mut items[..]);
+        for (_, count, number) in pieces {
+            rows[number].push(rest.split_off_mut(..count * itemsize).expect("boxes have all items"));
+        }
+        let rows: Vec<_> = rows.into_iter().map(Mutex::new).collect();
+        let begin = || (Buffer::default(), Buffer::default());
+        share(self.threads(threads), rows.len(), begin, |n, (full, scratch)| -> Result<bool> {
+            let window = boxes.get(n);
+            let mut items = full.room(window.items() * itemsize).with_context(|| &*self.label)?;
+            self.read(&view.part(&window.ranges), items, scratch)?;
+            for row in locked(&rows[n]).iter_mut() {
+                row.copy_from_slice(items.split_off_mut(..row.len()).expect("a box has the items of its rows"));
+            }
+            Ok(true)
+        })?;
+        drop(rows);
+        self.finish()?;
+        Ok(Storage::Memory(Arc::new(items)))
     }
 
     /// Copies chunks, each of which is read once, to a file without a name.
