@@ -82,12 +82,13 @@ fn squares<const W: usize>(
 #[inline(always)]
 fn exchange<const W: usize>(words: &mut [Words; W], apart: usize, lower: u64) {
     let bits = apart * 64 / W;
-    for n in (0..W).filter(|n| n & apart == 0) {
-        let (words, later) = words.split_at_mut(n + apart);
-        for (one, other) in words[n].iter_mut().zip(&mut later[0]) {
-            let differ = (*one >> bits ^ *other) & lower;
-            *other ^= differ;
-            *one ^= differ << bits;
+    for n in 0..W {
+        if n & apart == 0 {
+            // by values, which the compiler keeps in registers
+            let ([one, two], [later_one, later_two]) = (words[n], words[n + apart]);
+            let differ = [(one >> bits ^ later_one) & lower, (two >> bits ^ later_two) & lower];
+            words[n + apart] = [later_one ^ differ[0], later_two ^ differ[1]];
+            words[n] = [one ^ differ[0] << bits, two ^ differ[1] << bits];
         }
     }
 }
