@@ -3,7 +3,7 @@
 //! # Read, change, write
 //!
 //! ```
-//! # #[cfg(feature = "formats")] {
+//! # #[cfg(feature = "files")] {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # std::env::set_current_dir(folder.path()).unwrap();
 //! # let first = tensorop::Tensor::from(&ndarray::array![[1.0_f32, 2.0], [3.0, 4.0]]);
@@ -66,12 +66,11 @@
 //!
 //! | feature | what it adds |
 //! | --- | --- |
-//! | `cli` (default) | the program `tensorop`; it includes `formats` |
-//! | `formats` | files: `read`, `write`, `open`, `diff` and all formats but Zarr |
-//! | `csv`, `npy`, `npz`, `onnx`, `safetensors` | a family of formats each, beside JSON and text |
-//! | `remote` | what lies behind an address: `http://`, `https://`, `s3://`, `hf://` |
-//! | `zarr` (default) | stores of Zarr among the formats, beside JSON and text |
-//! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `formats` |
+//! | `cli` (default) | the program `tensorop`; it includes `files` |
+//! | `files` | files: `read`, `write`, `open`, `diff` and all formats except Zarr |
+//! | `remote` | addresses: `http://`, `https://`, `s3://`, `hf://` |
+//! | `zarr` (default) | Zarr stores; it includes `files` |
+//! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `files` |
 //!
 //! Without any of them (`default-features = false`) the operators and [`Tensor`] are left, on 20 packages.
 //!
@@ -177,11 +176,11 @@ pub mod storage;
 
 pub use error::Error;
 #[cfg(feature = "files")]
-pub use format::Format;
-#[cfg(feature = "files")]
-pub use format::files::{WriteOptions, read, read_all, read_bytes, write, write_all};
-#[cfg(feature = "files")]
-pub use format::opened::{Opened, TensorInfo, describe, open, open_bytes, patch};
+pub use format::{
+    Format,
+    files::{WriteOptions, read, read_all, read_bytes, write, write_all},
+    opened::{Opened, TensorInfo, describe, open, open_bytes, patch},
+};
 pub use item::dtype::DType;
 pub use item::element::Element;
 pub use item::meta::{Meta, Order};

@@ -1,14 +1,10 @@
 //! Files that another file names. They must lie in the same folder, because the author of the name may be malicious.
 
 use std::path::{Component, Path};
-#[cfg(feature = "safetensors")]
 use std::{fs::File, path::PathBuf, sync::Arc};
 
-#[cfg(feature = "safetensors")]
 use crate::error::{Result, ensure};
-#[cfg(feature = "safetensors")]
 use crate::storage::read_at::ReadAt;
-#[cfg(feature = "safetensors")]
 use crate::storage::requests::{RequestOptions, as_address};
 
 /// Returns whether a location is the plain name of a file in the same folder, on every system.
@@ -20,7 +16,6 @@ pub(super) fn is_plain_name(location: &str) -> bool {
 }
 
 /// Returns the path of a file in a folder, or the address of an object beside another one.
-#[cfg(feature = "safetensors")]
 pub(super) fn join(folder: &Path, name: &str) -> PathBuf {
     match as_address(folder) {
         Some(address) => format!("{address}/{name}").into(),
@@ -32,10 +27,9 @@ pub(super) fn join(folder: &Path, name: &str) -> PathBuf {
 ///
 /// # Errors
 /// It is not there, or is no regular file; of opening.
-#[cfg(feature = "safetensors")]
 pub(super) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
     if let Some(address) = as_address(path) {
-        return super::objects::object(address, requests);
+        return super::remote::object(address, requests);
     }
     // To open a pipe may block for ever. Links are followed, because caches of downloads link the folder of a model to
     // files elsewhere.

@@ -1,13 +1,8 @@
 //! What lies beside the index of a model in a folder, and models in numbered files without one.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::folder::FolderFile;
-#[cfg(feature = "safetensors")]
-use super::numbered::{self, NumberedName};
-use super::open::{Input, OpenOptions};
-use crate::error::Result;
 
 /// A folder that has an index, whose model it is.
 pub(super) struct IndexedFolder {
@@ -52,40 +47,4 @@ impl IndexedFolder {
         let stem = index.stem.rsplit('/').next().unwrap_or_default().to_owned();
         Self { path: index.path.parent().unwrap_or(Path::new("")).to_owned(), stem }
     }
-}
-
-/// Returns whether a file is called as the shards of an index with that stem are.
-#[cfg(feature = "safetensors")]
-pub(super) fn is_numbered_as(name: &str, stem: &str) -> bool {
-    NumberedName::parse(name).is_some_and(|name| name.stem == stem)
-}
-
-#[cfg(not(feature = "safetensors"))]
-pub(super) fn is_numbered_as(_: &str, _: &str) -> bool {
-    false
-}
-
-/// Opens the files beside `path` that make up one model; `None` if there are no `parts`.
-///
-/// # Errors
-/// Two of the files have a tensor of one name.
-#[cfg(feature = "safetensors")]
-pub(super) fn open_parts(options: &OpenOptions, path: &Path, parts: &[String]) -> Result<Option<Input>> {
-    (!parts.is_empty()).then(|| numbered::open(options, path, parts)).transpose()
-}
-
-#[cfg(not(feature = "safetensors"))]
-pub(super) fn open_parts(_: &OpenOptions, _: &Path, _: &[String]) -> Result<Option<Input>> {
-    Ok(None)
-}
-
-/// Makes one file of all files that are numbered as the parts of one model.
-#[cfg(feature = "safetensors")]
-pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> Vec<FolderFile> {
-    numbered::joined(files, with_index)
-}
-
-#[cfg(not(feature = "safetensors"))]
-pub(super) fn joined(files: Vec<FolderFile>, _: &HashSet<PathBuf>) -> Vec<FolderFile> {
-    files
 }

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use super::beside_index::{BesideIndex, IndexedFolder, open_parts};
+use super::beside_index::{BesideIndex, IndexedFolder};
 use super::dumps;
 pub use super::folder::MOST;
 use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
 use super::located::{Located, Place};
+use super::numbered;
 use super::open::{Input, OpenOptions};
 use super::raw::RawView;
 use super::table::Format;
@@ -381,10 +382,10 @@ impl Listed {
     /// Those of [`OpenOptions::open`].
     pub(super) fn reopen(&self, options: &OpenOptions) -> Result<Input> {
         let options = OpenOptions { label: self.label.clone(), ..options.clone() };
-        match (open_parts(&options, &self.path, &self.parts)?, &self.view) {
-            (Some(input), _) => Ok(input),
-            (None, Some(view)) => options.open_dump(&self.path, view),
-            (None, None) => options.open(&Located::of(&self.path)),
+        match &self.view {
+            _ if !self.parts.is_empty() => numbered::open(&options, &self.path, &self.parts),
+            Some(view) => options.open_dump(&self.path, view),
+            None => options.open(&Located::of(&self.path)),
         }
     }
 }

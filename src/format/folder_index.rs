@@ -1,10 +1,11 @@
 //! The models of a folder that are in several files: what lies beside an index, and what is wrong with one.
 
-use super::beside_index::{BesideIndex, IndexedFolder, is_numbered_as, joined, message};
+use super::beside_index::{BesideIndex, IndexedFolder, message};
 use super::collection::Collection;
 use super::folder::FolderFile;
 use super::glob::Glob;
 use super::index_faults::{IndexFaults, UnlistedTensor};
+use super::numbered::{self, NumberedName};
 
 impl Collection {
     /// Takes the containers out of `files` that lie beside the index of a folder, unless a pattern of `only` names them by
@@ -26,11 +27,12 @@ impl Collection {
                 continue;
             }
             let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-            let is_left_over = own.any(|index| is_numbered_as(&name, &index.stem));
+            let numbered = NumberedName::parse(&name);
+            let is_left_over = numbered.is_some_and(|name| own.any(|index| index.stem == name.stem));
             self.beside.push(BesideIndex { name: file.name(), path: file.path, is_left_over });
         }
         let with_index = indexed.iter().map(|index| index.path.clone()).collect();
-        joined(others, &with_index)
+        numbered::joined(others, &with_index)
     }
 
     /// Returns the files in the folders of indices that are not part of their models.

@@ -5,10 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-#[cfg(feature = "onnx")]
 use prost::encoding::WireType;
 
-#[cfg(feature = "onnx")]
 use super::onnx::wire::WireField;
 
 /// What a file that `torch.save` wrote is, and how its tensors become readable.
@@ -225,15 +223,8 @@ fn is_printed(text: &str) -> bool {
     first.is_some_and(|first| !alone || first.ends_with('.')) && words.take(ITEMS).all(item)
 }
 
-/// Knows no model, because this build has no decoder of protobuf.
-#[cfg(not(feature = "onnx"))]
-fn is_onnx_model(_: &[u8]) -> bool {
-    false
-}
-
 /// Returns whether a protobuf message that begins with `begin` has only fields of an ONNX ModelProto, among them a graph or
 /// the opsets.
-#[cfg(feature = "onnx")]
 fn is_onnx_model(begin: &[u8]) -> bool {
     const IR_VERSION: u32 = 1;
     const GRAPH: u32 = 7;

@@ -40,7 +40,6 @@ pub enum Sure {
 
 impl Sure {
     /// Returns how sure it is of a format whose files all have marks, if a file has them or not.
-    #[cfg_attr(not(any(feature = "npy", feature = "onnx", feature = "safetensors")), allow(dead_code))]
     pub(super) fn certain_if(has_marks: bool) -> Self {
         if has_marks { Self::Certain } else { Self::No }
     }
@@ -372,7 +371,6 @@ impl ItemsPlace {
     }
 
     /// Returns the place of items that begin at byte `start`; those of fewer than 8 bits are packed.
-    #[cfg_attr(not(any(feature = "onnx", feature = "safetensors")), allow(dead_code))]
     pub(crate) fn packed(start: u64, meta: &Meta) -> Self {
         let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
         Self { start, bytes: packed::bytes_of_items(&meta.dtype, meta.items()), packed }

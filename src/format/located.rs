@@ -283,7 +283,7 @@ fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
     Some(text.to_str()?.get(part)?.into())
 }
 
-#[cfg(all(test, feature = "formats"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

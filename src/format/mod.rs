@@ -6,14 +6,12 @@
 //! - [`located`]: what a path means, decided once.
 //! - What uses the table: [`open`] and [`write`], on which [`files`], [`collection`] and [`rewrite`] stand.
 
-#[cfg(any(feature = "onnx", feature = "safetensors"))]
 mod beside;
 pub mod beside_index;
 mod chosen_members;
 pub mod chunk_codec;
 pub mod collection;
 pub mod content;
-#[cfg(feature = "csv")]
 mod csv;
 pub mod dims;
 pub mod dump_views;
@@ -25,10 +23,8 @@ mod folder_model;
 mod folder_reader;
 mod foreign;
 pub mod glob;
-#[cfg(feature = "safetensors")]
 mod index;
 pub mod index_faults;
-#[cfg(feature = "safetensors")]
 pub mod index_name;
 pub mod interface;
 pub mod json;
@@ -38,22 +34,13 @@ pub mod name_filter;
 pub mod name_order;
 mod narrow_bytes;
 mod narrow_view;
-#[cfg(feature = "npy")]
 pub mod npy;
-#[cfg(feature = "npy")]
 pub mod npy_append;
-#[cfg(feature = "npy")]
 mod npy_file;
-#[cfg(feature = "npy")]
 pub mod npy_header;
-#[cfg(feature = "npy")]
 mod npy_literal;
-#[cfg(feature = "npz")]
 pub mod npz;
-#[cfg(feature = "safetensors")]
 mod numbered;
-mod objects;
-#[cfg(feature = "onnx")]
 pub mod onnx;
 pub mod open;
 pub mod opened;
@@ -64,11 +51,8 @@ pub mod raw;
 pub mod remote;
 pub mod rewrite;
 mod rows;
-#[cfg(feature = "safetensors")]
 pub mod safetensors;
-#[cfg(feature = "safetensors")]
 mod safetensors_entries;
-#[cfg(feature = "safetensors")]
 pub mod shards;
 pub mod sides;
 pub mod stored_dtype;

@@ -71,7 +71,6 @@ fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(pack
 ///
 /// # Errors
 /// The version of the file cannot be read.
-#[cfg_attr(not(any(feature = "onnx", feature = "safetensors")), allow(dead_code))]
 pub(super) fn source(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
     let bits = bits(&meta.dtype);
     if bits == 8 {

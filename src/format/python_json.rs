@@ -13,12 +13,10 @@ use serde_json::value::RawValue;
 const WORDS: [(&str, &str); 3] = [("NaN", "0.0"), ("Infinity", "0.000000"), ("-Infinity", "-0.000000")];
 
 /// The byte order mark of UTF-8.
-#[cfg(feature = "zarr")]
 const MARK: &str = "\u{feff}";
 
 /// Returns a text without the byte order mark that it may begin with.
-#[cfg(feature = "zarr")]
-pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK.as_bytes()).unwrap_or(text)
 }
 
@@ -60,8 +58,7 @@ fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -
 }
 
 /// Returns the text as JSON, with the words as strings: for values of which nothing is copied, and for output.
-#[cfg(feature = "zarr")]
-pub(super) fn quoted(text: &str) -> Cow<'_, str> {
+pub fn quoted(text: &str) -> Cow<'_, str> {
     with_words(text, |word, _| format!("\"{word}\"").into())
 }
 
@@ -95,8 +92,7 @@ pub fn object(text: &str) -> serde_json::Result<BTreeMap<String, &str>> {
 ///
 /// # Errors
 /// The text is not that of a list.
-#[cfg(feature = "zarr")]
-pub(super) fn list(text: &str) -> serde_json::Result<Vec<&str>> {
+pub fn list(text: &str) -> serde_json::Result<Vec<&str>> {
     let masked = masked(text);
     let values = serde_json::from_str::<Vec<&RawValue>>(&masked)?;
     Ok(values.into_iter().map(|raw| slice(text, &masked, raw)).collect())
@@ -106,23 +102,20 @@ pub(super) fn list(text: &str) -> serde_json::Result<Vec<&str>> {
 ///
 /// # Errors
 /// The text is not that of a single value.
-#[cfg(feature = "zarr")]
-pub(super) fn value(text: &str) -> serde_json::Result<&str> {
+pub fn value(text: &str) -> serde_json::Result<&str> {
     let masked = masked(text);
     let raw = serde_json::from_str::<&RawValue>(&masked)?;
     Ok(slice(text, &masked, raw))
 }
 
 /// Returns the text of an object with the texts of these values.
-#[cfg(feature = "zarr")]
-pub(super) fn object_text<'a>(values: impl IntoIterator<Item = (&'a String, &'a &'a str)>) -> String {
+pub fn object_text<'a>(values: impl IntoIterator<Item = (&'a String, &'a &'a str)>) -> String {
     let entry = |(key, value): (&String, &&str)| format!("{}:{value}", serde_json::Value::from(key.as_str()));
     format!("{{{}}}", values.into_iter().map(entry).collect::<Vec<_>>().join(","))
 }
 
 /// Returns a text without the blanks and the ends of lines between its values.
-#[cfg(feature = "zarr")]
-pub(super) fn compact(text: &str) -> String {
+pub fn compact(text: &str) -> String {
     let (mut out, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
     for c in text.chars() {
         in_string ^= c == '"' && !escaped;
@@ -134,7 +127,7 @@ pub(super) fn compact(text: &str) -> String {
     out
 }
 
-#[cfg(all(test, feature = "zarr"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

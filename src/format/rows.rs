@@ -2,50 +2,35 @@
 //! own file implements. To add a format is to add a file and a row.
 
 use super::content::Content;
-#[cfg(feature = "csv")]
 use super::csv;
 use super::interface::{Capabilities, Reader, Sure, Unchangeable, Writer};
-#[cfg(feature = "npy")]
 use super::npy;
-#[cfg(feature = "npy")]
 use super::npy_file;
-#[cfg(feature = "npz")]
 use super::npz;
-#[cfg(feature = "onnx")]
 use super::onnx;
-#[cfg(feature = "csv")]
 use super::values::cells::Dialect;
 #[cfg(feature = "zarr")]
 use super::zarr;
-#[cfg(feature = "safetensors")]
 use super::{index, safetensors};
 use super::{json, raw, text};
 use crate::error::{Result, malformed};
 
 /// All formats, in the order in which they are listed and recognised.
 pub(super) static TABLE: &[&Row] = &[
-    #[cfg(feature = "npy")]
     &NPY,
-    #[cfg(feature = "npz")]
     &NPZ,
-    #[cfg(feature = "safetensors")]
     &SAFETENSORS,
-    #[cfg(feature = "safetensors")]
     &INDEX,
-    #[cfg(feature = "onnx")]
     &ONNX,
     #[cfg(feature = "zarr")]
     &ZARR,
     &JSON,
-    #[cfg(feature = "csv")]
     &CSV,
-    #[cfg(feature = "csv")]
     &TSV,
     &TEXT,
     &RAW,
 ];
 
-#[cfg(feature = "npy")]
 pub(super) static NPY: Row = Row {
     reads: Some(Reads {
         help: "NumPy's .npy",
@@ -63,7 +48,6 @@ pub(super) static NPY: Row = Row {
     ..row("npy")
 };
 
-#[cfg(feature = "npz")]
 pub(super) static NPZ: Row = Row {
     holds: Holds::Tensors,
     reads: Some(Reads {
@@ -83,7 +67,6 @@ pub(super) static NPZ: Row = Row {
     ..row("npz")
 };
 
-#[cfg(feature = "safetensors")]
 pub(super) static SAFETENSORS: Row = Row {
     holds: Holds::Tensors,
     reads: Some(Reads {
@@ -102,7 +85,6 @@ pub(super) static SAFETENSORS: Row = Row {
     ..row("safetensors")
 };
 
-#[cfg(feature = "safetensors")]
 pub(super) static INDEX: Row = Row {
     extension: "safetensors.index.json",
     is_binary: false,
@@ -118,7 +100,6 @@ pub(super) static INDEX: Row = Row {
     ..row("index")
 };
 
-#[cfg(feature = "onnx")]
 pub(super) static ONNX: Row = Row {
     name: "onnx",
     // what a file is instead of a TensorProto shows when it is read
@@ -183,7 +164,6 @@ pub(super) static TEXT: Row = Row {
     ..row("text")
 };
 
-#[cfg(feature = "csv")]
 pub(super) static CSV: Row = Row {
     is_binary: false,
     reads: Some(Reads {
@@ -203,7 +183,6 @@ pub(super) static CSV: Row = Row {
     ..row("csv")
 };
 
-#[cfg(feature = "csv")]
 pub(super) static TSV: Row = Row {
     is_binary: false,
     reads: Some(Reads {

@@ -28,23 +28,18 @@ pub struct Format(&'static Row);
 
 impl Format {
     /// NumPy's `.npy`.
-    #[cfg(feature = "npy")]
     pub const NPY: Self = Self(&rows::NPY);
 
     /// NumPy's `.npz`, a ZIP archive of `.npy` files.
-    #[cfg(feature = "npz")]
     pub const NPZ: Self = Self(&rows::NPZ);
 
     /// safetensors.
-    #[cfg(feature = "safetensors")]
     pub const SAFETENSORS: Self = Self(&rows::SAFETENSORS);
 
     /// An ONNX TensorProto, `.pb`.
-    #[cfg(feature = "onnx")]
     pub const ONNX: Self = Self(&rows::ONNX);
 
     /// The index of safetensors in several files, which is read here; [`shards`](super::shards) makes one.
-    #[cfg(feature = "safetensors")]
     pub const INDEX: Self = Self(&rows::INDEX);
 
     /// JSON.
@@ -95,7 +90,6 @@ impl Format {
     /// Returns the format that is read from a file of this name, whatever the case of its letters, and the name without
     /// the extension. If two extensions fit, the longer one counts. The index of a variant keeps that in the name.
     pub fn of_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
-        #[cfg(feature = "safetensors")]
         if let Some(stem) = super::index_name::stem_of_name(name) {
             return Some((Self::INDEX, stem.into()));
         }

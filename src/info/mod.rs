@@ -21,7 +21,6 @@ mod bytes;
 mod close;
 mod figures;
 mod group_stats;
-#[cfg(feature = "npy")]
 mod hash;
 mod histogram;
 mod items;
@@ -39,7 +38,6 @@ use std::sync::Arc;
 
 pub use self::by_axis::by_axis;
 pub use self::figures::{AxisStats, write_figures};
-#[cfg(feature = "npy")]
 pub use self::hash::{hash, hash_bytes};
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::planned::explain_stats;

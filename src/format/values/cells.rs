@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::Read;
 
-#[cfg(feature = "csv")]
 use csv::{Position, ReaderBuilder, StringRecord};
 
 use super::delimiter::{Delimiter, single_blanks};
@@ -89,7 +88,6 @@ impl Cells {
     /// # Errors
     /// A text that is not UTF-8, or holds a NUL or no row; rows of unequal length; a quote that is not closed. The message names
     /// the line.
-    #[cfg(feature = "csv")]
     pub(in crate::format) fn read(text: &[u8], how: CellReading<'_>, subject: Subject) -> Result<Self> {
         let CellReading { dialect, delimiter, skip_rows, missing } = how;
         let delimiter = delimiter.unwrap_or(Delimiter::One(dialect.delimiter));
@@ -150,7 +148,6 @@ impl Cells {
     }
 
     /// Adds a row of as many cells as the others have.
-    #[cfg(feature = "csv")]
     fn push(&mut self, record: &StringRecord, missing: Option<&str>, line: usize) -> Result<(), OutOfMemory> {
         let row = self.rows();
         if row == 0 || self.line(row) != line {

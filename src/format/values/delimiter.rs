@@ -99,7 +99,7 @@ pub(super) fn single_blanks(text: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     Ok(out)
 }
 
-#[cfg(all(test, feature = "csv"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,9 +1,7 @@
 //! Values in text, which have no dtype until something gives them one. Only `Unparsed` knows whether the text is lists of
 //! JSON or the cells of a table; this module decides for both which dtype the items get, and whether they fit it.
 
-#[cfg_attr(not(feature = "csv"), allow(dead_code, unused_imports, reason = "tables of CSV are made by its reader"))]
 pub(super) mod cells;
-#[cfg_attr(not(feature = "csv"), allow(dead_code, reason = "tables of CSV are made by its reader"))]
 pub mod delimiter;
 mod infer;
 mod item;
@@ -15,7 +13,6 @@ mod untyped;
 
 pub use self::infer::infer;
 pub(super) use self::infer::source;
-#[cfg(feature = "onnx")]
 pub(super) use self::item::most_padded;
 #[cfg(feature = "zarr")]
 pub(super) use self::item::part_of;

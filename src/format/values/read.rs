@@ -41,7 +41,6 @@ pub(in crate::format) enum Unparsed<'a> {
     /// Nested lists of JSON.
     Lists(Lists<'a>),
     /// The cells of CSV or TSV.
-    #[cfg_attr(not(feature = "csv"), allow(dead_code))]
     Cells(Cells),
 }
 

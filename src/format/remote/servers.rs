@@ -1,0 +1,167 @@
+//! Objects and stores behind addresses, by requests to their servers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::format::content::{Content, ContentSource};
+use crate::format::glob::Glob;
+use crate::format::open::{Input, OpenOptions};
+use crate::format::table::Format;
+use crate::storage::key_store::KeyStore;
+use crate::storage::read_at::{Part, ReadAt};
+use crate::storage::remote::{Address, BucketTarget, Client, ListedNames, RemoteObject, RemoteStore};
+use crate::storage::requests::RequestOptions;
+use crate::storage::target::Target;
+
+/// The bytes that the first request asks for. Most headers fit in them.
+const FIRST_BYTES: u64 = 1 << 16;
+
+/// Opens an object that another file names.
+///
+/// # Errors
+/// There is none at that address; the request fails.
+pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+    let client = Client::shared(requests)?;
+    let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST_BYTES))?;
+    found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
+}
+
+/// Returns what tells the version of the object, or of the metadata of the store, at an address, as a short text.
+///
+/// # Errors
+/// There is neither; of asking.
+pub fn version_at(address: &str, requests: RequestOptions) -> Result<String> {
+    let client = Client::shared(requests)?;
+    let address = Address::parse(address)?;
+    let is_folder = address.path().ends_with('/') || address.path().is_empty();
+    let mut found = if is_folder { None } else { client.head(&address)? };
+    if found.is_none()
+        && let Some(format) = Format::all().find(|format| format.is_folder())
+        && let Some(mark) = mark_at(&client, &address, format)?
+    {
+        found = client.head(&address.join(mark))?;
+    }
+    found.map(|version| version.text()).ok_or_else(not_found)
+}
+
+/// Resolves where a store of a format is written in a bucket.
+///
+/// # Errors
+/// Those of [`BucketTarget::resolve`].
+pub(in crate::format) fn target_at(
+    address: &str,
+    label: String,
+    format: Format,
+    no_clobber: bool,
+    requests: RequestOptions,
+) -> Result<Target> {
+    let address = Address::parse(address).with_context(|| label.clone())?;
+    let client = Client::shared(requests).with_context(|| label.clone())?;
+    BucketTarget::resolve(client, &address, label, format.all_marks(), no_clobber).map(Target::Bucket)
+}
+
+/// Opens an address, and what followed a colon behind it. What is named as a store is, or ends in a slash, is a store; of
+/// what else is no object, it is tried whether it is one.
+pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<String>) -> Result<Input> {
+    let context = || options.label.clone();
+    let client = Client::shared(options.requests).with_context(context)?;
+    let address = Address::parse(text).with_context(context)?;
+    let by_name = Format::of_file(Path::new(address.path()));
+    let name = address.path().trim_end_matches('/');
+    let has_name = |format: Format| Format::of_file_name(name).is_some_and(|(own, _)| own == format);
+    let store = Format::all().find(|format| format.is_folder());
+    let is_store =
+        |format: &Format| options.format == Some(*format) || has_name(*format) || name.len() < address.path().len();
+    if let Some(format) = store.filter(is_store) {
+        return open_store(options, &client, &address, format, after);
+    }
+    let found = RemoteObject::open(&client, address.clone(), Part::First(FIRST_BYTES)).with_context(context)?;
+    let Some(found) = found else {
+        let may_be_store = by_name.is_none() && Format::of_file_name(name).is_none();
+        if let Some(format) = store.filter(|_| may_be_store)
+            && mark_at(&client, &address, format).with_context(context)?.is_some()
+        {
+            return open_store(options, &client, &address, format, after);
+        }
+        return Err(absent(&client, &address, not_found()).within(context()));
+    };
+    let folder = address.parent_text();
+    let content = |bytes: Arc<dyn ReadAt>| {
+        let mut content = Content::of_bytes(bytes, options.threads)?;
+        if let ContentSource::Bytes { folder: place, .. } = &mut content.opened {
+            *place = Some(folder.clone().into());
+        }
+        Ok(content)
+    };
+    let container = |bytes: &mut Arc<dyn ReadAt>| {
+        let input = options.content(content(Arc::clone(bytes)).ok()?, None).ok();
+        input.filter(|input| input.names().is_some())
+    };
+    options.told(Arc::new(found) as Arc<dyn ReadAt>, after, by_name, container, content)
+}
+
+/// Opens a store, and the array in it that followed a colon.
+fn open_store(
+    options: &OpenOptions,
+    client: &Arc<Client>,
+    address: &Address,
+    format: Format,
+    after: Option<String>,
+) -> Result<Input> {
+    let open = |address: Address, member: Option<String>| {
+        let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::of_one_version(client, address));
+        format.open(Content { member, ..Content::of_store(store, options.threads) })
+    };
+    let name = after.as_deref().filter(|name| !Glob::new(name).is_pattern());
+    match (open(address.clone(), after.clone()), name) {
+        (Ok(reader), _) => Ok(options.input(format, reader).with_member(after)),
+        // where nobody lists what a group holds, an array can still be asked for by its name
+        (Err(error), Some(name)) if error.kind() == ErrorKind::Unsupported => {
+            Ok(options.input(format, open(address.join(name), None).with_context(|| options.label.clone())?))
+        }
+        (Err(error), None) if error.kind() == ErrorKind::Unsupported => {
+            let message =
+                "the group has no consolidated metadata, and the server lists no names: name an array behind a colon";
+            Err(Error::of(ErrorKind::Unsupported, message).within(&*options.label))
+        }
+        (Err(error), _) => {
+            let is_none = matches!(mark_at(client, address, format), Ok(None));
+            let error = if is_none { absent(client, address, error) } else { error };
+            Err(error.within(&*options.label))
+        }
+    }
+}
+
+/// Returns the first of the names that make a folder one in a format that is there, below an address.
+///
+/// # Errors
+/// Of asking.
+fn mark_at(client: &Arc<Client>, address: &Address, format: Format) -> Result<Option<&'static str>> {
+    let root = RemoteStore::new(client, address.clone());
+    for &mark in format.all_marks() {
+        if root.size(mark)?.is_some() {
+            return Ok(Some(mark));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the error of an address at which there is neither an object nor a store: `error`, unless there are objects of
+/// longer names in the bucket.
+fn absent(client: &Client, address: &Address, error: Error) -> Error {
+    let is_bucket = matches!(address, Address::Bucket { .. });
+    let listed = if is_bucket { client.list(address, ListedNames::Some).ok() } else { None };
+    let Some(first) = listed.and_then(|listing| listing.objects.into_iter().next()) else { return error };
+    let message = format!(
+        "is no object and no Zarr store, but a prefix of objects such as {:?}: of a bucket objects and stores are read, \
+         not folders of files",
+        first.name
+    );
+    Error::of(ErrorKind::Io(std::io::ErrorKind::NotFound), message)
+}
+
+/// Returns the error of an address at which there is nothing.
+fn not_found() -> Error {
+    Error::of(ErrorKind::Io(std::io::ErrorKind::NotFound), "404 Not Found")
+}
