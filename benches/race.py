@@ -30,7 +30,7 @@ PAGE, CHART = os.path.join(ROOT, "docs", "performance.md"), os.path.join(ROOT, "
 BEGIN, END = "<!-- race:begin -->", "<!-- race:end -->"
 NULL = os.devnull
 README = os.path.join(ROOT, "README.md")
-LEAST_RUNS, MOST_SCATTER, TRIES = 7, 0.3, 3
+MIN_RUNS, MAX_SCATTER, TRIES = 7, 0.3, 3
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TENSOROP_")}
 
 
@@ -492,7 +492,7 @@ def race(work, binary, runs):
     """Races a workload, once more while cp's runs scatter."""
     for left in reversed(range(TRIES)):
         result = race_once(work, binary, runs * work.repeats)
-        if scatter(result) <= MOST_SCATTER or not left:
+        if scatter(result) <= MAX_SCATTER or not left:
             return result
         print(f"racing {work.name} again: cp's runs differ by {scatter(result):.0%}", file=sys.stderr, flush=True)
 
@@ -763,10 +763,10 @@ def refusal(result):
     works = result["workloads"]
     if differ := [work["name"] for work in works if not work["identical"]]:
         return f"outputs differ from NumPy's: {', '.join(differ)}"
-    if result["runs"] < LEAST_RUNS:
-        return f"{result['runs']} runs, expected at least {LEAST_RUNS}"
-    if loud := [f"{work['name']} {scatter(work):.0%}" for work in works if scatter(work) > MOST_SCATTER]:
-        return f"cp differs from run to run by more than {MOST_SCATTER:.0%}: {', '.join(loud)}"
+    if result["runs"] < MIN_RUNS:
+        return f"{result['runs']} runs, expected at least {MIN_RUNS}"
+    if loud := [f"{work['name']} {scatter(work):.0%}" for work in works if scatter(work) > MAX_SCATTER]:
+        return f"cp differs from run to run by more than {MAX_SCATTER:.0%}: {', '.join(loud)}"
     return None
 
 
@@ -829,7 +829,7 @@ def main():
     parser.add_argument("binary", nargs="?", default=os.path.join(ROOT, default), help=f"tensorop [default: {default}]")
     parser.add_argument("--dir", help="keep the files here, on the file system to be tested [default: in target/, removed]")
     parser.add_argument("--mib", type=int, default=1024, help="size of the data [default: 1024; needs 8 times as much disk]")
-    parser.add_argument("--runs", type=int, default=LEAST_RUNS, help=f"runs that count, {LEAST_RUNS} or more [default: {LEAST_RUNS}]")
+    parser.add_argument("--runs", type=int, default=MIN_RUNS, help=f"runs that count, {MIN_RUNS} or more [default: {MIN_RUNS}]")
     parser.add_argument("--only", metavar="NAME,..", help="these workloads only")
     parser.add_argument("--scale", nargs="?", const="64,256,1024,4096", metavar="MIB,..", help="cost against size instead")
     parser.add_argument("--threads-compare", action="store_true", help="tensorop with 1 and with 2 threads instead")
@@ -838,8 +838,8 @@ def main():
     parser.add_argument("--page", action="store_true", help="write table, chart and README's numbers, if the machine is quiet")
     parser.add_argument("--make", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.mib < 1 or options.runs < LEAST_RUNS:
-        parser.error(f"--mib is at least 1, and --runs {LEAST_RUNS}")
+    if options.mib < 1 or options.runs < MIN_RUNS:
+        parser.error(f"--mib is at least 1, and --runs {MIN_RUNS}")
     if options.page and (options.only or options.scale or options.threads_compare):
         parser.error("--page shows all workloads")
     if options.make:

@@ -144,11 +144,11 @@ pub struct Error {
 impl Error {
     /// Makes an [`ErrorKind::Argument`] about an operand or an argument.
     pub(crate) fn new(subject: Subject, message: impl Into<String>) -> Self {
-        Self { subject, ..Self::of(ErrorKind::Argument, message) }
+        Self { subject, ..Self::from_kind(ErrorKind::Argument, message) }
     }
 
     /// Makes an error of a kind about [`Subject::File`].
-    pub(crate) fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub(crate) fn from_kind(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, subject: Subject::File, place: None, message: message.into(), advice: None }
     }
 
@@ -167,7 +167,7 @@ impl Error {
 
     /// Returns the error with another kind.
     #[cfg(feature = "files")]
-    pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
+    pub(crate) fn with_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -232,7 +232,7 @@ impl From<io::Error> for Error {
         // an error of this crate may have passed through a reader or writer of the standard library
         match error.downcast::<Self>() {
             Ok(own) => own,
-            Err(error) => Self::of(ErrorKind::Io(kind(&error)), error.to_string()),
+            Err(error) => Self::from_kind(ErrorKind::Io(kind(&error)), error.to_string()),
         }
     }
 }
@@ -248,7 +248,7 @@ pub(crate) fn kind(error: &io::Error) -> io::ErrorKind {
 /// Converts the error that a number, such as a length in a file, is too large for the addresses of this machine.
 impl From<std::num::TryFromIntError> for Error {
     fn from(error: std::num::TryFromIntError) -> Self {
-        Self::of(ErrorKind::Malformed, error.to_string())
+        Self::from_kind(ErrorKind::Malformed, error.to_string())
     }
 }
 
@@ -291,13 +291,13 @@ impl<T, E: Into<Error>> Context<T> for std::result::Result<T, E> {
 
 impl<T> Context<T> for Option<T> {
     fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T> {
-        self.ok_or_else(|| Error::of(ErrorKind::Malformed, place()))
+        self.ok_or_else(|| Error::from_kind(ErrorKind::Malformed, place()))
     }
 }
 
 /// Makes an [`ErrorKind::Malformed`] with a formatted message.
 macro_rules! malformed {
-    ($($text:tt)*) => { $crate::error::Error::of($crate::error::ErrorKind::Malformed, format!($($text)*)) };
+    ($($text:tt)*) => { $crate::error::Error::from_kind($crate::error::ErrorKind::Malformed, format!($($text)*)) };
 }
 
 /// Returns an error that [`malformed!`] makes.
@@ -325,17 +325,18 @@ mod tests {
         assert_eq!((placed.subject(), placed.message()), (Subject::Updates, "shape [2], expected [3]"));
         let advised = Error::new(Subject::Output, "no").advising(Advice::WriteNpy).within("a.json");
         assert_eq!((advised.to_string().as_str(), advised.advice()), ("a.json: no", Some(Advice::WriteNpy)));
-        let full =
-            Error::of(ErrorKind::Io(io::ErrorKind::StorageFull), "full").within("a").needing(|| "needs 8".into());
+        let full = Error::from_kind(ErrorKind::Io(io::ErrorKind::StorageFull), "full")
+            .within("a")
+            .needing(|| "needs 8".into());
         assert_eq!(full.to_string(), "a: full; needs 8");
-        assert_eq!(Error::of(ErrorKind::Memory, "full").needing(|| "needs 8".into()).to_string(), "full");
+        assert_eq!(Error::from_kind(ErrorKind::Memory, "full").needing(|| "needs 8".into()).to_string(), "full");
         let none: Result<u8> = None.with_context(|| "nothing there");
         assert_eq!(none.unwrap_err().to_string(), "nothing there");
     }
 
     #[test]
     fn errors_pass_through_readers() {
-        let own = Error::of(ErrorKind::Changed, "changed").within("x");
+        let own = Error::from_kind(ErrorKind::Changed, "changed").within("x");
         assert_eq!(Error::from(io::Error::from(own.clone())), own);
         let foreign = Error::from(io::Error::from(io::ErrorKind::NotFound));
         assert_eq!(foreign.kind(), ErrorKind::Io(io::ErrorKind::NotFound));

@@ -182,11 +182,11 @@ impl TensorEq {
 
     /// Opens the tensor of the golden file and the actual one, typed together.
     fn open(&self, actual: &Actual<'_>) -> Result<[Source; 2]> {
-        let golden = OpenOptions::new(self.label()).open(&Located::of(&self.golden)).map_err(|error| {
+        let golden = OpenOptions::new(self.label()).open(&Located::from_path(&self.golden)).map_err(|error| {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
             if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
         })?;
-        let golden = TensorOrText::of(&golden, golden.chosen()?, Subject::Operand(0))?;
+        let golden = TensorOrText::new(&golden, golden.chosen()?, Subject::Operand(0))?;
         actual.with_source(|actual| typed_pair([golden, actual]))
     }
 
@@ -205,7 +205,7 @@ impl TensorEq {
         };
         // a truncated input must not become a golden file
         source.hold(Hold::Seekable, Threads::default())?;
-        let located = Located::of(&self.golden);
+        let located = Located::from_path(&self.golden);
         let (path, member) = located.output();
         // a damaged file is replaced, but not if it is a container with other tensors
         let old = match rewrite::existing(path, &label) {
@@ -260,12 +260,12 @@ impl Actual<'_> {
                 let bytes = io::Cursor::new(bytes.to_vec());
                 OpenOptions::new("the output").open_stream(Box::new(bytes))?
             }
-            ActualKind::Path(path) => OpenOptions::new(path.display().to_string()).open(&Located::of(path))?,
+            ActualKind::Path(path) => OpenOptions::new(path.display().to_string()).open(&Located::from_path(path))?,
             ActualKind::Array(tensor) => {
                 return take(TensorOrText::Tensor(Source::memory(tensor.clone(), "the array".to_owned())));
             }
         };
-        take(TensorOrText::of(&input, input.chosen()?, Subject::Operand(1))?)
+        take(TensorOrText::new(&input, input.chosen()?, Subject::Operand(1))?)
     }
 
     /// Opens the tensor, which is typed alone.

@@ -9,5 +9,5 @@ use tensorop::storage::signals;
 
 fn main() -> ExitCode {
     signals::handle();
-    command::run(std::env::args_os(), &Io::of_process()).into()
+    command::run(std::env::args_os(), &Io::from_process()).into()
 }

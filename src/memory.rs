@@ -23,7 +23,7 @@ impl From<OutOfMemory> for String {
 
 impl From<OutOfMemory> for Error {
     fn from(refused: OutOfMemory) -> Self {
-        Self::of(ErrorKind::Memory, refused)
+        Self::from_kind(ErrorKind::Memory, refused)
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), OutOf
 }
 
 /// Returns an empty vector with room for `items` items.
-pub(crate) fn of<T>(items: usize) -> Result<Vec<T>, OutOfMemory> {
+pub(crate) fn with_capacity<T>(items: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(items).map_err(|_| OutOfMemory(items.saturating_mul(size_of::<T>())))?;
     Ok(vec)
@@ -71,7 +71,7 @@ pub(crate) fn of<T>(items: usize) -> Result<Vec<T>, OutOfMemory> {
 
 /// Returns `bytes` zeros.
 pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
-    let mut vec = of(bytes)?;
+    let mut vec = with_capacity(bytes)?;
     vec.resize(bytes, 0);
     Ok(vec)
 }
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_there_is_no_memory_for() {
         let refused = OutOfMemory(usize::MAX / 16 * 8);
-        assert_eq!(of::<u64>(usize::MAX / 16), Err(refused));
+        assert_eq!(with_capacity::<u64>(usize::MAX / 16), Err(refused));
         assert_eq!(grow(&mut Vec::<u64>::new(), usize::MAX / 16), Err(refused));
         assert_eq!(String::from(OutOfMemory(9)), "9 bytes are more than there is memory for");
         assert_eq!(zeros(3), Ok(vec![0; 3]));

@@ -20,7 +20,7 @@ const WORTH_A_THREAD: usize = 1 << 20;
 pub const USUAL_THREADS: usize = 8;
 
 /// No system gives more threads: Linux numbers them up to 2^22.
-const MOST_NUMBERED: usize = 1 << 22;
+const MAX_NUMBERED: usize = 1 << 22;
 
 /// Why no lock is poisoned: a panic of one thread becomes a panic of the thread that shares the work.
 pub const UNPOISONED: &str = "a thread that panics ends the program";
@@ -91,7 +91,7 @@ impl Threads {
     /// Returns how many threads are worth their start for `bytes` bytes, 1 at least. (The cores are not counted where it is
     /// one.)
     pub fn for_bytes(self, bytes: usize) -> usize {
-        let worth = bytes.checked_div(self.worth_a_thread).unwrap_or(MOST_NUMBERED).min(MOST_NUMBERED);
+        let worth = bytes.checked_div(self.worth_a_thread).unwrap_or(MAX_NUMBERED).min(MAX_NUMBERED);
         match self.most {
             _ if worth <= 1 => 1,
             Some(threads) => threads.get().min(worth),
@@ -299,7 +299,7 @@ mod tests {
             (most(1), 1 << 30, 1),
             (most(3).started_for(0), 0, 3),
             (most(100).started_for(0), 1, 100),
-            (most(usize::MAX).started_for(0), 1, MOST_NUMBERED),
+            (most(usize::MAX).started_for(0), 1, MAX_NUMBERED),
             (most(1).started_for(0), 1 << 30, 1),
             (Threads::default(), 1 << 20, 1),
             (Threads::default(), 1 << 30, cores.min(USUAL_THREADS)),

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 
-use super::asked::{Asked, AskedDTypes};
+use super::asked::{AskedDTypes, DTypeOption};
 use super::destination;
 use super::io::Run;
 use super::member::Member;
@@ -20,7 +20,7 @@ use super::sides::NamedPairs;
 use crate::error::Context;
 use crate::format::Format;
 use crate::format::collection::{Collection, TensorPlace};
-use crate::format::located::{Located, Place, shown};
+use crate::format::located::{Located, Place, path_without_secrets};
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::format::rewrite::{self, IndexChange, NamedSource, ReadAgain, Rewrite};
@@ -72,7 +72,7 @@ impl Changes {
     /// # Errors
     /// EXPECTED is no file; it cannot be written anew, and `actual` differs in more than its items; an item that the dtype
     /// cannot hold.
-    pub(super) fn of_one(
+    pub(super) fn for_file(
         expected: &Located,
         opened: Option<&Member>,
         actual: &mut Source,
@@ -111,7 +111,7 @@ impl Changes {
     ///
     /// # Errors
     /// EXPECTED is no file or folder; a name that no file can have; an item that EXPECTED's dtype cannot hold; of opening.
-    pub(super) fn of_many(
+    pub(super) fn for_files(
         pairs: &NamedPairs,
         failed: &[String],
         expected: &Located,
@@ -146,7 +146,7 @@ impl Changes {
         &mut self,
         pairs: &NamedPairs,
         [expected, actual]: [TensorPlace; 2],
-        asked: Asked<'_>,
+        asked: DTypeOption<'_>,
         keeping: Option<Limits>,
     ) -> Result<()> {
         let side = &pairs.sides[0];
@@ -332,9 +332,9 @@ impl Changes {
             lines.push(change.line(path, &checked));
             note_size(&mut self.indices, change, &checked);
             match checked {
-                CheckedFile::InPlace(works) => {
+                CheckedFile::InPlace(tensors) => {
                     let quiet = Run { quiet: true, ..run };
-                    works.into_iter().try_for_each(|work| destination::change(work, quiet, None, "--accept"))?;
+                    tensors.into_iter().try_for_each(|tensor| destination::change(tensor, quiet, None, "--accept"))?;
                 }
                 CheckedFile::Anew(mut file) => file.write()?,
             }
@@ -415,7 +415,7 @@ fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
 }
 
 fn label(path: &Path) -> String {
-    format!("EXPECTED {}", shown(path))
+    format!("EXPECTED {}", path_without_secrets(path))
 }
 
 /// Returns the name of a tensor in its file; `None` in a format without names.

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::found_side::is_absent;
 use super::io::Io;
-use super::messages::told;
+use super::messages::message;
 use crate::format::located::{Located, Place};
 use crate::format::rewrite::{self, UPDATE_GOLDEN};
 
@@ -82,7 +82,7 @@ impl Acceptance {
             Self::Never | Self::Written | Self::Reported => "--accept".to_owned(),
         };
         match is_absent(expected) && (is_folder(actual) || rewrite::new_format(expected.output().0).is_ok()) {
-            true => anyhow!("{}; {how} makes it", told(&error)),
+            true => anyhow!("{}; {how} makes it", message(&error)),
             false => error,
         }
     }

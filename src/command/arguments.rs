@@ -19,7 +19,7 @@ use crate::storage::stage;
 use crate::storage::target::Target;
 
 /// The arguments that say how an output is made and not what it holds: parts that differ in them fit together.
-const IRRELEVANT: [&str; 13] = [
+const NOT_COMPARED_BY_PARTS: [&str; 13] = [
     "part",
     "finish",
     "threads",
@@ -80,7 +80,7 @@ impl Arguments {
         let grammar = sub_command(name);
         for arg in grammar.iter().flat_map(Command::get_arguments) {
             let id = arg.get_id().as_str();
-            if IRRELEVANT.contains(&id) || matches.value_source(id) != Some(ValueSource::CommandLine) {
+            if NOT_COMPARED_BY_PARTS.contains(&id) || matches.value_source(id) != Some(ValueSource::CommandLine) {
                 continue;
             }
             let raw: Vec<_> = matches.try_get_raw(id).ok().flatten().into_iter().flatten().collect();
@@ -91,7 +91,7 @@ impl Arguments {
             let operands = values::<Operand>(matches, id).into_iter();
             let operands = operands.map(|Operand { name, located, .. }| ArgumentValue::Operand { name, located });
             let lists = values::<IndexList>(matches, id).into_iter().map(|list| match list {
-                IndexList::File(path) => ArgumentValue::Operand { name: None, located: Located::of(path) },
+                IndexList::File(path) => ArgumentValue::Operand { name: None, located: Located::from_path(path) },
                 IndexList::List(numbers) => ArgumentValue::Text(with_commas(&numbers)),
             });
             let sides = values::<SidesRule>(matches, id).into_iter();
@@ -150,7 +150,7 @@ impl Arguments {
                 let (value, stamp) = match &located.place {
                     Place::Json(text) => (without_blanks(text), None),
                     Place::Object(address) => {
-                        let shown = located.shown();
+                        let shown = located.without_secrets();
                         ensure!(
                             !target.overlaps(address),
                             "--part: the operand {shown} overlaps {}: parts would read what other parts write",
@@ -179,7 +179,7 @@ fn file_recorded(
     target: &Target,
     output: Option<&Path>,
 ) -> Result<(String, Option<String>)> {
-    let label = || format!("{key} {}", located.shown());
+    let label = || format!("{key} {}", located.without_secrets());
     let path = located.typed();
     let file = located.file().unwrap_or_else(|| path.to_owned());
     let found = fs::metadata(&file).with_context(label)?;
@@ -264,7 +264,7 @@ mod tests {
             values.into_iter().map(|value| match value {
                 ArgumentValue::Text(text) => text,
                 ArgumentValue::Operand { name, located } => {
-                    format!("{}<{}>", name.map(|name| name + "=").unwrap_or_default(), located.shown())
+                    format!("{}<{}>", name.map(|name| name + "=").unwrap_or_default(), located.without_secrets())
                 }
             })
         };
@@ -314,7 +314,7 @@ mod tests {
             .get_subcommands()
             .filter(|command| command.get_arguments().any(|arg| arg.get_id() == "part"))
             .flat_map(|command| command.get_arguments().map(|arg| arg.get_id().to_string()).collect::<Vec<_>>())
-            .filter(|id| !IRRELEVANT.contains(&&**id))
+            .filter(|id| !NOT_COMPARED_BY_PARTS.contains(&&**id))
             .collect();
         assert_eq!(found.into_iter().collect::<Vec<_>>().join(" "), relevant);
     }
@@ -333,7 +333,7 @@ mod tests {
         for (line, operands, reads_stdin) in rows {
             let found = arguments(line);
             let shown = found.typed.iter().flat_map(|argument| &argument.values).filter_map(|value| match value {
-                ArgumentValue::Operand { located, .. } => Some(located.shown()),
+                ArgumentValue::Operand { located, .. } => Some(located.without_secrets()),
                 ArgumentValue::Text(_) => None,
             });
             assert_eq!(shown.collect::<Vec<_>>(), operands, "{line}");

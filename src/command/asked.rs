@@ -100,7 +100,7 @@ impl<'a> AskedDTypes<'a> {
     }
 
     /// Returns the request for a tensor called `name`. Patterns match a tensor without a name as the empty text.
-    pub(super) fn of(&self, name: Option<&str>) -> Asked<'_> {
+    pub(super) fn of(&self, name: Option<&str>) -> DTypeOption<'_> {
         let name = name.unwrap_or_default();
         if self.given.iter().any(|value| value.glob.is_some()) {
             let mut uses = self.uses.borrow_mut();
@@ -109,7 +109,7 @@ impl<'a> AskedDTypes<'a> {
             }
             self.names.borrow_mut().push(name.to_owned());
         }
-        Asked { all: self, number: self.number_for(name) }
+        DTypeOption { all: self, number: self.number_for(name) }
     }
 
     /// Checks that each value was used, when all tensors have been read.
@@ -137,12 +137,12 @@ impl<'a> AskedDTypes<'a> {
 
 /// The value of `--dtype` that applies to one tensor, if any.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct DTypeOption<'a> {
     all: &'a AskedDTypes<'a>,
     number: Option<usize>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> DTypeOption<'a> {
     fn value(self) -> Option<&'a DTypeArg> {
         self.number.map(|number| &self.all.given[number])
     }

@@ -8,11 +8,11 @@ use clap::{Args, ValueHint};
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::member::Member;
-use super::messages::{counted, of_change};
+use super::messages::{change_error, counted};
 use super::meter::Meter;
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, check_stdin, data_help};
-use super::sources::{OperandReader, of_many};
+use super::sources::{OperandReader, operands_error};
 use crate::error::Subject;
 use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
@@ -104,7 +104,7 @@ impl Concat {
         let call = Call::Concat { axis: axis.unwrap_or(outermost), joining }.resolve(&metas, None, None);
         let call = call.map_err(|error| {
             let is_scalar = error.message().starts_with("rank 0,");
-            let refusal = of_many(&sources, error);
+            let refusal = operands_error(&sources, error);
             if is_scalar { anyhow!("{refusal}; --stack puts them along an axis of their own") } else { refusal }
         })?;
         let report = destination.report(title).with(&call, &sources);
@@ -136,7 +136,7 @@ impl Concat {
             _ => error.into(),
         })?;
         let mut append =
-            Append::prepare(data, &joined.shape, Box::new(linked), reader.run.limits).map_err(of_change)?;
+            Append::prepare(data, &joined.shape, Box::new(linked), reader.run.limits).map_err(change_error)?;
         if self.options.output.is_dry_run() {
             let (bytes, changed) = (counted(append.bytes(), "byte", "bytes"), append.changed_bytes());
             report.line(format_args!("output: {bytes} appended to {}, {changed} of its header changed", data.label()));

@@ -11,10 +11,10 @@ use super::asked::Reinterpret;
 use super::io::{Io, Outcome, note};
 use super::keeping::tell_what_stayed;
 use super::member::{Member, StoredItems};
-use super::messages::told;
+use super::messages::message;
 use super::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
-use super::options::members::{Stops, meant};
+use super::options::members::{UnreadableMembers, meant};
 use super::options::{DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord};
 use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
 use super::overflowed::CastTallies;
@@ -176,7 +176,7 @@ impl Convert {
         if let ([_, .., Operand { name: None, located: last, .. }], None, None) =
             (&operands[..], &output.output, output.to)
             && !matches!(last.place, Place::Stdin | Place::Json(_))
-            && Format::of_name(last.typed()).is_ok()
+            && Format::from_name(last.typed()).is_ok()
         {
             // the last operand was meant as the output, as `cp` takes it
             let (label, count) = (last.typed().display(), operands.len());
@@ -201,7 +201,7 @@ impl Convert {
                 asked.look_at(Some(old), &described.meta.dtype);
             }
         }
-        let (mut copies, mut stops) = (Vec::new(), Stops::default());
+        let (mut copies, mut stops) = (Vec::new(), UnreadableMembers::default());
         for tensor in chosen {
             let changes = |array: &UnreadArray| {
                 let matches = |cast: &CastArg| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&tensor.old));
@@ -215,7 +215,9 @@ impl Convert {
                 Ok(StoredItems::Unread(array)) => {
                     copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });
                 }
-                Err(why) if tensor.whole && !alone && input.describe(*n).is_err() => stops.add(&tensor.old, told(&why)),
+                Err(why) if tensor.whole && !alone && input.describe(*n).is_err() => {
+                    stops.add(&tensor.old, message(&why))
+                }
                 Err(why) => return Err(why),
             }
         }
@@ -235,7 +237,7 @@ impl Convert {
         }
         let mut report = destination.report("convert");
         let is_named = tensors.iter().any(|(_, tensor)| tensor.operand.name.is_some());
-        let mut works = Vec::with_capacity(tensors.len());
+        let mut outputs = Vec::with_capacity(tensors.len());
         let mut tallies = CastTallies::default();
         for (data, Chosen { member, old, name, whole, operand }) in tensors {
             let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
@@ -252,7 +254,7 @@ impl Convert {
             let selection = Selection::in_order(data, order);
             let rule = CastRule { lossy: self.lossy, overflow, tally, ..CastRule::default() };
             let recast = Recast { cast: dtype.cloned(), rule, order, ..Recast::default() };
-            works.push(OutputTensor {
+            outputs.push(OutputTensor {
                 name,
                 old_name: Some(old),
                 recast,
@@ -261,7 +263,7 @@ impl Convert {
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
         let brought = FileOptions { metadata, copies, is_group: is_named, ..FileOptions::default() };
-        let outcome = destination.write(works, brought, &left_out, report)?;
+        let outcome = destination.write(outputs, brought, &left_out, report)?;
         tallies.tell(reader.run, order)?;
         whole.iter().try_for_each(|input| tell_what_stayed(reader.run, input))?;
         Ok(outcome)
@@ -431,7 +433,7 @@ fn name_by_files(chosen: &mut [Chosen<'_>]) {
 fn stem(file: &Path) -> Option<String> {
     let name = file.file_name()?.to_str()?;
     let own = || Path::new(name).file_stem()?.to_str().map(str::to_owned);
-    Format::of_file_name(name).map_or_else(own, |(_, stem)| Some(stem.into_owned()))
+    Format::from_file_name(name).map_or_else(own, |(_, stem)| Some(stem.into_owned()))
 }
 
 /// Drops the tensors of whole containers whose names are given to others. Returns their names in their files.

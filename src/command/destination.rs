@@ -16,7 +16,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
 use super::keeping::keeping_others;
-use super::messages::{counted, of_argument, unless_closed};
+use super::messages::{argument_error, counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
@@ -24,7 +24,7 @@ use super::read_back::ReadBack;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;
-use crate::format::write::{self, OutputKind, OutputTensor, Plan, Share, ShareReport, Shares};
+use crate::format::write::{self, LaidOut, OutputKind, OutputTensor, Share, ShareReport, Shares};
 use crate::format::{FileOptions, Format, index_name};
 use crate::item::meta::Meta;
 use crate::ops::fill::Fill;
@@ -169,20 +169,20 @@ impl<'a> Destination<'a> {
     /// # Errors
     /// Those of [`write`](Self::write).
     pub(super) fn put(self, fill: Box<dyn Fill>, report: Report) -> Result<Outcome> {
-        let work = OutputTensor::new(fill, self.run.limits);
-        self.put_work(work, report)
+        let tensor = OutputTensor::new(fill, self.run.limits);
+        self.put_tensor(tensor, report)
     }
 
     /// Writes the one tensor of an operator as [`put`](Self::put) does.
     ///
     /// # Errors
     /// Those of [`write`](Self::write).
-    pub(super) fn put_work(self, mut work: OutputTensor, report: Report) -> Result<Outcome> {
+    pub(super) fn put_tensor(self, mut tensor: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
-        let data = work.fill.data();
-        work.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
-        let metadata = merged(work.fill.operands().filter_map(|source| source.container()?.metadata.as_ref()));
-        self.write(vec![work], FileOptions { metadata, ..FileOptions::default() }, &|_| false, report)
+        let data = tensor.fill.data();
+        tensor.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
+        let metadata = merged(tensor.fill.operands().filter_map(|source| source.container()?.metadata.as_ref()));
+        self.write(vec![tensor], FileOptions { metadata, ..FileOptions::default() }, &|_| false, report)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
@@ -193,32 +193,32 @@ impl<'a> Destination<'a> {
     /// The format cannot hold a tensor, or a name; a file that would lose other tensors; of reading and writing.
     pub(super) fn write(
         self,
-        mut works: Vec<OutputTensor>,
+        mut tensors: Vec<OutputTensor>,
         brought: FileOptions,
         left_out: &dyn Fn(&str) -> bool,
         mut report: Report,
     ) -> Result<Outcome> {
         let Self { run, options, is_edit, one_of_several, .. } = self;
-        for work in &mut works {
-            work.recast.big_endian = options.big_endian;
+        for tensor in &mut tensors {
+            tensor.recast.big_endian = options.big_endian;
         }
         let (format, target) = match self.place {
             OutputPlace::New { format, target } => (format, target),
-            OutputPlace::Index(index) => return index.write(run, options, works, brought, left_out, report),
-            OutputPlace::Files(files) => return files.write(run, options, works, brought, report),
+            OutputPlace::Index(index) => return index.write(run, options, tensors, brought, left_out, report),
+            OutputPlace::Files(files) => return files.write(run, options, tensors, brought, report),
             OutputPlace::Check => {
-                works.into_iter().try_for_each(write::check_edit)?;
+                tensors.into_iter().try_for_each(write::check_edit)?;
                 return Ok(Outcome::Done);
             }
             OutputPlace::InPlace => {
-                let work = works.pop().expect("the one tensor of an operator");
-                return edit(work, run, options, report, one_of_several);
+                let tensor = tensors.pop().expect("the one tensor of an operator");
+                return edit(tensor, run, options, report, one_of_several);
             }
         };
         let label = target.label();
-        let works = write::named(works, format).with_context(|| label)?;
-        for work in &works {
-            work.check(format).map_err(|error| error.within(label))?;
+        let tensors = write::with_sorted_names(tensors, format).with_context(|| label)?;
+        for tensor in &tensors {
+            tensor.check(format).map_err(|error| error.within(label))?;
         }
         // an operand that parts would change is refused for that reason
         let record = match options.parts.count() {
@@ -226,14 +226,14 @@ impl<'a> Destination<'a> {
             None => None,
         };
         let stays = |name: &str| brought.copies.iter().any(|copy| copy.name == name) || left_out(name);
-        write::check_replaced(&target, &works, &run.io.containers.all(), &brought.copies, &stays)
-            .map_err(|error| keeping_others(error, &target, &works, options, is_edit))?;
-        let read_back = ReadBack::of(&works, format);
+        write::check_replaced(&target, &tensors, &run.io.containers.all(), &brought.copies, &stays)
+            .map_err(|error| keeping_others(error, &target, &tensors, options, is_edit))?;
+        let read_back = ReadBack::of(&tensors, format);
         let mut file = options.file_options(brought, format)?;
         file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
-        file.is_group |= works.iter().any(|work| work.fill.data().name_in_group().is_some());
-        file.is_group |= write::replaces_own_group(&target, &works);
-        let mut plan = Plan::prepare(works, format, label, &file).map_err(of_argument)?;
+        file.is_group |= tensors.iter().any(|tensor| tensor.fill.data().name_in_group().is_some());
+        file.is_group |= write::replaces_own_group(&target, &tensors);
+        let mut plan = LaidOut::prepare(tensors, format, label, &file).map_err(argument_error)?;
         if let Some(record) = record {
             let meter = Meter::new(run, None);
             return write_parts(&mut plan, &target, record, options, run, report, &|more| meter.add(more));
@@ -257,7 +257,7 @@ impl<'a> Destination<'a> {
         }
         let mut sink = target.create()?;
         check_binary(&sink, format)?;
-        let elided = sink.is_terminal().then_some(TextOptions::NUMPY);
+        let elided = sink.is_terminal().then_some(TextOptions::NUMPY_THRESHOLD);
         let text = options.page.above(options.threshold.or(elided));
         let bytes = plan.bytes();
         let (meter, done) = (Meter::new(run, Some(bytes)), AtomicUsize::new(0));
@@ -315,40 +315,40 @@ impl<'a> OutputPlace<'a> {
 
 /// Changes DATA in place, or says in a dry run that it would be changed. Of several tensors the report is collected.
 fn edit(
-    mut work: OutputTensor,
+    mut tensor: OutputTensor,
     run: Run<'_>,
     options: &OutputOptions,
     mut report: Report,
     one_of_several: Option<(&str, &RefCell<Report>)>,
 ) -> Result<Outcome> {
-    work.stores_empty = options.store_empty;
-    if options.store_empty && work.fill.data().as_chunks().is_none() {
-        bail!("{}: --store-empty: is not stored in chunks", work.label());
+    tensor.stores_empty = options.store_empty;
+    if options.store_empty && tensor.fill.data().as_chunks().is_none() {
+        bail!("{}: --store-empty: is not stored in chunks", tensor.label());
     }
     if options.is_dry_run() {
-        let Meta { dtype, shape, .. } = work.fill.data().meta();
-        report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", work.label()));
-        work.fill.finish()?;
+        let Meta { dtype, shape, .. } = tensor.fill.data().meta();
+        report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", tensor.label()));
+        tensor.fill.finish()?;
         if options.explain {
             let name = one_of_several.map_or("", |(name, _)| name);
-            report.plans(&[(name, write::explain_edit(work, run.counter())?)], options.json);
+            report.plans(&[(name, write::explain_edit(tensor, run.counter())?)], options.json);
         }
         let Some((_, reports)) = one_of_several else { return report.print(run.io) };
         reports.borrow_mut().append(report);
         return Ok(Outcome::Done);
     }
-    change(work, run, options.parts.part, "--in-place")?;
+    change(tensor, run, options.parts.part, "--in-place")?;
     Ok(Outcome::Done)
 }
 
-/// Changes the data of `work` in place, all of it or a share, as `option` asks for; a signal meanwhile is reported.
+/// Changes the data of `tensor` in place, all of it or a share, as `option` asks for; a signal meanwhile is reported.
 ///
 /// # Errors
 /// Those of [`write::edit`].
-pub(super) fn change(work: OutputTensor, run: Run<'_>, share: Option<Share>, option: &'static str) -> Result<()> {
+pub(super) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, option: &'static str) -> Result<()> {
     let meter = Meter::new(run, None);
     let changing = Arc::new(AtomicBool::new(false));
-    let (begun, label, stderr) = (Arc::clone(&changing), work.label(), run.io.stderr.clone());
+    let (begun, label, stderr) = (Arc::clone(&changing), tensor.label(), run.io.stderr.clone());
     signals::call_when_ended(move || {
         if begun.load(Ordering::SeqCst) {
             complain(&stderr, &anyhow!("{label}: is partly changed: ended by a signal in the middle of {option}"));
@@ -358,7 +358,7 @@ pub(super) fn change(work: OutputTensor, run: Run<'_>, share: Option<Share>, opt
         meter.expect(bytes);
         changing.store(true, Ordering::SeqCst);
     };
-    let edited = write::edit(work, share, &expect, &|bytes| meter.add(bytes));
+    let edited = write::edit(tensor, share, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
     Ok(edited?)
 }
@@ -379,7 +379,7 @@ fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
 /// An output that is not made in parts; parts that were begun with other arguments; a finished output that has other files
 /// than it was finished with; of reading and writing.
 fn write_parts(
-    plan: &mut Plan,
+    plan: &mut LaidOut,
     target: &Target,
     record: Record,
     output: &OutputOptions,

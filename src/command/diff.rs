@@ -14,7 +14,7 @@ use super::diff_plans::{explain_many, explain_two};
 use super::found_side::find;
 use super::io::{Io, Outcome, Run, complain};
 use super::member::Member;
-use super::messages::{about_items, of_option, unless_closed};
+use super::messages::{about_items, option_error, unless_closed};
 use super::meter::Meter;
 use super::options::{
     ACTUAL, DumpOptions, EXPECTED, InputOptions, JunitOptions, MemberOptions, Operand, OptionWord, PassOptions,
@@ -270,7 +270,7 @@ impl Diff {
         asked.finish()?;
         let name = self.name([&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
-        options.check_axes(&actual).map_err(of_option)?;
+        options.check_axes(&actual).map_err(option_error)?;
         if self.explain {
             return explain_two(run, [&expected, &actual], &options, self.json);
         }
@@ -298,7 +298,7 @@ impl Diff {
         let accepts = acceptance.is_given() && !difference.equal();
         let kept = self.passing.ignore_dtype.then(|| expected.dtype().clone());
         let mut changes =
-            || Changes::of_one(&self.expected.located, Some(&found[0]), &mut actual, kept.clone(), limits);
+            || Changes::for_file(&self.expected.located, Some(&found[0]), &mut actual, kept.clone(), limits);
         let changes = accepts.then(&mut changes).transpose()?;
         let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
         let style = self.style(io);
@@ -425,7 +425,7 @@ impl Diff {
         }
         let keeping = self.passing.ignore_dtype.then_some(limits);
         let changes =
-            accepts.then(|| Changes::of_many(pairs, &failed, &self.expected.located, &asked, keeping)).transpose()?;
+            accepts.then(|| Changes::for_files(pairs, &failed, &self.expected.located, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
         models.leave_alone(&[left_alone.clone(), pairs.beside()].concat());
         renames.rule.iter().for_each(|rule| models.join(rule.text()));
@@ -447,7 +447,7 @@ impl Diff {
         }
         let outcome = match models.unreadable() {
             None if changes.is_none() => self.end(io, acceptance, models.equal())?,
-            None => Outcome::of_verdict(models.equal()),
+            None => Outcome::from_verdict(models.equal()),
             // a verdict on some of the tensors is none on the models
             Some(first) => {
                 let (count, of) =

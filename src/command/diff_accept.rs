@@ -19,7 +19,7 @@ impl Diff {
         let (expected, asked) = (&self.expected, self.asked());
         let mut source = found.source(asked.of(found.name()))?;
         asked.finish()?;
-        let changes = Changes::of_one(&expected.located, None, &mut source, None, run.limits)?;
+        let changes = Changes::for_file(&expected.located, None, &mut source, None, run.limits)?;
         print(run.io, &mut |out| match (self.json, self.summary) {
             (true, _) => diff::write_json_of_new(out, &source),
             (false, true) => Ok(()),
@@ -61,6 +61,6 @@ impl Diff {
         if let Some(hint) = acceptance.hint().filter(|_| has_report) {
             print(io, &mut |out| writeln!(out, "  {hint}"))?;
         }
-        Ok(Outcome::of_verdict(is_equal))
+        Ok(Outcome::from_verdict(is_equal))
     }
 }

@@ -70,7 +70,7 @@ impl Diff {
             Some(FirstDifferent { name, found, .. }) if found.verdict() == TensorVerdict::Unreadable => {
                 complain(&io.stderr, &anyhow!("{name:?} cannot be read, so that the first difference is not known"))
             }
-            _ => Outcome::of_verdict(models.equal()),
+            _ => Outcome::from_verdict(models.equal()),
         })
     }
 }

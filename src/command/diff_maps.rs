@@ -23,7 +23,7 @@ pub(super) fn map_lines(sources: [&mut Source; 2], options: &Options, limits: Li
 
 /// Draws the errors of two tensors to a PNG file. Returns a line about it, if there is something to say.
 pub(super) fn draw(sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<Option<String>> {
-    let picture = Picture::of_numbers(maps::error_plane(sources, options)?, limits)?;
+    let picture = Picture::from_numbers(maps::error_plane(sources, options)?, limits)?;
     let scale = picture.scale(None, &|_| ())?;
     write_png(&picture, scale.as_ref(), target, &|_| ())
 }

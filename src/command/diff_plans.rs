@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::asked::AskedDTypes;
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
-use super::messages::{counted, of_option, told};
+use super::messages::{counted, message, option_error};
 use super::sides::{NamedPairs, SMALL};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::engine::explain::Explanation;
@@ -56,13 +56,13 @@ pub(super) fn explain_many(
             // several small pairs are compared at a time, each by one thread
             let threads = if is_small { Threads::new(NonZero::new(1)) } else { limits.threads };
             let plan = explain_sources(&expected, &actual, &options(name), Limits { threads, ..limits });
-            Ok(planned(plan.map_err(of_option)?))
+            Ok(planned(plan.map_err(option_error)?))
         });
         plans.push((
             name,
             plan.unwrap_or_else(|error| {
                 outcome = complain(&io.stderr, &error);
-                Err(told(&error))
+                Err(message(&error))
             }),
         ));
     }

@@ -11,7 +11,7 @@ use crate::engine::explain::Explanation;
 use crate::error::Context;
 use crate::format::Format;
 use crate::format::interface::NamedCopy;
-use crate::format::write::{Move, Plan};
+use crate::format::write::{LaidOut, Move};
 use crate::ops::call::ResolvedCall;
 use crate::storage::source::Source;
 
@@ -48,7 +48,7 @@ impl Report {
     }
 
     /// Adds a line about each tensor of an output that messages call `label`, and each array that is copied unread.
-    pub(super) fn outputs(&mut self, plan: &Plan, format: Format, label: &str) {
+    pub(super) fn outputs(&mut self, plan: &LaidOut, format: Format, label: &str) {
         for (n, (name, meta, bytes)) in plan.tensors().enumerate() {
             let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
             let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
@@ -67,7 +67,7 @@ impl Report {
     }
 
     /// Adds lines about what moving tensors to other chunks reads and writes.
-    pub(super) fn moves(&mut self, plan: &Plan, label: &str) {
+    pub(super) fn moves(&mut self, plan: &LaidOut, label: &str) {
         let sides = |sides: &[usize]| sides.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let is_one_of_many = plan.tensors().count() > 1;
         let moves = plan.tensors().zip(plan.moves()).filter_map(|((name, ..), moved)| Some((name, moved?)));

@@ -15,7 +15,7 @@ use anyhow::{Result, anyhow, bail};
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::member::Member;
-use super::messages::{counted, told as message_of, unless_closed};
+use super::messages::{counted, message as message_of, unless_closed};
 use super::operation::{Edited, Operation};
 use super::options::{ChangeOptions, Operand, UpdatesOptions};
 use super::sources::{OperandReader, check_format_changeable, check_items_changeable};
@@ -42,7 +42,7 @@ pub(super) fn run_for_each(
     run: &dyn Fn(Operation<'_>) -> Result<Outcome>,
 ) -> Result<Outcome> {
     let (data, indices) = operands;
-    let is_pattern = data.located.after.as_deref().is_some_and(|after| Glob::new(after).is_pattern());
+    let is_pattern = data.located.suffix.as_deref().is_some_and(|after| Glob::new(after).is_pattern());
     let may_be_several = is_pattern && options.edit.in_place && updates.fill.is_some();
     if options.output.explain {
         // before the tensors are opened
@@ -102,14 +102,14 @@ impl OperandReader<'_> {
         if !matches!(located.place, Place::Folder(_)) {
             return Ok(Cow::Borrowed(located));
         }
-        if located.after.is_none() {
+        if located.suffix.is_none() {
             bail!("{}: --in-place changes one tensor: name it after a colon", operand.label);
         }
         let input =
             collection::open(&OpenOptions { locked: false, ..options.clone() }, located, NameFilter::default())?;
         let MemberFile { path, member, .. } = input.file_of(input.chosen()?)?;
         let path = path.expect("a tensor of a folder is in a file");
-        Ok(Cow::Owned(Located::of(path).with_member(member)))
+        Ok(Cow::Owned(Located::from_path(path).with_member(member)))
     }
 
     /// Finds all tensors that the pattern of an operand matches, each with its name, and locks their files; `None` if what
@@ -145,7 +145,7 @@ impl OperandReader<'_> {
         for (path, tensors) in files {
             let options = OpenOptions { locked: true, format: None, ..options.clone() };
             let file = path.display().to_string();
-            let input = Arc::new(options.open(&Located::of(path))?);
+            let input = Arc::new(options.open(&Located::from_path(path))?);
             for (member, label, name) in tensors {
                 let n = input.pick(member.as_deref())?;
                 check_format_changeable(&input, &file, &label)?;

@@ -15,7 +15,7 @@ use crate::storage::source::Keep;
 
 /// Returns the lines that tell how a tensor is made, or how tensors are scanned.
 pub(super) fn lines(of: &Explanation) -> Vec<String> {
-    let mut lines: Vec<String> = of.operands.iter().map(|operand| told(operand, of)).collect();
+    let mut lines: Vec<String> = of.operands.iter().map(|operand| operand_line(operand, of)).collect();
     lines.extend(of.plan.before.iter().map(|before| first(before, of)));
     lines.push(format!("cut: {}", cut(of, &of.plan)));
     if let Some(slab) = of.plan.steps.held() {
@@ -68,7 +68,7 @@ fn first(before: &Before, of: &Explanation) -> String {
 }
 
 /// Tells how an operand is read.
-fn told(operand: &OperandReads, of: &Explanation) -> String {
+fn operand_line(operand: &OperandReads, of: &Explanation) -> String {
     let OperandReads { label, reading, in_chunks, piece, bytes, times } = operand;
     let piece = piece.map_or_else(String::new, |piece| {
         let what = if *in_chunks { "chunks of" } else { "pieces of" };
@@ -81,7 +81,7 @@ fn told(operand: &OperandReads, of: &Explanation) -> String {
         _ => format!(", read {times:.1} times"),
     };
     let from = if of.is_remote && !matches!(reading, OperandReading::InMemory) { ", by requests" } else { "" };
-    format!("{label}: {}, {}{piece}{times}{from}", reading.told(of.purpose), size(*bytes))
+    format!("{label}: {}, {}{piece}{times}{from}", reading.label(of.purpose), size(*bytes))
 }
 
 /// Tells how an output, or what is scanned, is cut.
@@ -128,7 +128,7 @@ pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
     let operands = of.operands.iter().map(|operand| {
         object([
             ("operand", string(&operand.label, Escapes::Short)),
-            ("reading", string(&operand.reading.told(of.purpose), Escapes::Short)),
+            ("reading", string(&operand.reading.label(of.purpose), Escapes::Short)),
             ("chunks", operand.in_chunks.to_string()),
             ("piece", or_null(operand.piece, |piece| piece.to_string())),
             ("bytes", operand.bytes.to_string()),

@@ -28,13 +28,13 @@ pub(super) enum FoundSide {
 
 /// Returns whether there is no such file, or no such tensor in it.
 pub(super) fn is_absent(located: &Located) -> bool {
-    match (&located.place, &located.after) {
+    match (&located.place, &located.suffix) {
         (Place::Absent(_), _) => true,
         (Place::File(file) | Place::Store(file, _), Some(name))
             if !name.contains(['*', '?', '{']) && !RawView::is_meant(name) =>
         {
             let has = |input: Input| input.names().is_none_or(|names| names.contains(&&**name));
-            OpenOptions::default().open(&Located::of(file)).is_ok_and(|input| !has(input))
+            OpenOptions::default().open(&Located::from_path(file)).is_ok_and(|input| !has(input))
         }
         // nothing is made behind an address, and a tensor of a folder is made by naming its file
         _ => false,
@@ -48,7 +48,7 @@ pub(super) fn is_absent(located: &Located) -> bool {
 pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: bool) -> Result<FoundSide> {
     match &operand.located {
         located if may_be_made && is_absent(located) => return Ok(FoundSide::Absent),
-        Located { place: Place::Folder(folder), after: None, .. } => {
+        Located { place: Place::Folder(folder), suffix: None, .. } => {
             if may_be_made && folder.is_pattern() {
                 bail!(
                     "{}: --accept: EXPECTED is a pattern of files without a header, which are not written",
@@ -67,7 +67,7 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: b
             bail!("{}: --accept: {pattern} is a pattern: name the whole, and give --only {pattern}", input.label());
         }
         return Ok(match selected[..] {
-            [n] => FoundSide::One { member: Member::of(input, n), is_meant: false },
+            [n] => FoundSide::One { member: Member::from_input(input, n), is_meant: false },
             _ => FoundSide::Container(input),
         });
     }
@@ -105,7 +105,7 @@ impl FoundSide {
             Self::One { .. } | Self::Container(_) | Self::Absent => return Ok(self),
         };
         let n = input.pick(Some(name))?;
-        Ok(Self::One { member: Member::of(input, n), is_meant: true })
+        Ok(Self::One { member: Member::from_input(input, n), is_meant: true })
     }
 
     /// Returns the one tensor of a side; messages call the other side `other`.
@@ -131,9 +131,9 @@ impl FoundSide {
     pub(super) fn into_many(self, operand: &Operand, opening: &Opening<'_>) -> Result<Collection> {
         Ok(match self {
             Self::One { member: Member { input, .. }, .. } | Self::Container(input) => {
-                Collection::of_input(input, operand.located.typed(), opening)?
+                Collection::from_input(input, operand.located.typed(), opening)?
             }
-            Self::Folder(folder) => Collection::of_folder(&folder, opening)?,
+            Self::Folder(folder) => Collection::from_folder(&folder, opening)?,
             Self::Absent => Collection::default(),
         })
     }

@@ -12,7 +12,7 @@ use super::failures::Failures;
 use super::io::{Io, Outcome, Run, complain, note};
 use super::member::Member;
 use super::meter::Meter;
-use super::options::members::{TakenOptions, Taking};
+use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
     FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
 };
@@ -185,7 +185,7 @@ impl Info {
         let asked = reader.asked(Reinterpret::Unsigned);
         reader.look_ahead(files, &self.taken, &asked);
         let mut outcome = Outcome::Done;
-        let mut taking = Taking::new(&self.taken);
+        let mut taking = MemberSelection::new(&self.taken);
         for file in files {
             // one bad file among many should not hide what the others hold
             match self.describe_all(&reader, file, &asked, &mut taking, &mut found) {
@@ -240,7 +240,7 @@ impl Info {
         reader: &OperandReader<'_>,
         file: &Operand,
         asked: &AskedDTypes<'_>,
-        taking: &mut Taking<'_>,
+        taking: &mut MemberSelection<'_>,
         found: &mut Found,
     ) -> Result<Outcome> {
         let (input, selected) = taking.open(|filter| reader.open_taken(file, filter))?;
@@ -345,7 +345,7 @@ impl Info {
         let (Member { input, n, label }, asked) = (member, asked.of(member.name()));
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let mut stored = if is_text && asked.is_asked() {
-            Description::of_source(&member.source(asked)?)
+            Description::from_source(&member.source(asked)?)
         } else {
             input.describe(*n)?
         };

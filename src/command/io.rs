@@ -82,7 +82,7 @@ pub(super) enum Outcome {
 
 impl Outcome {
     /// Returns how a comparison ends.
-    pub(super) fn of_verdict(is_equal: bool) -> Self {
+    pub(super) fn from_verdict(is_equal: bool) -> Self {
         if is_equal { Self::Done } else { Self::Different }
     }
 }
@@ -183,14 +183,14 @@ pub struct Environment {
 
 impl Io {
     /// Returns the streams, the terminal and the environment of this process.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let terminal = terminal_size::terminal_size();
         Self {
             stdin: InputStream::stdin(),
             stdout: OutputStream::stdout(),
             stderr: OutputStream::stderr(),
             terminal: terminal.map(|(width, height)| TerminalSize { columns: width.0.into(), lines: height.0.into() }),
-            environment: Environment::of(|name| std::env::var_os(name)),
+            environment: Environment::from_values(|name| std::env::var_os(name)),
             arguments: Arguments::default(),
             containers: OperandContainers::default(),
             counter: OnceLock::new(),
@@ -215,7 +215,7 @@ impl Io {
 
 impl Environment {
     /// Reads the environment, in which `value` looks up a variable.
-    pub fn of(value: impl Fn(&str) -> Option<OsString>) -> Self {
+    pub fn from_values(value: impl Fn(&str) -> Option<OsString>) -> Self {
         let number = |name| value(name)?.to_str()?.parse().ok();
         let is_one_of = |name, values: &[&str]| value(name).is_some_and(|value| values.iter().any(|&one| value == one));
         Self {

@@ -5,7 +5,7 @@ use anyhow::anyhow;
 use super::io::{Run, note};
 use super::options::OutputOptions;
 use crate::error::{Advice, Error};
-use crate::format::located::{Located, shown};
+use crate::format::located::{Located, path_without_secrets};
 use crate::format::name_order::list;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::write::OutputTensor;
@@ -15,30 +15,30 @@ use crate::storage::target::Target;
 pub(super) const ANY_MEMBER: &str = "NAME";
 
 /// The most tensors that a line names.
-const MOST: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// Adds to the reason why an output would lose tensors of the container that it replaces the command that keeps them, and
 /// `--in-place` where the operator and the format have that.
 pub(super) fn keeping_others(
     error: Error,
     target: &Target,
-    works: &[OutputTensor],
+    tensors: &[OutputTensor],
     options: &OutputOptions,
     is_edit: bool,
 ) -> anyhow::Error {
-    let (Some(Advice::KeepOthers), Some(path), 1..=MOST) = (error.advice(), options.path(), works.len()) else {
+    let (Some(Advice::KeepOthers), Some(path), 1..=MAX_NAMED) = (error.advice(), options.path(), tensors.len()) else {
         return error.into();
     };
-    let Ok(old) = OpenOptions::new(target.label()).open(&Located::of(path)) else { return error.into() };
-    let is_here = |work: &OutputTensor| {
-        work.fill.data().container().is_some_and(|container| target.identity() == Some(container.file))
+    let Ok(old) = OpenOptions::new(target.label()).open(&Located::from_path(path)) else { return error.into() };
+    let is_here = |tensor: &OutputTensor| {
+        tensor.fill.data().container().is_some_and(|container| target.identity() == Some(container.file))
     };
-    let member = |work: &OutputTensor| work.name.clone().or_else(|| work.fill.data().member().map(str::to_owned));
-    let members: Option<Vec<_>> = works.iter().map(member).collect();
+    let member = |tensor: &OutputTensor| tensor.name.clone().or_else(|| tensor.fill.data().member().map(str::to_owned));
+    let members: Option<Vec<_>> = tensors.iter().map(member).collect();
     let Some(members) = members else { return error.into() };
-    let in_place = is_edit && works.iter().all(is_here) && old.format().unchangeable().is_none();
+    let in_place = is_edit && tensors.iter().all(is_here) && old.format().unchangeable().is_none();
     let in_place = if in_place { " (or --in-place)" } else { "" };
-    anyhow!("{error}: {}{in_place}", put_back(&old, &shown(path), &members))
+    anyhow!("{error}: {}{in_place}", put_back(&old, &path_without_secrets(path), &members))
 }
 
 /// Names on standard error the attachments of a container, which are not copied with its tensors.

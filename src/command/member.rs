@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::asked::Asked;
-use super::messages::{about_items, of_option, refusal, told};
+use super::asked::DTypeOption;
+use super::messages::{about_items, message, option_error, refusal};
 use crate::error::{Error, Subject};
 use crate::format::Format;
 use crate::format::open::Input;
@@ -43,7 +43,7 @@ impl Member {
     }
 
     /// Returns a tensor that messages call by its file, and by its own name if the file holds several.
-    pub(super) fn of(input: Arc<Input>, n: usize) -> Self {
+    pub(super) fn from_input(input: Arc<Input>, n: usize) -> Self {
         // an array that holds others is listed only where these are wanted
         let is_one_of_many = input.reader().itself() != Some(n) && input.name(1).is_some();
         let name = if is_one_of_many { input.name(n) } else { None };
@@ -55,7 +55,7 @@ impl Member {
     /// # Errors
     /// There is no such tensor, or several and none is named.
     pub(super) fn chosen(input: Arc<Input>) -> Result<Self> {
-        Ok(Self::of(Arc::clone(&input), input.chosen()?))
+        Ok(Self::from_input(Arc::clone(&input), input.chosen()?))
     }
 
     /// Returns the name that its file gives it.
@@ -67,7 +67,7 @@ impl Member {
     ///
     /// # Errors
     /// Those of [`typed`].
-    pub(super) fn source(&self, asked: Asked<'_>) -> Result<Source> {
+    pub(super) fn source(&self, asked: DTypeOption<'_>) -> Result<Source> {
         Ok(typed(slice::from_ref(self), asked)?.pop().expect("a source for each tensor"))
     }
 
@@ -103,7 +103,7 @@ impl Member {
     /// Why it cannot be read, and what stands in the way of a copy.
     pub(super) fn stored(
         &self,
-        asked: Asked<'_>,
+        asked: DTypeOption<'_>,
         format: Format,
         changes: impl Fn(&UnreadArray) -> Option<&'static str>,
     ) -> Result<StoredItems> {
@@ -116,10 +116,10 @@ impl Member {
             Ok(Some(array)) => match changes(&array) {
                 None => Ok(StoredItems::Unread(array)),
                 Some(option) => {
-                    bail!("{}, so it is only copied as it is stored, and {option} would change it", told(&why))
+                    bail!("{}, so it is only copied as it is stored, and {option} would change it", message(&why))
                 }
             },
-            Err(error) => bail!("{}, and it cannot be copied as it is stored: {}", told(&why), error.message()),
+            Err(error) => bail!("{}, and it cannot be copied as it is stored: {}", message(&why), error.message()),
         }
     }
 }
@@ -129,10 +129,10 @@ impl Member {
 ///
 /// # Errors
 /// Of opening; text that cannot be read so; those of [`Asked::read`].
-pub(super) fn typed(members: &[Member], asked: Asked<'_>) -> Result<Vec<Source>> {
+pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
         Subject::Operand(n) => refusal(members[n].input.label(), &error),
-        _ => of_option(error),
+        _ => option_error(error),
     };
     let text = |values: &Values<'_>, dtype: &DType, label: &str, widens: bool| -> Result<Source> {
         let tensor = if widens { values.read_widening(dtype) } else { values.read(dtype) };

@@ -51,25 +51,25 @@ fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String 
 
 /// Returns the line on standard error that tells an error.
 pub(super) fn error_line(error: &anyhow::Error) -> String {
-    let told = told(error);
+    let told = message(error);
     let told = if error.is::<WholeMessage>() { escaped(told.chars(), "") } else { shortened(&told, "") };
     format!("error: {told}")
 }
 
 /// Returns an error in one line: where it happened, outermost first, what is wrong, and what would help.
-pub(super) fn told(error: &anyhow::Error) -> String {
+pub(super) fn message(error: &anyhow::Error) -> String {
     let cause =
         |cause: &(dyn StdError + 'static)| advised(cause.to_string(), own(cause).and_then(crate::Error::advice));
     error.chain().map(cause).collect::<Vec<_>>().join(": ")
 }
 
 /// Says a refusal of an argument as one of the option of its name. Any other error names its file or operand itself.
-pub(super) fn of_argument(error: crate::Error) -> anyhow::Error {
-    if matches!(error.subject(), Subject::Argument(_)) { of_option(error) } else { error.into() }
+pub(super) fn argument_error(error: crate::Error) -> anyhow::Error {
+    if matches!(error.subject(), Subject::Argument(_)) { option_error(error) } else { error.into() }
 }
 
 /// Says what the library refuses in an option or in the output, by the name that the user knows it by.
-pub(super) fn of_option(error: crate::Error) -> anyhow::Error {
+pub(super) fn option_error(error: crate::Error) -> anyhow::Error {
     let subject = match error.subject() {
         // the message names its file itself
         Subject::File => return error.into(),
@@ -85,7 +85,7 @@ pub(super) fn refusal(label: &str, error: &crate::Error) -> anyhow::Error {
 }
 
 /// Says what stands in the way of a change of a file where it lies; where the file does not have it, a new one may.
-pub(super) fn of_change(error: crate::Error) -> anyhow::Error {
+pub(super) fn change_error(error: crate::Error) -> anyhow::Error {
     match error.kind() {
         ErrorKind::Unsupported => anyhow!("{error}: use -o"),
         _ => error.into(),
@@ -94,7 +94,7 @@ pub(super) fn of_change(error: crate::Error) -> anyhow::Error {
 
 /// Returns an error in one line without what messages call the tensor that it is about.
 pub(super) fn reason(error: &anyhow::Error, label: &str) -> String {
-    let told = told(error);
+    let told = message(error);
     told.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&told).to_owned()
 }
 

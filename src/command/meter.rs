@@ -90,7 +90,7 @@ impl Meter {
 
     /// Begins to show what comes from servers until it is dropped: headers, and whole files of which no parts can be read.
     /// Nothing is known then of how much there will be.
-    pub(super) fn of_requests(run: Run<'_>) -> Option<Watch> {
+    pub(super) fn for_requests(run: Run<'_>) -> Option<Watch> {
         let meter = Self::new(run, None);
         meter.shown.then(|| {
             Watch::begin(move |event| match event {
@@ -102,7 +102,7 @@ impl Meter {
 
     /// Begins to tell on a terminal of requests that are made again, until it is dropped: who waits is to know for what. A line
     /// takes the place of a bar, which is drawn anew below it. What several threads have to say alike is said once.
-    pub(super) fn of_waiting(io: &Io, quiet: bool) -> Option<Watch> {
+    pub(super) fn for_waiting(io: &Io, quiet: bool) -> Option<Watch> {
         let (stderr, last) = (io.stderr.clone(), Mutex::new(String::new()));
         let clear = if io.environment.is_plain { "" } else { "\x1b[K" };
         (!quiet && stderr.is_terminal()).then(|| {

@@ -194,7 +194,7 @@ sub_commands! {
 pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let done = match parse(args, io.help_width()) {
         Ok((command, arguments)) => {
-            let _told = Meter::of_waiting(io, arguments.is_quiet);
+            let _told = Meter::for_waiting(io, arguments.is_quiet);
             command.run(&Io {
                 arguments,
                 containers: OperandContainers::default(),
@@ -202,8 +202,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
                 ..io.clone()
             })
         }
-        Err(Ended::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
-        Err(Ended::Usage(message)) => {
+        Err(EarlyExit::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
+        Err(EarlyExit::Usage(message)) => {
             let _ = write!(io.stderr.clone(), "{}", shortened(&message, "\n"));
             Ok(Outcome::Incomplete)
         }
@@ -218,7 +218,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
 }
 
 /// Parses the command line into a sub-command, or into the text that is shown instead.
-fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<(Command, Arguments), Ended> {
+fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<(Command, Arguments), EarlyExit> {
     let mut args: Vec<_> = args.into_iter().map(options::sheltered).collect();
     if args.get(1).is_some_and(is_shown) {
         args.insert(1, "show".into());
@@ -230,7 +230,7 @@ fn parse(args: impl IntoIterator<Item = OsString>, help_width: usize) -> Result<
 fn is_shown(first: &OsString) -> bool {
     let is_option = first.as_encoded_bytes().starts_with(b"-");
     let is_known = first.to_str().is_some_and(|name| name == "help" || NAMES.contains(&name));
-    !is_option && !is_known && Located::of(first).file().is_some()
+    !is_option && !is_known && Located::from_path(first).file().is_some()
 }
 
 /// Parses the command line by a grammar, which is made a second time if help is shown.
@@ -238,7 +238,7 @@ fn parse_with(
     grammar: impl Fn() -> clap::Command,
     args: &[OsString],
     help_width: usize,
-) -> Result<(Command, Arguments), Ended> {
+) -> Result<(Command, Arguments), EarlyExit> {
     let parsed = |grammar: clap::Command| -> Result<_, clap::Error> {
         let mut matches = grammar.try_get_matches_from(args)?;
         let arguments = Arguments::of(&matches, sub_command);
@@ -247,16 +247,16 @@ fn parse_with(
     parsed(grammar()).map_err(|error| match error.kind() {
         // To lay out help takes half as long as all the rest of a small run, so it is done only if help is shown.
         ErrorKind::DisplayHelp => {
-            Ended::Help(parsed(help::laid_out(grammar(), GROUPS, help_width)).err().unwrap_or(error))
+            EarlyExit::Help(parsed(help::laid_out(grammar(), GROUPS, help_width)).err().unwrap_or(error))
         }
-        _ if !error.use_stderr() => Ended::Help(error),
+        _ if !error.use_stderr() => EarlyExit::Help(error),
         // clap would print all of the help
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let what = format!("error: a sub-command is missing: one of {}", NAMES.join(", "));
-            Ended::Usage(usage::message(&what, Some("Usage: tensorop <COMMAND>")))
+            EarlyExit::Usage(usage::message(&what, Some("Usage: tensorop <COMMAND>")))
         }
-        ErrorKind::UnknownArgument => Ended::Usage(usage::with_file(&unsheltered(error, args), args)),
-        _ => Ended::Usage(unsheltered(error, args)),
+        ErrorKind::UnknownArgument => EarlyExit::Usage(usage::with_file(&unsheltered(error, args), args)),
+        _ => EarlyExit::Usage(unsheltered(error, args)),
     })
 }
 
@@ -275,7 +275,7 @@ fn print_help(help: &clap::Error, io: &Io) -> std::io::Result<()> {
 }
 
 /// The text that is shown instead of running a sub-command.
-enum Ended {
+enum EarlyExit {
     /// Help or the version was asked for.
     Help(clap::Error),
     /// The message that says what is wrong with the command line.
@@ -340,8 +340,8 @@ mod tests {
                 let matches = grammar().try_get_matches_from(args).expect("what has been parsed");
                 format!("{:?}", matches.subcommand())
             }
-            Err(Ended::Help(help)) => format!("help, {}:\n{}", help.exit_code(), help.render().ansi()),
-            Err(Ended::Usage(message)) => format!("usage:\n{message}"),
+            Err(EarlyExit::Help(help)) => format!("help, {}:\n{}", help.exit_code(), help.render().ansi()),
+            Err(EarlyExit::Usage(message)) => format!("usage:\n{message}"),
         }
     }
 

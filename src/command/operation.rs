@@ -13,7 +13,7 @@ use super::destination::Destination;
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
 use super::member::Member;
-use super::messages::told;
+use super::messages::message;
 use super::options::{ChangeOptions, Operand, OperatorOptions, UpdatesOptions, check_stdin};
 use super::sources::{OperandReader, explained};
 use crate::error::{Error, Subject};
@@ -31,7 +31,7 @@ use crate::storage::source::Source;
 
 /// The most bytes of data that empty index tuples may pass through. Such tuples take no room in a file, but each of them
 /// reduces all of the data.
-const MOST_BYTES_PASSED: usize = 1 << 34;
+const MAX_BYTES_PASSED: usize = 1 << 34;
 
 /// A tensor of several that are changed in place.
 pub(super) struct Edited<'a> {
@@ -50,7 +50,7 @@ pub(super) struct Operation<'a> {
     pub reader: OperandReader<'a>,
     pub destination: Destination<'a>,
     /// Whether other processes may change other parts of DATA at the same time.
-    together: bool,
+    shared: bool,
     /// The tensor to change, if a pattern matches several.
     edited: Option<Edited<'a>>,
     pub data: Cow<'a, Operand>,
@@ -74,7 +74,7 @@ impl<'a> Operation<'a> {
         check_stdin([data].into_iter().chain(indices))?;
         let (destination, reader) = settle(io, options, false)?;
         let data = Cow::Borrowed(data);
-        Ok(Self { reader, destination, together: false, edited: None, data, indices, updates: None, fill: None })
+        Ok(Self { reader, destination, shared: false, edited: None, data, indices, updates: None, fill: None })
     }
 
     /// Takes the value of `--fill`, if there is one, for an operator that has an item of its own without it.
@@ -106,7 +106,7 @@ impl<'a> Operation<'a> {
             destination = if *is_check { destination.for_checks() } else { destination };
         }
         let together = output.parts.part.is_some();
-        Ok(Self { reader, destination, together, edited, data, indices, updates, fill })
+        Ok(Self { reader, destination, shared: together, edited, data, indices, updates, fill })
     }
 
     /// Opens DATA and UPDATES and types them together.
@@ -117,7 +117,7 @@ impl<'a> Operation<'a> {
         let in_place = self.destination.is_in_place();
         let data = match (&self.edited, in_place) {
             (Some(edited), _) => edited.member.clone(),
-            (None, true) => self.reader.find_locked(&self.data, self.together)?,
+            (None, true) => self.reader.find_locked(&self.data, self.shared)?,
             (None, false) => self.reader.find(&self.data)?,
         };
         let find = |operand: &Operand| self.reader.find(operand).map_err(|error| or_fill(&operand.located, error));
@@ -274,7 +274,7 @@ fn check_passes(call: &ResolvedCall, operands: &Operands) -> Result<()> {
     let count = spec.count();
     let passed = count.saturating_mul(operands.data[0].bytes().max(1));
     let reduces = !matches!(rule.application, Application::Replace);
-    if indices.bytes() == 0 && reduces && count > 1 && passed > MOST_BYTES_PASSED {
+    if indices.bytes() == 0 && reduces && count > 1 && passed > MAX_BYTES_PASSED {
         let label = indices.label();
         bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
     }
@@ -290,7 +290,7 @@ fn or_fill(located: &Located, error: anyhow::Error) -> anyhow::Error {
         None => error,
         Some(value) => {
             let value = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
-            anyhow!("{}; --fill {value} puts it in every place", told(&error))
+            anyhow!("{}; --fill {value} puts it in every place", message(&error))
         }
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow, ensure};
 
 use super::dry_run::Report;
 use super::io::{Outcome, Run, note};
-use super::messages::{counted, of_argument};
+use super::messages::{argument_error, counted};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::read_back::ReadBack;
@@ -17,7 +17,7 @@ use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
 use crate::format::name_order::list;
 use crate::format::shards::OldIndex;
-use crate::format::write::{self, OutputKind, OutputTensor, Plan};
+use crate::format::write::{self, LaidOut, OutputKind, OutputTensor};
 use crate::format::{FileOptions, Format, files, index_name, shards};
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
@@ -63,7 +63,7 @@ impl ShardIndex<'_> {
         self,
         run: Run<'_>,
         options: &OutputOptions,
-        works: Vec<OutputTensor>,
+        tensors: Vec<OutputTensor>,
         brought: FileOptions,
         left_out: &dyn Fn(&str) -> bool,
         mut report: Report,
@@ -76,9 +76,9 @@ impl ShardIndex<'_> {
             "{label}: is not a regular file, so shards cannot be written beside it"
         );
         // shards are filled in the order of the tensors
-        let works = write::named_in_order(works, format).with_context(|| label)?;
-        for work in &works {
-            work.check(format).map_err(|error| error.within(label))?;
+        let tensors = write::with_names(tensors, format).with_context(|| label)?;
+        for tensor in &tensors {
+            tensor.check(format).map_err(|error| error.within(label))?;
         }
         let replaced = OldIndex::read(path);
         let has_index = replaced.is_some();
@@ -86,15 +86,15 @@ impl ShardIndex<'_> {
         let in_files = if removes_old { old.tensors_of_files(path) } else { Vec::new() };
         let listed = [&*old.tensors, &*in_files].concat();
         let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
-        write::check_replaced_index(&target, &listed, &is_removed, &works, left_out)?;
+        write::check_replaced_index(&target, &listed, &is_removed, &tensors, left_out)?;
         let file = options.file_options(brought, format)?;
         let mut plans = Vec::new();
-        let names = works.iter().map(|work| work.name.clone()).collect::<Vec<_>>();
-        let sources = works.iter().flat_map(|work| work.fill.operands());
+        let names = tensors.iter().map(|tensor| tensor.name.clone()).collect::<Vec<_>>();
+        let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
         let moved = sources.filter_map(|source| Some((source.container()?.file, source.member()?.to_owned())));
         let moved: Vec<(Identity, String)> = moved.collect();
-        let most = most.or_else(|| old.largest(path)).unwrap_or(shards::MOST_BYTES);
-        let divided = shards::divide(works, &stem, most).with_context(|| label)?;
+        let most = most.or_else(|| old.largest(path)).unwrap_or(shards::MAX_BYTES);
+        let divided = shards::divide(tensors, &stem, most).with_context(|| label)?;
         let mut left = old.left(path, &divided);
         let removed = if removes_old { old.removable(path, &mut left) } else { Vec::new() };
         let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || left_out(name);
@@ -114,8 +114,8 @@ impl ShardIndex<'_> {
             let place = shards::path_of(path, &shard);
             let shard_label = format!("output {}", place.display());
             let target = new_target(run, &place, shard_label.clone(), format, options.no_clobber)?;
-            write::check_replaced(&target, &shard.works, &run.io.containers.all(), &[], &is_kept)?;
-            plans.push((Plan::prepare(shard.works, format, &shard_label, &file)?, target));
+            write::check_replaced(&target, &shard.tensors, &run.io.containers.all(), &[], &is_kept)?;
+            plans.push((LaidOut::prepare(shard.tensors, format, &shard_label, &file)?, target));
         }
         if options.is_dry_run() {
             report_drafts(&plans, format, &mut report)?;
@@ -152,22 +152,22 @@ impl NumberedFiles<'_> {
         self,
         run: Run<'_>,
         options: &OutputOptions,
-        works: Vec<OutputTensor>,
+        tensors: Vec<OutputTensor>,
         brought: FileOptions,
         mut report: Report,
     ) -> Result<Outcome> {
         let Self { format, pattern } = self;
         let file = options.file_options(brought, format)?;
-        let (mut plans, mut read_back) = (Vec::with_capacity(works.len()), Vec::new());
-        for (number, work) in numbers(works.len()).zip(works) {
+        let (mut plans, mut read_back) = (Vec::with_capacity(tensors.len()), Vec::new());
+        for (number, tensor) in numbers(tensors.len()).zip(tensors) {
             let path = pattern.replace(NUMBER, &number);
             let label = format!("output {path}");
             let target = new_target(run, path.as_ref(), label.clone(), format, options.no_clobber)?;
-            let works = write::named(vec![work], format).with_context(|| &*label)?;
-            works[0].check(format).map_err(|error| error.within(&label))?;
-            write::check_replaced(&target, &works, &run.io.containers.all(), &[], &|_| false)?;
-            read_back.push((label.clone(), path.clone(), ReadBack::of(&works, format)));
-            plans.push((Plan::prepare(works, format, &label, &file).map_err(of_argument)?, target));
+            let tensors = write::with_sorted_names(vec![tensor], format).with_context(|| &*label)?;
+            tensors[0].check(format).map_err(|error| error.within(&label))?;
+            write::check_replaced(&target, &tensors, &run.io.containers.all(), &[], &|_| false)?;
+            read_back.push((label.clone(), path.clone(), ReadBack::of(&tensors, format)));
+            plans.push((LaidOut::prepare(tensors, format, &label, &file).map_err(argument_error)?, target));
         }
         if options.is_dry_run() {
             report_drafts(&plans, format, &mut report)?;
@@ -198,7 +198,7 @@ fn check_unlisted(
     is_kept: &dyn Fn(Option<Identity>, &str) -> bool,
 ) -> Result<()> {
     for name in gone {
-        let file = fs::metadata(path.with_file_name(name)).ok().map(|metadata| Identity::of(&metadata));
+        let file = fs::metadata(path.with_file_name(name)).ok().map(|metadata| Identity::from_metadata(&metadata));
         let lost = old.unlisted_in(path, name);
         let lost: Vec<_> = lost.iter().map(String::as_str).filter(|tensor| !is_kept(file, tensor)).collect();
         ensure!(
@@ -220,7 +220,7 @@ pub(super) fn numbers(count: usize) -> impl Iterator<Item = String> {
 ///
 /// # Errors
 /// Of reading and writing.
-fn drafts<'t>(run: Run<'_>, plans: &'t mut [(Plan, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
+fn drafts<'t>(run: Run<'_>, plans: &'t mut [(LaidOut, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
     allow_open_files(plans.len());
     let meter = Meter::new(run, Some(plans.iter().map(|(plan, _)| plan.bytes()).sum()));
     let mut drafts = Vec::with_capacity(plans.len());
@@ -237,7 +237,7 @@ fn drafts<'t>(run: Run<'_>, plans: &'t mut [(Plan, Target)], text: &TextOptions)
 ///
 /// # Errors
 /// An output that cannot be begun; an operand that has changed.
-fn report_drafts(plans: &[(Plan, Target)], format: Format, report: &mut Report) -> Result<()> {
+fn report_drafts(plans: &[(LaidOut, Target)], format: Format, report: &mut Report) -> Result<()> {
     for (plan, target) in plans {
         report.outputs(plan, format, target.label());
         plan.finish()?;

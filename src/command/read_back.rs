@@ -22,13 +22,13 @@ pub(super) struct ReadBack {
 
 impl ReadBack {
     /// Collects the tensors that change when they are read back from a file in `format`.
-    pub(super) fn of(works: &[OutputTensor], format: Format) -> Self {
-        let other = |work: &OutputTensor| {
-            let back = work.reads_back(format, &TableOptions::default());
-            let name = work.name.clone().filter(|_| format.is_container());
-            (back != ReadsBack::Same).then(|| (name, work.meta(format), back))
+    pub(super) fn of(tensors: &[OutputTensor], format: Format) -> Self {
+        let other = |tensor: &OutputTensor| {
+            let back = tensor.reads_back(format, &TableOptions::default());
+            let name = tensor.name.clone().filter(|_| format.is_container());
+            (back != ReadsBack::Same).then(|| (name, tensor.meta(format), back))
         };
-        Self { others: works.iter().filter_map(other).collect() }
+        Self { others: tensors.iter().filter_map(other).collect() }
     }
 
     /// Prints a line on standard error if there are any. Messages call the output `label`; its path is `path`.
@@ -68,6 +68,6 @@ impl ReadBack {
 
 /// Returns the dtype and shape of the tensor in a file that has been written; `None` if it is not there any more.
 fn described(path: &Path) -> Option<Meta> {
-    let input = OpenOptions::new("").open(&Located::of(path)).ok()?;
+    let input = OpenOptions::new("").open(&Located::from_path(path)).ok()?;
     Some(input.describe(0).ok()?.meta)
 }

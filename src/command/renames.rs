@@ -13,7 +13,7 @@ use crate::info;
 use crate::ops::fill::Limits;
 
 /// The most bytes that are read on both sides together to find tensors of the same bytes.
-const MOST: u64 = 1 << 30;
+const MAX_READ_BYTES: u64 = 1 << 30;
 
 /// The number of prefixes that are tried.
 const TRIED: usize = 64;
@@ -108,7 +108,7 @@ impl Renames {
         let mut groups: Vec<_> =
             groups.into_iter().filter(|(_, group)| group.sides.iter().all(|s| !s.is_empty())).collect();
         groups.sort_by(|(key, a), (other, b)| (a.bytes, key).cmp(&(b.bytes, other)));
-        let mut left = MOST;
+        let mut left = MAX_READ_BYTES;
         for (_, Alike { sides, bytes, costs_requests }) in groups {
             if costs_requests || bytes > left {
                 self.unread += sides.iter().map(Vec::len).sum::<usize>();

@@ -5,7 +5,7 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
-use super::messages::{counted, of_change};
+use super::messages::{change_error, counted};
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use super::sources::{OperandReader, explained};
@@ -99,7 +99,7 @@ impl Reshape {
         match destination.format() {
             None => self.edit(&reader, &operand.label, data, &shape, report),
             Some(format) => {
-                destination.put_work(OutputTensor::reshaped(data, shape, format, reader.run.limits), report)
+                destination.put_tensor(OutputTensor::reshaped(data, shape, format, reader.run.limits), report)
             }
         }
     }
@@ -120,7 +120,7 @@ impl Reshape {
                  {shape:?}: use -o"
             )
         })?;
-        let edit = HeaderEdit::prepare(&data, shape, order).map_err(of_change)?;
+        let edit = HeaderEdit::prepare(&data, shape, order).map_err(change_error)?;
         if self.options.output.is_dry_run() {
             let (changed, header) = (counted(edit.changed_bytes(), "byte", "bytes"), edit.header_bytes());
             report.line(format_args!("output: {changed} of the header of {header} changed in place"));

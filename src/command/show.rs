@@ -12,7 +12,7 @@ use super::io::{Io, Outcome, Run, TerminalSize, complain};
 use super::member::Member;
 use super::messages::about_items;
 use super::meter::Meter;
-use super::options::members::{TakenOptions, Taking};
+use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{At, FILE, InputOptions, Operand, PageOptions, ThreadOptions};
 use super::options::{check_stdin, data_help, parse_number, parse_path};
 use super::sources::OperandReader;
@@ -132,7 +132,7 @@ impl ShownItems {
         text::check(dtype).map_err(refused)?;
         let mut job = Job::new(Box::new(selection), limits);
         let shape = job.meta().shape.clone();
-        let places = text::shown(&shape, options);
+        let places = text::elided_ranges(&shape, options);
         let items = items_at(&mut job, places.as_deref(), &label)?;
         Ok(Self { items, shape })
     }
@@ -161,7 +161,7 @@ impl Show {
         if self.image {
             return self.draw(&reader, files, &asked).map(|()| Outcome::Done);
         }
-        let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(TextOptions::NUMPY)) };
+        let threshold = if self.all { None } else { Some(self.threshold.unwrap_or(TextOptions::NUMPY_THRESHOLD)) };
         let options = self.page.above(threshold);
         let mut out = BufWriter::new(io.stdout.clone());
         let mut outcome = Outcome::Done;
@@ -170,7 +170,7 @@ impl Show {
             outcome = complain(&io.stderr, &error);
             out.flush().context("standard output")
         };
-        let (mut taking, last) = (Taking::new(&self.taken), files.len() - 1);
+        let (mut taking, last) = (MemberSelection::new(&self.taken), files.len() - 1);
         for (number, file) in files.iter().enumerate() {
             let (input, members) = match open(&reader, file, &mut taking) {
                 Ok(opened) => opened,
@@ -238,7 +238,7 @@ impl Show {
             ensure!(io.is_coloured(), "--image: {no_colour}: use -o OUT.png");
         }
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
-        let mut taking = Taking::new(&self.taken);
+        let mut taking = MemberSelection::new(&self.taken);
         let (input, members) = open(reader, file, &mut taking)?;
         taking.check(files)?;
         let [member] = members[..] else {
@@ -277,7 +277,11 @@ impl Show {
 }
 
 /// Opens a file, and returns the numbers of those of its members that are shown.
-fn open(reader: &OperandReader<'_>, file: &Operand, taking: &mut Taking<'_>) -> Result<(Arc<Input>, Vec<usize>)> {
+fn open(
+    reader: &OperandReader<'_>,
+    file: &Operand,
+    taking: &mut MemberSelection<'_>,
+) -> Result<(Arc<Input>, Vec<usize>)> {
     let (input, members) = taking.open(|filter| reader.open_taken(file, filter))?;
     let members = members.ok_or_else(|| anyhow!("{}: holds no tensors", input.label()))?;
     Ok((input, members))

@@ -11,10 +11,10 @@ use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
-use super::asked::{Asked, AskedDTypes};
+use super::asked::{AskedDTypes, DTypeOption};
 use super::found_side::FoundSide;
 use super::member::{Member, typed};
-use super::messages::{counted, of_option, told};
+use super::messages::{counted, message, option_error};
 use super::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
 use super::sources::OperandReader;
 use crate::diff::metadata::{DifferingNames, FilePairs};
@@ -97,7 +97,7 @@ pub(super) fn pair_up(
         if let Some(folder) = folders[one].as_ref().filter(|_| is_beside || makes_folder)
             && sides[one].model().is_some()
         {
-            sides[one] = Collection::of_folder(folder, &opening(one, true))?;
+            sides[one] = Collection::from_folder(folder, &opening(one, true))?;
         }
     }
     Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, labels)?)))
@@ -242,21 +242,21 @@ impl NamedPairs {
     ///
     /// # Errors
     /// Of opening, and of reading text that has no dtype of its own.
-    pub(super) fn open(&self, places: [TensorPlace; 2], asked: Asked<'_>) -> Result<[Source; 2]> {
+    pub(super) fn open(&self, places: [TensorPlace; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
         let inputs = [self.sides[0].open(places[0].file)?, self.sides[1].open(places[1].file)?];
         let numbers = [places[0].number_in(&inputs[0])?, places[1].number_in(&inputs[1])?];
         let [expected, actual] = inputs;
-        open_two(&[Member::of(expected, numbers[0]), Member::of(actual, numbers[1])], asked)
+        open_two(&[Member::from_input(expected, numbers[0]), Member::from_input(actual, numbers[1])], asked)
     }
 
     /// Opens a tensor of one side.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: Asked<'_>) -> Result<Source> {
+    pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: DTypeOption<'_>) -> Result<Source> {
         let input = self.sides[side].open(place.file)?;
         let n = place.number_in(&input)?;
-        Member::of(input, n).source(asked)
+        Member::from_input(input, n).source(asked)
     }
 }
 
@@ -290,7 +290,7 @@ fn names<'a>(tensors: &[(&'a str, TensorPlace)]) -> Vec<&'a str> {
 ///
 /// # Errors
 /// Of opening, and of reading text that has no dtype of its own.
-pub(super) fn open_two(members: &[Member; 2], asked: Asked<'_>) -> Result<[Source; 2]> {
+pub(super) fn open_two(members: &[Member; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
     Ok(typed(members, asked)?.try_into().expect("a source for each tensor"))
 }
 
@@ -379,7 +379,7 @@ impl Comparing<'_> {
         Ok(match self.pairs.open([*expected, *actual], self.asked.of(Some(name))) {
             Ok(sources) => {
                 let options = (self.options)(name);
-                options.check_axes(&sources[1]).map_err(of_option)?;
+                options.check_axes(&sources[1]).map_err(option_error)?;
                 match self.beside([expected, actual], &sources, files) {
                     Ok(differing) => {
                         models.add_beside(differing, options.metadata);
@@ -475,7 +475,7 @@ impl PairState {
 
 /// Returns the result of a pair that cannot be read.
 fn unreadable(error: &anyhow::Error) -> NamedResult {
-    NamedResult::Unreadable(told(error))
+    NamedResult::Unreadable(message(error))
 }
 
 /// Adds a result to the report, and to the failed names if it was read and does not pass.

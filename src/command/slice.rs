@@ -10,9 +10,9 @@ use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::keeping::tell_what_stayed;
 use super::member::{Member, StoredItems};
-use super::messages::told;
+use super::messages::message;
 use super::operation::Operation;
-use super::options::members::{Stops, TakenOptions};
+use super::options::members::{TakenOptions, UnreadableMembers};
 use super::options::{DATA, Operand, OperatorOptions, SliceOptions, data_help};
 use super::sources::{OperandReader, slices_of};
 use crate::format::FileOptions;
@@ -87,8 +87,8 @@ impl Slice {
         let asked = reader.asked(Reinterpret::Unsigned);
         let format = destination.format().expect("slice changes nothing in place");
         let mut report = destination.report(TITLE);
-        let (mut works, mut metadata, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut copies, mut stops) = (Vec::new(), Stops::default());
+        let (mut tensors, mut metadata, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut copies, mut stops) = (Vec::new(), UnreadableMembers::default());
         let names = input.names().unwrap_or_default();
         self.taken.check_names(&names, &input.names_beside())?;
         let taken = |n: usize| input.is_taken(n, self.taken.filter());
@@ -96,7 +96,7 @@ impl Slice {
         for (n, name) in names.iter().enumerate().filter(|(n, _)| taken(*n)) {
             let member = Member::new(input, n);
             let changes = |array: &UnreadArray| {
-                let sliced = !slices.of_dims(&array.dims).is_empty();
+                let sliced = !slices.with_dims_as_axes(&array.dims).is_empty();
                 if sliced { Some("--at") } else { output.changes(name, &array.dims) }
             };
             let data = match member.stored(asked.of(Some(name)), format, changes) {
@@ -106,17 +106,17 @@ impl Slice {
                     continue;
                 }
                 Err(why) if input.describe(n).is_err() => {
-                    stops.add(name, told(&why));
+                    stops.add(name, message(&why));
                     continue;
                 }
                 Err(why) => return Err(why),
             };
             let dims = dims_of(&data);
             slices.check_single(&dims).map_err(|error| anyhow!("--at: {}: {}", data.label(), error.message()))?;
-            let own = slices.of_dims(&dims);
+            let own = slices.with_dims_as_axes(&dims);
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
             report.source(&data);
-            let mut work = if own.is_empty() {
+            let mut tensor = if own.is_empty() {
                 OutputTensor::copy(data, reader.run.limits)
             } else {
                 let call = Call::Slice(own).resolve(&[data.meta()], None, None);
@@ -124,13 +124,13 @@ impl Slice {
                 report.lines(&call.details);
                 OutputTensor::new(call.link(data.into(), reader.run.limits)?, reader.run.limits)
             };
-            work.name = Some((*name).to_owned());
-            works.push(work);
+            tensor.name = Some((*name).to_owned());
+            tensors.push(tensor);
             metadata.extend(input.file_of(n)?.metadata);
         }
         stops.finish()?;
         asked.finish()?;
-        ensure!(!works.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
+        ensure!(!tensors.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
         let label = input.label();
         let advice =
             "no tensor in it has names of dimensions, as those of Zarr stores may: slice one of them by position";
@@ -138,7 +138,7 @@ impl Slice {
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
         let left_out = |name: &str| !self.taken.takes(name);
         let brought = FileOptions { metadata: merged(&metadata), copies, ..FileOptions::default() };
-        let outcome = destination.write(works, brought, &left_out, report)?;
+        let outcome = destination.write(tensors, brought, &left_out, report)?;
         tell_what_stayed(reader.run, input)?;
         Ok(outcome)
     }

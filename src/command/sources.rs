@@ -13,9 +13,9 @@ use super::asked::{AskedDTypes, Reinterpret};
 use super::io::{Io, Run, note};
 use super::keeping::{ANY_MEMBER, put_back};
 use super::member::{Member, typed};
-use super::messages::{of_option, refusal, told};
+use super::messages::{message, option_error, refusal};
 use super::meter::Meter;
-use super::options::members::{TakenOptions, Taking};
+use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{IndexList, InputOptions, Operand, RunOptions, SliceOptions, ThreadOptions};
 use super::other_words;
 use crate::error::{Error, ErrorKind, Subject};
@@ -37,7 +37,7 @@ use crate::storage::source::Source;
 /// Says an operator's refusal with the name that the user knows its subject by: one of `operands`, or an option.
 pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {
     let operand = operands.into_iter().find(|operand| operand.role.subject == error.subject());
-    let Some(Operand { located, label, role, .. }) = operand else { return of_option(error) };
+    let Some(Operand { located, label, role, .. }) = operand else { return option_error(error) };
     let refused = refusal(label, &error);
     if role.subject != Subject::Updates || !error.message().starts_with("shape []") {
         return refused;
@@ -49,10 +49,10 @@ pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, err
 }
 
 /// Says an operator's refusal with the name of one of many operands, or of an option.
-pub(super) fn of_many(operands: &[Source], error: Error) -> anyhow::Error {
+pub(super) fn operands_error(operands: &[Source], error: Error) -> anyhow::Error {
     match error.subject() {
         Subject::Operand(n) => refusal(operands[n].label(), &error),
-        _ => of_option(error),
+        _ => option_error(error),
     }
 }
 
@@ -112,7 +112,7 @@ impl<'a> OperandReader<'a> {
     pub(super) fn look_ahead(&self, files: &[Operand], taken: &TakenOptions, asked: &AskedDTypes<'_>) {
         for file in files.iter().filter(|_| files.len() > 1 && asked.depends_on_others()) {
             let is_once = matches!(file.located.place, Place::Stdin | Place::Pipe(_));
-            let opened = (!is_once).then(|| Taking::new(taken).open(|filter| self.open_taken(file, filter)));
+            let opened = (!is_once).then(|| MemberSelection::new(taken).open(|filter| self.open_taken(file, filter)));
             if let Some(Ok((input, Some(tensors)))) = opened {
                 asked.look_at_all(&input, &tensors);
             }
@@ -143,11 +143,11 @@ impl<'a> OperandReader<'a> {
             _ => {}
         }
         let stdin = || Box::new(self.run.io.stdin.clone());
-        let input = match (&located.place, &located.after) {
+        let input = match (&located.place, &located.suffix) {
             (Place::Stdin, None) => options.open_stream(stdin())?,
             (Place::Stdin, Some(view)) => options.open_stream_as(stdin(), view)?,
             (Place::Object(_), _) => {
-                let _shown = Meter::of_requests(self.run);
+                let _shown = Meter::for_requests(self.run);
                 options.open(located)?
             }
             _ => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
@@ -193,7 +193,7 @@ impl<'a> OperandReader<'a> {
     ///
     /// # Errors
     /// Those of [`find`](Self::find); something that cannot be changed in place.
-    pub(super) fn find_locked(&self, operand: &Operand, together: bool) -> Result<Member> {
+    pub(super) fn find_locked(&self, operand: &Operand, shared: bool) -> Result<Member> {
         let Operand { located, label, .. } = operand;
         match located.place {
             Place::Stdin | Place::Json(_) => bail!("{label}: --in-place changes a file"),
@@ -205,11 +205,11 @@ impl<'a> OperandReader<'a> {
         let located = self.in_its_file(operand, &options)?;
         let input = options.open(&located)?;
         let file = match &operand.located.place {
-            Place::Folder(_) => located.shown(),
+            Place::Folder(_) => located.without_secrets(),
             _ => operand.file(input.member()),
         };
         check_format_changeable(&input, &file, label)?;
-        let member = Member::chosen(input.lock_chosen(&options, together)?.into())?;
+        let member = Member::chosen(input.lock_chosen(&options, shared)?.into())?;
         check_items_changeable(&member.input, member.n, label)?;
         Ok(member)
     }
@@ -317,7 +317,7 @@ impl<'a> OperandReader<'a> {
         SliceArgs::new(&start, &stop)
             .and_then(|args| step.map_or(Ok(args.clone()), |steps| args.with_steps(&steps)))
             .and_then(|args| axes.map_or(Ok(args.clone()), |axes| args.with_axes(&axes)))
-            .map_err(of_option)
+            .map_err(option_error)
     }
 
     /// Returns the integers of an option: the list itself, or those of a file of one axis.
@@ -343,8 +343,8 @@ impl<'a> OperandReader<'a> {
             IndexList::List(list) => return Ok(list.clone()),
             IndexList::File(path) => path,
         };
-        let located = Located::of(path);
-        let label = format!("{option} {}", located.shown());
+        let located = Located::from_path(path);
+        let label = format!("{option} {}", located.without_secrets());
         let input = self.open_options(&label).open(&located).map_err(|error| match error.kind() {
             ErrorKind::Io(std::io::ErrorKind::NotFound) => {
                 let end = matches!(path.to_str(), Some("end" | "END" | "max" | "None" | "none" | ":" | "inf"));
@@ -370,7 +370,7 @@ impl<'a> OperandReader<'a> {
 fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
     let is_list = |text: &&str| text.contains(',') && other_words::is_list(text);
     match located.typed().to_str().filter(|_| located.is_absent()).filter(is_list) {
-        Some(list) => anyhow!("{}; a list is given as '[{list}]'", told(&error)),
+        Some(list) => anyhow!("{}; a list is given as '[{list}]'", message(&error)),
         None => error,
     }
 }

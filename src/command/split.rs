@@ -74,16 +74,16 @@ impl Split {
         report.source(&data);
         let names = self.names_of(slices.len(), &destination)?;
         let metadata = merged(data.container().and_then(|container| container.metadata.as_ref()));
-        let mut works = Vec::with_capacity(slices.len());
+        let mut tensors = Vec::with_capacity(slices.len());
         for (slice, name) in slices.into_iter().zip(names) {
             let call = Call::Slice(slice).resolve(&[data.meta()], None, None)?;
             report.lines(&call.details);
             let fill = call.link(Operands::from(data.another()?), reader.run.limits)?;
-            works.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
+            tensors.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
         }
         // one part in a store has a name as well
         let brought = FileOptions { metadata, is_group: !destination.is_of_files(), ..FileOptions::default() };
-        destination.write(works, brought, &|_| false, report)
+        destination.write(tensors, brought, &|_| false, report)
     }
 
     /// Returns the names of the outputs, which are `count`: none in files of their own.

@@ -61,7 +61,7 @@ impl Textconv {
         let mut out = BufWriter::new(io.stdout.clone());
         // a file without a name, since a stream that is no tensor is read once more
         let kept = match operand.located {
-            Located { place: Place::Stdin, after: None, .. } => Some(kept(io)?),
+            Located { place: Place::Stdin, suffix: None, .. } => Some(kept(io)?),
             _ => None,
         };
         let opened = match &kept {
@@ -83,7 +83,7 @@ impl Textconv {
             // an error would end git diff; only what is not there, or cannot be read at all, is one
             Err(error) => {
                 let is_there =
-                    kept.is_some() || matches!(operand.located, Located { place: Place::File(_), after: None, .. });
+                    kept.is_some() || matches!(operand.located, Located { place: Place::File(_), suffix: None, .. });
                 let Some(bytes) = bytes().filter(|_| is_there) else { return Err(error) };
                 write_unread(&mut out, "", &reason(&error, &operand.label), Some(bytes))?;
                 out.flush().context("standard output")?;
@@ -151,6 +151,6 @@ fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Li
         // text has no form for them; the hash tells whether they are the same
         return Ok(());
     }
-    let options = TextOptions { threshold: Some(TextOptions::NUMPY), ..TextOptions::default() };
+    let options = TextOptions { threshold: Some(TextOptions::NUMPY_THRESHOLD), ..TextOptions::default() };
     ShownItems::read(Selection::whole(source), limits, &options)?.write(out, &options)
 }

@@ -37,9 +37,9 @@ pub(super) fn compare(
     let same = |name: &str, tensors: [&UnlistedTensor; 2]| -> Result<bool> {
         let open = |side: usize| -> Result<Member> {
             let UnlistedTensor { shard, member, .. } = tensors[side];
-            let input = OpenOptions::new(labels[side]).open(&Located::of(shard))?;
+            let input = OpenOptions::new(labels[side]).open(&Located::from_path(shard))?;
             let n = input.pick(Some(member))?;
-            Ok(Member::of(input.into(), n))
+            Ok(Member::from_input(input.into(), n))
         };
         let [mut expected, mut actual] = open_two(&[open(0)?, open(1)?], asked.of(Some(name)))?;
         Ok(diff::compare_sources(&mut expected, &mut actual, &options(name), effort, &|_| ())?.equal())

@@ -271,7 +271,7 @@ mod tests {
         for (args, first, usage) in rows {
             let args = std::iter::once("tensorop").chain(args.iter().copied());
             let error = crate::command::parse(args.map(Into::into), 100).err();
-            let Some(crate::command::Ended::Usage(shown)) = error else { panic!("{first}: no usage error") };
+            let Some(crate::command::EarlyExit::Usage(shown)) = error else { panic!("{first}: no usage error") };
             let lines = [Some(*first), *usage, Some(HELP)];
             assert_eq!(shown.lines().collect::<Vec<_>>(), lines.into_iter().flatten().collect::<Vec<_>>());
         }

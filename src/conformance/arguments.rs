@@ -27,7 +27,7 @@ impl From<Error> for NoOutput {
     }
 }
 
-pub(super) type Made<T> = Result<T, NoOutput>;
+pub(super) type CaseResult<T> = Result<T, NoOutput>;
 
 /// What a case gives its operator, as far as the operator has not taken it.
 pub(super) struct CaseInputs<'c> {
@@ -58,7 +58,7 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns the next input, which messages call `label`; `None` if it is left out.
-    pub(super) fn optional(&mut self, label: &'static str) -> Made<Option<Source>> {
+    pub(super) fn optional(&mut self, label: &'static str) -> CaseResult<Option<Source>> {
         let input = self.inputs.get(self.taken).copied().flatten();
         self.taken += 1;
         match input {
@@ -69,17 +69,17 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns the next input, which the operator must have.
-    pub(super) fn tensor(&mut self, label: &'static str) -> Made<Source> {
+    pub(super) fn tensor(&mut self, label: &'static str) -> CaseResult<Source> {
         Ok(self.optional(label)?.ok_or_else(|| missing(label))?)
     }
 
     /// Returns the next input, the data of most operators.
-    pub(super) fn data(&mut self) -> Made<Operands> {
+    pub(super) fn data(&mut self) -> CaseResult<Operands> {
         Ok(self.tensor("data")?.into())
     }
 
     /// Returns the next input, a list of truth values.
-    pub(super) fn truths(&mut self, label: &'static str) -> Made<Vec<bool>> {
+    pub(super) fn truths(&mut self, label: &'static str) -> CaseResult<Vec<bool>> {
         let input = self.inputs.get(self.taken).copied().flatten();
         self.taken += 1;
         let Some(CaseInput::Tensor(tensor)) = input else { return Err(missing(label).into()) };
@@ -93,12 +93,12 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns the next input, a tensor of integers of any type.
-    pub(super) fn indices(&mut self, label: &'static str) -> Made<Source> {
+    pub(super) fn indices(&mut self, label: &'static str) -> CaseResult<Source> {
         Ok(check_integers(self.tensor(label)?)?)
     }
 
     /// Returns the tensors of the next input, a sequence.
-    pub(super) fn sequence(&mut self, label: &'static str) -> Made<Vec<Source>> {
+    pub(super) fn sequence(&mut self, label: &'static str) -> CaseResult<Vec<Source>> {
         let input = self.inputs.get(self.taken).copied().flatten();
         self.taken += 1;
         let tensors = match input {
@@ -113,29 +113,29 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns the numbers of the next input, a list; `None` if it is left out.
-    pub(super) fn optional_list(&mut self, label: &'static str) -> Made<Option<Vec<i64>>> {
+    pub(super) fn optional_list(&mut self, label: &'static str) -> CaseResult<Option<Vec<i64>>> {
         let Some(source) = self.optional(label)? else { return Ok(None) };
         Ok(Some(list_of(source, 1)?))
     }
 
     /// Returns the bounds or steps of slices in the next input; `None` if it is left out. They are clamped at any size.
-    pub(super) fn optional_bounds(&mut self, label: &'static str) -> Made<Option<Vec<i64>>> {
+    pub(super) fn optional_bounds(&mut self, label: &'static str) -> CaseResult<Option<Vec<i64>>> {
         let Some(source) = self.optional(label)? else { return Ok(None) };
         Ok(Some(integers_of(source, 1, BeyondInt64::Clamped)?))
     }
 
     /// Returns the bounds or steps of slices in the next input, which the operator must have.
-    pub(super) fn bounds(&mut self, label: &'static str) -> Made<Vec<i64>> {
+    pub(super) fn bounds(&mut self, label: &'static str) -> CaseResult<Vec<i64>> {
         Ok(self.optional_bounds(label)?.ok_or_else(|| missing(label))?)
     }
 
     /// Returns the numbers of the next input, a list that the operator must have.
-    pub(super) fn list(&mut self, label: &'static str) -> Made<Vec<i64>> {
+    pub(super) fn list(&mut self, label: &'static str) -> CaseResult<Vec<i64>> {
         Ok(self.optional_list(label)?.ok_or_else(|| missing(label))?)
     }
 
     /// Returns the one number of the next input, a tensor of one item.
-    pub(super) fn number(&mut self, label: &'static str) -> Made<i64> {
+    pub(super) fn number(&mut self, label: &'static str) -> CaseResult<i64> {
         match list_of(self.tensor(label)?, 0)?[..] {
             [one] => Ok(one),
             ref other => {
@@ -146,12 +146,12 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns an attribute that is a whole number.
-    pub(super) fn int(&mut self, name: &str) -> Made<Option<i64>> {
+    pub(super) fn int(&mut self, name: &str) -> CaseResult<Option<i64>> {
         self.attribute(name, "whole number", |value| if let AttributeValue::Int(it) = value { Some(it) } else { None })
     }
 
     /// Returns an attribute that is a number.
-    pub(super) fn float(&mut self, name: &str) -> Made<Option<f32>> {
+    pub(super) fn float(&mut self, name: &str) -> CaseResult<Option<f32>> {
         self.attribute(name, "number", |value| match value {
             AttributeValue::Int(it) => Some(it as f32),
             AttributeValue::Float(it) => Some(it),
@@ -160,7 +160,7 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns the attribute of that name that says which of these names is meant, or the first of them if it is left out.
-    pub(super) fn one_of<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> Made<T> {
+    pub(super) fn one_of<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> CaseResult<T> {
         let Some(asked) = self.text(name)? else { return Ok(known[0].1) };
         match known.iter().find(|(of, _)| *of == asked) {
             Some((_, found)) => Ok(*found),
@@ -169,7 +169,7 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns the attribute of that name that must say which of these names is meant.
-    pub(super) fn required<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> Made<T> {
+    pub(super) fn required<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> CaseResult<T> {
         if !self.attributes.contains_key(name) {
             return Err(missing(name).into());
         }
@@ -177,18 +177,18 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Returns an attribute that is a list of whole numbers.
-    pub(super) fn ints(&mut self, name: &str) -> Made<Option<Vec<i64>>> {
+    pub(super) fn ints(&mut self, name: &str) -> CaseResult<Option<Vec<i64>>> {
         let ints = |value| if let AttributeValue::Ints(it) = value { Some(it) } else { None };
         self.attribute(name, "list of whole numbers", ints)
     }
 
     /// Returns an attribute that is a text.
-    pub(super) fn text(&mut self, name: &str) -> Made<Option<String>> {
+    pub(super) fn text(&mut self, name: &str) -> CaseResult<Option<String>> {
         self.attribute(name, "text", |value| if let AttributeValue::Text(it) = value { Some(it) } else { None })
     }
 
     /// Returns the attribute of that name as `get` makes it, unless it is not `what`.
-    fn attribute<T>(&mut self, name: &str, what: &str, get: fn(AttributeValue) -> Option<T>) -> Made<Option<T>> {
+    fn attribute<T>(&mut self, name: &str, what: &str, get: fn(AttributeValue) -> Option<T>) -> CaseResult<Option<T>> {
         let Some(value) = self.attributes.remove(name) else { return Ok(None) };
         match get(value) {
             None => unsupported(format_args!("attribute {name} that is no {what}")),
@@ -197,7 +197,7 @@ impl<'c> CaseInputs<'c> {
     }
 
     /// Checks that nothing is left that the operator has not taken.
-    pub(super) fn finish(self) -> Made<()> {
+    pub(super) fn finish(self) -> CaseResult<()> {
         if let Some(name) = self.attributes.keys().next() {
             return unsupported(format_args!("attribute {name}"));
         }
@@ -209,12 +209,12 @@ impl<'c> CaseInputs<'c> {
 }
 
 /// Returns that something is not had here.
-pub(super) fn unsupported<T>(what: impl fmt::Display) -> Made<T> {
+pub(super) fn unsupported<T>(what: impl fmt::Display) -> CaseResult<T> {
     Err(NoOutput::Unsupported(what.to_string()))
 }
 
 /// Refuses the inputs.
-pub(super) fn refuse<T>(message: impl Into<String>) -> Made<T> {
+pub(super) fn refuse<T>(message: impl Into<String>) -> CaseResult<T> {
     Err(Error::new(Subject::Argument("inputs"), message).into())
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::arguments::{CaseInputs, Made, missing, refuse};
+use super::arguments::{CaseInputs, CaseResult, missing, refuse};
 use super::compositions::{CaseCall, axis_of, counts, made, rearranged};
 use crate::ops::call::Call;
 use crate::ops::pad::PadMode;
@@ -28,7 +28,7 @@ impl BlockOrder {
 }
 
 /// DepthToSpace, for any number of spatial axes.
-pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> Made<CaseCall> {
+pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     let Some(blocks) = size.checked_pow(spatial as u32).filter(|blocks| shape[1] % blocks == 0) else {
         return refuse(format!("blocks of {size} for data {shape:?}"));
@@ -46,7 +46,7 @@ pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> Ma
 }
 
 /// SpaceToDepth, for any number of spatial axes.
-pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> Made<CaseCall> {
+pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     if shape[2..].iter().any(|dim| dim % size != 0) {
         return refuse(format!("blocks of {size} for data {shape:?}"));
@@ -65,7 +65,7 @@ pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> Ma
 
 impl CaseInputs<'_> {
     /// Takes data of these ranks and the size of its blocks.
-    fn blocks(&mut self, ranks: RangeInclusive<usize>, size: Option<i64>) -> Made<(Source, usize)> {
+    fn blocks(&mut self, ranks: RangeInclusive<usize>, size: Option<i64>) -> CaseResult<(Source, usize)> {
         let (data, size) = (self.tensor("data")?, counts("the size of blocks", &[size.unwrap_or(1)], 1)?[0]);
         match ranks.contains(&data.shape().len()) {
             true => Ok((data, size)),
@@ -74,32 +74,32 @@ impl CaseInputs<'_> {
     }
 
     /// Takes the data of ONNX's operators on blocks, which has four axes.
-    fn blocks_onnx(&mut self) -> Made<(Source, usize)> {
+    fn blocks_onnx(&mut self) -> CaseResult<(Source, usize)> {
         let size = self.int("blocksize")?.ok_or_else(|| missing("blocksize"))?;
         self.blocks(4..=4, Some(size))
     }
 
     /// DepthToSpace of ONNX, which has two spatial axes.
-    pub(super) fn depth_to_space_onnx(&mut self, order: BlockOrder) -> Made<CaseCall> {
+    pub(super) fn depth_to_space_onnx(&mut self, order: BlockOrder) -> CaseResult<CaseCall> {
         let (data, size) = self.blocks_onnx()?;
         depth_to_space(data, order, size)
     }
 
     /// SpaceToDepth of ONNX, which has two spatial axes.
-    pub(super) fn space_to_depth_onnx(&mut self, order: BlockOrder) -> Made<CaseCall> {
+    pub(super) fn space_to_depth_onnx(&mut self, order: BlockOrder) -> CaseResult<CaseCall> {
         let (data, size) = self.blocks_onnx()?;
         space_to_depth(data, order, size)
     }
 
     /// Takes the data of OpenVINO's operators on blocks, whose mode has to be named.
-    pub(super) fn blocks_openvino(&mut self) -> Made<(Source, BlockOrder, usize)> {
+    pub(super) fn blocks_openvino(&mut self) -> CaseResult<(Source, BlockOrder, usize)> {
         let size = self.int("block_size")?;
         let (data, size) = self.blocks(3..=usize::MAX, size)?;
         Ok((data, self.required("mode", &BlockOrder::OF_OPENVINO)?, size))
     }
 
     /// Takes data, the blocks of its axes, and what is cropped or added at both ends of each; not so of the batches.
-    fn blocks_of_axes(&mut self, names: [&'static str; 2]) -> Made<(Source, [Vec<usize>; 3])> {
+    fn blocks_of_axes(&mut self, names: [&'static str; 2]) -> CaseResult<(Source, [Vec<usize>; 3])> {
         let data = self.tensor("data")?;
         let blocks = counts("block_shape", &self.list("block_shape")?, 1)?;
         let [begin, end] = names;
@@ -113,7 +113,7 @@ impl CaseInputs<'_> {
     }
 
     /// BatchToSpace: batches become the places of blocks, which are then cropped.
-    pub(super) fn batch_to_space(&mut self) -> Made<CaseCall> {
+    pub(super) fn batch_to_space(&mut self) -> CaseResult<CaseCall> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["crops_begin", "crops_end"])?;
         let (shape, spatial) = (data.shape(), data.shape().len() - 1);
         let every = blocks.iter().try_fold(1, |all: usize, &block| all.checked_mul(block));
@@ -134,7 +134,7 @@ impl CaseInputs<'_> {
     }
 
     /// SpaceToBatch: zeros are added, and the places of blocks become batches.
-    pub(super) fn space_to_batch(&mut self) -> Made<CaseCall> {
+    pub(super) fn space_to_batch(&mut self) -> CaseResult<CaseCall> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["pads_begin", "pads_end"])?;
         let signed = |list: &[usize]| list.iter().map(|&number| number as i64).collect();
         let (before, after) = (signed(&begin), signed(&end));
@@ -154,7 +154,7 @@ impl CaseInputs<'_> {
     }
 
     /// ShuffleChannels: channels in the order of their places in a group.
-    pub(super) fn shuffle_channels(&mut self) -> Made<CaseCall> {
+    pub(super) fn shuffle_channels(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (shape, axis) = (data.shape().to_vec(), self.int("axis")?.unwrap_or(1));
         let axis = axis_of(axis, shape.len())?;

@@ -13,7 +13,7 @@ use crate::item::dtype::DType;
 use crate::item::tensor::Tensor;
 
 /// The most outputs of an operator that has to refuse its inputs; of others each has to be there.
-const MOST_OUTPUTS: usize = 1 << 16;
+const MAX_OUTPUTS: usize = 1 << 16;
 
 /// The operator, version and class of a test.
 #[derive(Clone, Debug)]
@@ -252,7 +252,7 @@ impl<'a> CaseText<'a> {
             (Some(_), Some(_), None) => bail!("an output and outputs, expected one of them"),
             (_, _, Some(_)) => bail!("an output and an error, expected one of them"),
         };
-        ensure!(output_count <= MOST_OUTPUTS, "{output_count} outputs, expected at most {MOST_OUTPUTS}");
+        ensure!(output_count <= MAX_OUTPUTS, "{output_count} outputs, expected at most {MAX_OUTPUTS}");
         ensure!(
             (self.class == Class::Reject) <= matches!(expected, Expected::Refusal(_)),
             "the class is reject, and there is an output"

@@ -2,7 +2,7 @@
 //!
 //! A composition runs a call and takes its output as the data of the next; the last call is the case's.
 
-use super::arguments::{CaseInputs, Made, refuse};
+use super::arguments::{CaseInputs, CaseResult, refuse};
 use crate::engine::job::Job;
 use crate::engine::plan::SinkKind;
 use crate::error::{Context, Result};
@@ -27,7 +27,7 @@ pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
     let plan = job.plan(SinkKind::Stream);
     job.begin(&plan)?;
     let meta = job.meta().clone();
-    let mut bytes = memory::of(meta.bytes()).context("output")?;
+    let mut bytes = memory::with_capacity(meta.bytes()).context("output")?;
     job.stream(&plan, &|_| {}, &mut |items| {
         bytes.extend_from_slice(items);
         Ok(())
@@ -47,14 +47,14 @@ pub(super) fn own_shape(dims: &[usize]) -> Call {
 }
 
 /// Takes items apart into `dims`, puts the axes into another order, and takes them together to the dims `to`.
-pub(super) fn rearranged(data: Source, dims: &[usize], axes: Vec<usize>, to: &[usize]) -> Made<CaseCall> {
+pub(super) fn rearranged(data: Source, dims: &[usize], axes: Vec<usize>, to: &[usize]) -> CaseResult<CaseCall> {
     let apart = made(data.into(), &own_shape(dims))?;
     let axes = Some(axes.into_iter().map(|axis| axis as i64).collect());
     Ok((made(apart.into(), &Call::Transpose { axes })?.into(), own_shape(to)))
 }
 
 /// Returns the axis that a number means in data of that rank.
-pub(super) fn axis_of(axis: i64, rank: usize) -> Made<usize> {
+pub(super) fn axis_of(axis: i64, rank: usize) -> CaseResult<usize> {
     match resolve_axis(axis, rank) {
         Some(axis) => Ok(axis),
         None => refuse(format!("axis {axis} is outside [-{rank}, {rank} - 1]")),
@@ -62,7 +62,7 @@ pub(super) fn axis_of(axis: i64, rank: usize) -> Made<usize> {
 }
 
 /// Returns numbers as counts of places.
-pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> Made<Vec<usize>> {
+pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> CaseResult<Vec<usize>> {
     match numbers.iter().find(|&&number| number < least) {
         Some(number) => refuse(format!("{name} has {number}, expected {least} or more")),
         None => Ok(numbers.iter().map(|&number| number as usize).collect()),
@@ -84,7 +84,7 @@ enum Entry {
 /// Slices, reversals and choices.
 impl CaseInputs<'_> {
     /// StridedSlice: a slice as ONNX clamps it, then a reshape for the axes that are new and those that are no more.
-    pub(super) fn strided_slice(&mut self) -> Made<CaseCall> {
+    pub(super) fn strided_slice(&mut self) -> CaseResult<CaseCall> {
         let (data, entries) = (self.tensor("data")?, self.entries()?);
         let (shape, count) = (data.shape(), |of: fn(&Entry) -> bool| entries.iter().filter(|entry| of(entry)).count());
         let taken = count(|entry| matches!(entry, Entry::Range(_) | Entry::Place(_)));
@@ -125,7 +125,7 @@ impl CaseInputs<'_> {
     }
 
     /// Takes what StridedSlice does with the axes of the data one by one.
-    fn entries(&mut self) -> Made<Vec<Entry>> {
+    fn entries(&mut self) -> CaseResult<Vec<Entry>> {
         let (begin, end) = (self.bounds("begin")?, self.bounds("end")?);
         let stride = self.optional_bounds("stride")?.unwrap_or_else(|| vec![1; begin.len()]);
         if [end.len(), stride.len()] != [begin.len(); 2] {
@@ -148,13 +148,13 @@ impl CaseInputs<'_> {
     }
 
     /// Reverse: slices by steps of -1.
-    pub(super) fn reverse(&mut self) -> Made<CaseCall> {
+    pub(super) fn reverse(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let rank = data.shape().len();
         let mut axes = match self.text("mode")?.as_deref() {
             Some("index") => {
                 let axes = self.list("axis")?;
-                axes.into_iter().map(|axis| axis_of(axis, rank)).collect::<Made<Vec<_>>>()?
+                axes.into_iter().map(|axis| axis_of(axis, rank)).collect::<CaseResult<Vec<_>>>()?
             }
             Some("mask") => {
                 let mask = self.truths("axis")?;
@@ -174,7 +174,7 @@ impl CaseInputs<'_> {
     }
 
     /// ReverseSequence: a gather by the places along the axis of the sequences.
-    pub(super) fn reverse_sequence(&mut self, axes: [i64; 2], least: i64) -> Made<CaseCall> {
+    pub(super) fn reverse_sequence(&mut self, axes: [i64; 2], least: i64) -> CaseResult<CaseCall> {
         let (data, lengths) = (self.tensor("data")?, self.list("sequence_lens")?);
         let shape = data.shape().to_vec();
         let [batch_axis, axis] = axes.map(|axis| axis_of(axis, shape.len()));
@@ -198,7 +198,7 @@ impl CaseInputs<'_> {
     }
 
     /// CenterCropPad: a pad by numbers that are negative where places are cut off.
-    pub(super) fn center_crop_pad(&mut self) -> Made<CaseCall> {
+    pub(super) fn center_crop_pad(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let dims = self.list("shape")?;
         counts("shape", &dims, 0)?;
@@ -217,7 +217,7 @@ impl CaseInputs<'_> {
     }
 
     /// Compress: a gather of the places whose condition is true.
-    pub(super) fn compress(&mut self) -> Made<CaseCall> {
+    pub(super) fn compress(&mut self) -> CaseResult<CaseCall> {
         let (data, condition) = (self.tensor("data")?, self.truths("condition")?);
         if data.shape().is_empty() {
             return refuse("data without axes");
@@ -239,7 +239,7 @@ impl CaseInputs<'_> {
     }
 
     /// GatherND-5, whose output has one axis in the place of those of the batches.
-    pub(super) fn gather_nd_5(&mut self) -> Made<CaseCall> {
+    pub(super) fn gather_nd_5(&mut self) -> CaseResult<CaseCall> {
         let data = self.data()?;
         let indices = Some(self.indices("indices")?);
         let batch_dims = self.int("batch_dims")?.unwrap_or(0);

@@ -22,10 +22,10 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 
 /// The most bytes of a model or of a text of cases, which are read whole.
-const MOST_BYTES: u64 = 1 << 24;
+const MAX_BYTES: u64 = 1 << 24;
 
 /// The most folders within folders. Links are not followed, so only a hostile tree has more.
-const MOST_NESTED: usize = 64;
+const MAX_NESTED: usize = 64;
 
 /// The file beside a model that says what ONNX's tests have no place for.
 pub(super) const ABOUT: &str = "about.json";
@@ -161,7 +161,7 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
         });
     }
     let entries_of = |path: &Path| -> Result<Vec<fs::DirEntry>> {
-        ensure!(nested < MOST_NESTED, "more than {MOST_NESTED} folders within one another");
+        ensure!(nested < MAX_NESTED, "more than {MAX_NESTED} folders within one another");
         let mut entries = fs::read_dir(path)?.collect::<std::io::Result<Vec<_>>>()?;
         entries.sort_by_key(|entry| entry.file_name());
         Ok(entries)
@@ -197,8 +197,8 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
 /// Reads a file whole.
 fn bytes(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)? as u64;
-    ensure!(read <= MOST_BYTES, "more than {MOST_BYTES} bytes, which are read whole");
+    let read = File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)? as u64;
+    ensure!(read <= MAX_BYTES, "more than {MAX_BYTES} bytes, which are read whole");
     Ok(bytes)
 }
 
@@ -257,7 +257,7 @@ fn data_sets(path: &Path, id: &str, take: &mut TakeTest<'_>) -> Result<()> {
         sets.extend(number.map(|number| (number, entry.path())));
     }
     if sets.is_empty() {
-        let error = Error::of(ErrorKind::Malformed, "there is no test_data_set_0 beside model.onnx");
+        let error = Error::from_kind(ErrorKind::Malformed, "there is no test_data_set_0 beside model.onnx");
         return take(id, &|| Err(error.clone().into()));
     }
     for (number, set) in sets {

@@ -1,6 +1,6 @@
 //! Pad, Tile, Broadcast and Split by the rules of the specifications' versions, each a call of the operator of that name.
 
-use super::arguments::{CaseInputs, Made, missing, refuse};
+use super::arguments::{CaseInputs, CaseResult, missing, refuse};
 use super::compositions::{CaseCall, axis_of, counts, made, own_shape};
 use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};
@@ -26,7 +26,7 @@ const ONNX_MODES: [(&str, PadMode); 4] =
 
 impl CaseInputs<'_> {
     /// Pad-2 of ONNX, whose constant is an attribute.
-    pub(super) fn pad_by_attributes(&mut self) -> Made<CaseCall> {
+    pub(super) fn pad_by_attributes(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (before, after) = halves(&self.ints("pads")?.ok_or_else(|| missing("pads"))?)?;
         let (mode, value) = (self.one_of("mode", &ONNX_MODES[..3])?, self.float("value")?.unwrap_or(0.0));
@@ -39,7 +39,7 @@ impl CaseInputs<'_> {
     }
 
     /// Pad of ONNX from version 11 on.
-    pub(super) fn pad(&mut self, version: u64) -> Made<CaseCall> {
+    pub(super) fn pad(&mut self, version: u64) -> CaseResult<CaseCall> {
         let (data, (before, after)) = (self.data()?, halves(&self.list("pads")?)?);
         let updates = self.constant("constant_value")?;
         let axes = if version >= 18 { self.optional_list("axes")? } else { None };
@@ -48,7 +48,7 @@ impl CaseInputs<'_> {
     }
 
     /// Pad of OpenVINO, which limits the modes that mirror, and takes places away after it has added others.
-    pub(super) fn pad_openvino(&mut self, can_crop: bool) -> Made<CaseCall> {
+    pub(super) fn pad_openvino(&mut self, can_crop: bool) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (before, after) = (self.list("pads_begin")?, self.list("pads_end")?);
         let updates = self.constant("pad_value")?;
@@ -70,7 +70,7 @@ impl CaseInputs<'_> {
     }
 
     /// Takes the item that Pad adds, which is 0 if it is left out.
-    fn constant(&mut self, label: &'static str) -> Made<Option<Source>> {
+    fn constant(&mut self, label: &'static str) -> CaseResult<Option<Source>> {
         let Some(constant) = self.optional(label)? else { return Ok(None) };
         match constant.shape().iter().product::<usize>() == 1 {
             true => Ok(Some(made(constant.into(), &own_shape(&[]))?)),
@@ -79,7 +79,7 @@ impl CaseInputs<'_> {
     }
 
     /// Tile, whose repeats OpenVINO aligns with the axes of the data, and ONNX does not.
-    pub(super) fn tile(&mut self, aligns: bool) -> Made<CaseCall> {
+    pub(super) fn tile(&mut self, aligns: bool) -> CaseResult<CaseCall> {
         let (data, repeats) = (self.tensor("data")?, self.list("repeats")?);
         if !aligns && repeats.len() != data.shape().len() {
             return refuse(format!("{} repeats for data {:?}", repeats.len(), data.shape()));
@@ -88,7 +88,7 @@ impl CaseInputs<'_> {
     }
 
     /// Broadcast of OpenVINO in the modes that its version has.
-    pub(super) fn broadcast(&mut self, modes: &[&'static str]) -> Made<CaseCall> {
+    pub(super) fn broadcast(&mut self, modes: &[&'static str]) -> CaseResult<CaseCall> {
         let (data, shape) = (self.data()?, self.list("target_shape")?);
         let modes: Vec<_> = modes.iter().map(|&mode| (mode, mode)).collect();
         let rule = match self.one_of("mode", &modes)? {
@@ -100,7 +100,7 @@ impl CaseInputs<'_> {
     }
 
     /// Split of ONNX, whose parts are equal if it is given no lengths; from version 18 on the last ones may be shorter.
-    pub(super) fn split(&mut self, version: u64) -> Made<(Source, Vec<Call>)> {
+    pub(super) fn split(&mut self, version: u64) -> CaseResult<(Source, Vec<Call>)> {
         let (data, axis, count) = (self.tensor("data")?, self.int("axis")?.unwrap_or(0), self.output_count());
         let lengths = if version < 13 { self.ints("split")? } else { self.optional_list("split")? };
         let parts_asked = if version < 18 { None } else { self.int("num_outputs")? };
@@ -122,7 +122,7 @@ impl CaseInputs<'_> {
     }
 
     /// Split-1 of OpenVINO, whose parts are equal.
-    pub(super) fn split_equally(&mut self) -> Made<(Source, Vec<Call>)> {
+    pub(super) fn split_equally(&mut self) -> CaseResult<(Source, Vec<Call>)> {
         let (data, axis) = (self.tensor("data")?, self.number("axis")?);
         let count = self.int("num_splits")?.ok_or_else(|| missing("num_splits"))?;
         let dim = data.shape()[axis_of(axis, data.shape().len())?] as i64;
@@ -134,7 +134,7 @@ impl CaseInputs<'_> {
 }
 
 /// Checks the limits that OpenVINO's modes of Pad have.
-fn check_pads(data: &Source, before: &[i64], after: &[i64], mode: PadMode) -> Made<()> {
+fn check_pads(data: &Source, before: &[i64], after: &[i64], mode: PadMode) -> CaseResult<()> {
     let most = |dim: usize| match mode {
         PadMode::Reflect => dim.saturating_sub(1) as i64,
         PadMode::Symmetric => dim as i64,
@@ -151,7 +151,7 @@ fn check_pads(data: &Source, before: &[i64], after: &[i64], mode: PadMode) -> Ma
 }
 
 /// Returns the numbers for the beginnings of axes and those for their ends.
-fn halves(pads: &[i64]) -> Made<(Vec<i64>, Vec<i64>)> {
+fn halves(pads: &[i64]) -> CaseResult<(Vec<i64>, Vec<i64>)> {
     if !pads.len().is_multiple_of(2) {
         return refuse(format!("{} pads, expected two for each axis", pads.len()));
     }
@@ -160,7 +160,7 @@ fn halves(pads: &[i64]) -> Made<(Vec<i64>, Vec<i64>)> {
 }
 
 /// Returns data with the calls that give the parts of an axis.
-pub(super) fn parts(data: Source, axis: i64, into: &SplitInto) -> Made<(Source, Vec<Call>)> {
+pub(super) fn parts(data: Source, axis: i64, into: &SplitInto) -> CaseResult<(Source, Vec<Call>)> {
     let slices = split::check(data.shape(), axis, into)?;
     Ok((data, slices.into_iter().map(Call::Slice).collect()))
 }

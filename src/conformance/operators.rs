@@ -4,7 +4,7 @@
 //! Attributes and inputs are taken one by one, and what is left over in the end is something that this version of the
 //! operator does not have here: such a case is unsupported, and never half understood.
 
-use super::arguments::{CaseInputs, Made, list_of, missing, refuse, unsupported};
+use super::arguments::{CaseInputs, CaseResult, list_of, missing, refuse, unsupported};
 use super::blocks::{BlockOrder, depth_to_space, space_to_depth};
 use super::case::{Case, CaseOutput, Specification};
 use super::compositions::{CaseCall, own_shape, run};
@@ -24,10 +24,10 @@ use crate::ops::{scatter_elements, scatter_nd};
 use crate::storage::source::Source;
 
 /// Takes what an operator of a version needs.
-type TakeCall = fn(&mut CaseInputs<'_>, u64) -> Made<CaseCall>;
+type TakeCall = fn(&mut CaseInputs<'_>, u64) -> CaseResult<CaseCall>;
 
 /// Takes what an operator needs that has several outputs: its data, and a call for each output.
-type TakeCalls = fn(&mut CaseInputs<'_>, u64) -> Made<(Source, Vec<Call>)>;
+type TakeCalls = fn(&mut CaseInputs<'_>, u64) -> CaseResult<(Source, Vec<Call>)>;
 
 /// How an operator takes what it needs, by the number of its outputs.
 #[derive(Clone, Copy)]
@@ -199,7 +199,7 @@ pub(super) fn version_of(specification: Specification, name: &str, version: u64)
 }
 
 /// Returns the outputs of a case.
-pub(crate) fn outputs(case: &Case) -> Made<Vec<Tensor>> {
+pub(crate) fn outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     let made = operator_outputs(case)?;
     let output = |output: &CaseOutput| match output {
         CaseOutput::Operator(number) => Ok(made[*number].try_clone()?),
@@ -209,7 +209,7 @@ pub(crate) fn outputs(case: &Case) -> Made<Vec<Tensor>> {
 }
 
 /// Returns the outputs of a case's operator.
-fn operator_outputs(case: &Case) -> Made<Vec<Tensor>> {
+fn operator_outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     let Some((row, version)) = find(case.specification, &case.operator, case.version) else {
         return unsupported(format_args!("{} {}-{}", case.specification.name(), case.operator, case.version));
     };
@@ -254,25 +254,25 @@ fn openvino_name(reduction: Reduction) -> &'static str {
 
 impl CaseInputs<'_> {
     /// Takes the first two inputs of a gather by indices.
-    fn gathered(&mut self) -> Made<Operands> {
+    fn gathered(&mut self) -> CaseResult<Operands> {
         let data = self.data()?;
         Ok(Operands { indices: Some(self.indices("indices")?), ..data })
     }
 
     /// Takes the first three inputs of a scatter by indices.
-    fn scattered(&mut self) -> Made<Operands> {
+    fn scattered(&mut self) -> CaseResult<Operands> {
         let operands = self.gathered()?;
         Ok(Operands { updates: Some(self.tensor("updates")?), ..operands })
     }
 
     /// Takes the slices of OpenVINO's operators.
-    fn slices(&mut self) -> Made<SliceArgs> {
+    fn slices(&mut self) -> CaseResult<SliceArgs> {
         let args = SliceArgs::new(&self.bounds("start")?, &self.bounds("stop")?)?.with_steps(&self.bounds("step")?)?;
         with_axes(args, self.optional_list("axes")?)
     }
 
     /// Takes the slices of ONNX's Slice from version 10 on, whose steps may be left out.
-    fn slices_by_inputs(&mut self) -> Made<SliceArgs> {
+    fn slices_by_inputs(&mut self) -> CaseResult<SliceArgs> {
         let args = SliceArgs::new(&self.bounds("start")?, &self.bounds("stop")?)?;
         let axes = self.optional_list("axes")?;
         let args = self.optional_bounds("steps")?.map_or(Ok(args.clone()), |steps| args.with_steps(&steps))?;
@@ -280,7 +280,7 @@ impl CaseInputs<'_> {
     }
 
     /// Takes the slices of ONNX's Slice before version 10, whose lists are attributes.
-    fn slices_by_attributes(&mut self) -> Made<SliceArgs> {
+    fn slices_by_attributes(&mut self) -> CaseResult<SliceArgs> {
         let start = self.ints("starts")?.ok_or_else(|| missing("starts"))?;
         let stop = self.ints("ends")?.ok_or_else(|| missing("ends"))?;
         let args = SliceArgs::new(&start, &stop)?;
@@ -288,23 +288,23 @@ impl CaseInputs<'_> {
     }
 
     /// Reshape, whose zeros copy dims of the data or stay.
-    fn reshape(&mut self, zero_copies: bool) -> Made<CaseCall> {
+    fn reshape(&mut self, zero_copies: bool) -> CaseResult<CaseCall> {
         let (data, dims) = (self.data()?, self.list("shape")?);
         Ok((data, Call::Reshape(if zero_copies { NewShape::Dims(dims) } else { NewShape::DimsWithZero(dims) })))
     }
 
-    fn squeeze(&mut self, by_attribute: bool) -> Made<CaseCall> {
+    fn squeeze(&mut self, by_attribute: bool) -> CaseResult<CaseCall> {
         Ok((self.data()?, Call::Reshape(NewShape::Squeeze(self.axes(by_attribute)?))))
     }
 
-    fn unsqueeze(&mut self, by_attribute: bool) -> Made<CaseCall> {
+    fn unsqueeze(&mut self, by_attribute: bool) -> CaseResult<CaseCall> {
         let (data, axes) = (self.data()?, self.axes(by_attribute)?);
         Ok((data, Call::Reshape(NewShape::Unsqueeze(axes.ok_or_else(|| missing("axes"))?))))
     }
 
     /// Returns the axes that are an attribute in older versions, and an input in newer ones, where one alone need not be a
     /// list.
-    fn axes(&mut self, by_attribute: bool) -> Made<Option<Vec<i64>>> {
+    fn axes(&mut self, by_attribute: bool) -> CaseResult<Option<Vec<i64>>> {
         match by_attribute {
             true => self.ints("axes"),
             false => {
@@ -315,14 +315,14 @@ impl CaseInputs<'_> {
     }
 
     /// ScatterND of a version of ONNX, or ScatterNDUpdate with the reductions that its version has.
-    fn scatter_nd(&mut self, opset: Option<u64>, reductions: &[Reduction]) -> Made<CaseCall> {
+    fn scatter_nd(&mut self, opset: Option<u64>, reductions: &[Reduction]) -> CaseResult<CaseCall> {
         let operands = self.scattered()?;
         let reduction = self.reduction(reductions, if opset.is_some() { Reduction::name } else { openvino_name })?;
         Ok((operands, Call::ScatterNd { opset, reduction, repeats: reduction.into() }))
     }
 
     /// ScatterElements of a version of ONNX, the first of which was called Scatter.
-    fn scatter_elements(&mut self, opset: u64) -> Made<CaseCall> {
+    fn scatter_elements(&mut self, opset: u64) -> CaseResult<CaseCall> {
         let (operands, reduction) = (self.scattered()?, self.reduction(&ONNX_REDUCTIONS, Reduction::name)?);
         let (axis, opset, repeats) = (self.int("axis")?.unwrap_or(0), Some(opset), reduction.into());
         let (has_initial, counts_from_end) = (true, true);
@@ -330,7 +330,7 @@ impl CaseInputs<'_> {
     }
 
     /// ScatterElementsUpdate, which knows reductions and negative indices from version 12 on.
-    fn scatter_elements_update(&mut self, is_new: bool) -> Made<CaseCall> {
+    fn scatter_elements_update(&mut self, is_new: bool) -> CaseResult<CaseCall> {
         let (operands, axis) = (self.scattered()?, self.number("axis")?);
         let reduction = self.reduction(if is_new { &scatter_elements::REDUCTIONS } else { &[] }, openvino_name)?;
         let has_initial = !is_new || self.int("use_init_val")?.unwrap_or(1) != 0;
@@ -340,7 +340,7 @@ impl CaseInputs<'_> {
 
     /// Returns the reduction that is asked for by the name that `name` gives it; which version allows which is not decided
     /// here.
-    fn reduction(&mut self, known: &[Reduction], name: fn(Reduction) -> &'static str) -> Made<Reduction> {
+    fn reduction(&mut self, known: &[Reduction], name: fn(Reduction) -> &'static str) -> CaseResult<Reduction> {
         // an operator that has no such attribute leaves it over
         if known.is_empty() {
             return Ok(Reduction::None);
@@ -352,7 +352,7 @@ impl CaseInputs<'_> {
     }
 
     /// Concat, all of whose inputs are operands.
-    fn concat(&mut self) -> Made<CaseCall> {
+    fn concat(&mut self) -> CaseResult<CaseCall> {
         let mut operands = Vec::new();
         while self.has_more() {
             operands.push(self.tensor("data")?);
@@ -361,14 +361,14 @@ impl CaseInputs<'_> {
     }
 
     /// Puts tensors one after the other along the axis that an attribute names.
-    fn join(&mut self, data: Vec<Source>, joining: Joining) -> Made<CaseCall> {
+    fn join(&mut self, data: Vec<Source>, joining: Joining) -> CaseResult<CaseCall> {
         let axis = self.int("axis")?.ok_or_else(|| missing("axis"))?;
         Ok((Operands { data, ..Operands::default() }, Call::Concat { axis, joining }))
     }
 
     /// Gather of OpenVINO: version 1 knows neither batches nor numbers that are negative or out of range, and the others
     /// give zeros for the latter.
-    fn gather(&mut self, version: u64) -> Made<CaseCall> {
+    fn gather(&mut self, version: u64) -> CaseResult<CaseCall> {
         let (operands, axis) = (self.gathered()?, self.number("axis")?);
         let (batch_dims, out_of_range) = match version {
             1 => (0, OutOfRange::Error),
@@ -377,11 +377,11 @@ impl CaseInputs<'_> {
         Ok((operands, Call::Gather { axis, batch_dims, out_of_range, counts_from_end: version > 1 }))
     }
 
-    fn batch_dims(&mut self) -> Made<i64> {
+    fn batch_dims(&mut self) -> CaseResult<i64> {
         Ok(self.int("batch_dims")?.unwrap_or(0))
     }
 }
 
-fn with_axes(args: SliceArgs, axes: Option<Vec<i64>>) -> Made<SliceArgs> {
+fn with_axes(args: SliceArgs, axes: Option<Vec<i64>>) -> CaseResult<SliceArgs> {
     Ok(axes.map_or(Ok(args.clone()), |axes| args.with_axes(&axes))?)
 }

@@ -86,7 +86,7 @@ pub(super) struct Begun {
 impl Begun {
     /// Begins the comparison of two tensors.
     pub(super) fn new(expected: &Source, actual: &Source, options: &Options, of_files: bool) -> Result<Self> {
-        let refused = |message: String| Error::of(ErrorKind::Argument, message).advising(Advice::ChangeOption);
+        let refused = |message: String| Error::from_kind(ErrorKind::Argument, message).advising(Advice::ChangeOption);
         for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
             if let Some(tolerance) = tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0) {
                 return Err(refused(format!("{name} {tolerance}, expected a number that is not negative")));
@@ -120,7 +120,7 @@ impl Begun {
             let (one, other) = (one.name(), other.name());
             let message =
                 format!("dtype {other}, expected {one}: months and years have no fixed length in the other unit");
-            return Err(Error::of(ErrorKind::Unsupported, message).within(actual.label()));
+            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(actual.label()));
         }
         let how = how.filter(|_| options.ignore_dtype || one == other);
         difference.reason = match how {
@@ -316,7 +316,7 @@ impl Comparison<'_> {
             false => Metrics::of_sums(class, &all.metrics.sums),
         };
         let quantiles = match search {
-            Some(_) if are_same => Some([all.tally.max_abs.map(|most| most.value.shown(reading.integers)); 4]),
+            Some(_) if are_same => Some([all.tally.max_abs.map(|most| most.value.as_displayed(reading.integers)); 4]),
             Some(search) => {
                 let MetricFindings { sums: MetricSums { count, zeros, .. }, counts, .. } = all.metrics;
                 Some(self.quantiles(reading, search, counts, count, zeros)?)
@@ -378,7 +378,7 @@ impl Comparison<'_> {
         // the texts of all listed mismatches
         let texts: usize =
             all.tally.listed.iter().map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
-        match memory::of::<u8>(texts) {
+        match memory::with_capacity::<u8>(texts) {
             Ok(_) => Ok(all),
             Err(message) => bail!("mismatches to be told: {message}"),
         }
@@ -447,7 +447,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
         flat: found.item,
         expected: text(dtypes[0], &found.expected),
         actual: text(dtypes[1], &found.actual),
-        abs: found.errors.map(|errors| errors.abs.shown(integers)),
+        abs: found.errors.map(|errors| errors.abs.as_displayed(integers)),
         rel: found.errors.and_then(|errors| errors.rel),
         ulp: found.errors.filter(|_| has_steps).map(|errors| errors.ulp),
     };
@@ -461,7 +461,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
         mismatches: tally.mismatches,
         nonfinite_mismatches: is_number.then_some(tally.nonfinite_mismatches),
         first_nonfinite: tally.first_nonfinite.map(index),
-        max_abs: extreme(tally.max_abs, shape, |value| value.shown(integers)),
+        max_abs: extreme(tally.max_abs, shape, |value| value.as_displayed(integers)),
         max_rel: extreme(tally.max_rel, shape, |value| value),
         max_ulp: extreme(tally.max_ulp, shape, |value| value),
         min_atol: (tolerable && min_atol.is_finite()).then_some(min_atol),

@@ -13,7 +13,7 @@ pub enum Number {
 
 impl Number {
     /// Returns the number as reports show it: integers of up to 32 bits are compared as float64, and shown as integers.
-    pub(super) fn shown(self, is_integer: bool) -> Self {
+    pub(super) fn as_displayed(self, is_integer: bool) -> Self {
         match self {
             Self::Float(number) if is_integer => Self::Integer(number as u128),
             Self::Float(_) | Self::Integer(_) => self,

@@ -83,7 +83,7 @@ impl std::fmt::Debug for ErrorPlane {
 /// # Errors
 /// A tensor is a scalar, or empty, or has items that are no numbers.
 pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
-    let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(expected.label()));
+    let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
     let Some(pairs) = ComparedPairs::new([expected, actual], options)? else { return Ok(None) };
     if !matches!(pairs.how, Comparability::Numbers(_)) {

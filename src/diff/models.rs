@@ -232,7 +232,7 @@ impl Models {
                 let line = ReportLine::of(name, found, self.style);
                 let is_worse = |(worst, _): &(ReportLine, _)| line.order(worst, SortKey::Snr) == Ordering::Less;
                 if self.worst.as_ref().is_none_or(is_worse) {
-                    self.worst = Some((line, format!("{}: {}", printable(name), told(found, self.style))));
+                    self.worst = Some((line, format!("{}: {}", printable(name), result_line(found, self.style))));
                 }
             }
         }
@@ -383,7 +383,7 @@ fn object(name: &str, found: &NamedResult) -> String {
 }
 
 /// Returns what is said of one tensor that is not the same, without a word for its verdict if its numbers tell it.
-fn told(found: &NamedResult, style: Style) -> String {
+fn result_line(found: &NamedResult, style: Style) -> String {
     match found {
         NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) | NamedResult::SameFile => {
             found.verdict().name().to_owned()

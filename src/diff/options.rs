@@ -238,7 +238,7 @@ impl std::str::FromStr for Allowed {
     /// # Errors
     /// The text is neither; a share above 100 %, or one with more than 16 decimal places.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refuse = |message: &str| Error::of(ErrorKind::Argument, message);
+        let refuse = |message: &str| Error::from_kind(ErrorKind::Argument, message);
         let expected = || refuse("expected a whole number of items, or a share of them such as 0.1%");
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let Some(percent) = text.strip_suffix('%') else {

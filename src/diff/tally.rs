@@ -283,7 +283,7 @@ impl DifferenceTally {
         let each = expected.len().saturating_add(actual.len()).saturating_add(256);
         let many = each <= LONG && self.listed.len().is_multiple_of(OFTEN);
         let bytes = if many { each * OFTEN * 16 } else { each };
-        let probe = if many || each > LONG { memory::of::<u8>(bytes).map(drop) } else { Ok(()) };
+        let probe = if many || each > LONG { memory::with_capacity::<u8>(bytes).map(drop) } else { Ok(()) };
         let found = || FoundMismatch { item, expected: expected.to_vec(), actual: actual.to_vec(), errors };
         if let Err(refused) = probe.and_then(|()| self.listed.put(found(), rule)) {
             self.out_of_memory = Some(refused);

@@ -139,7 +139,7 @@ impl<'a> Planners<'a> {
     ///
     /// # Panics
     /// If there is no such way.
-    pub fn of(&self, way: usize) -> &Planner<'a> {
+    pub fn planner(&self, way: usize) -> &Planner<'a> {
         self.0.iter().find(|planner| planner.way == way).expect("a way of the operator")
     }
 }

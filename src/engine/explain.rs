@@ -31,7 +31,7 @@ impl fmt::Display for Purpose {
 
 impl OperandReading {
     /// Tells how items are read for a purpose.
-    pub fn told(self, purpose: Purpose) -> String {
+    pub fn label(self, purpose: Purpose) -> String {
         match self {
             Self::Along => format!("along {purpose}"),
             Self::Across => format!("across {purpose}"),
@@ -68,7 +68,7 @@ impl Planners<'_> {
     pub fn explain(&self, sink: SinkKind<'_>) -> Explanation {
         let mut ways = self.ways(sink).into_iter();
         let (plan, cost) = ways.next().expect("there is a way to make an output");
-        self.of(plan.way).explained(plan, cost, ways.next())
+        self.planner(plan.way).explained(plan, cost, ways.next())
     }
 
     /// Tells the plan of an edit of the data in place.
@@ -77,7 +77,7 @@ impl Planners<'_> {
     /// Those of [`plan_edit`](Planners::plan_edit).
     pub fn explain_edit(&self) -> Result<Explanation> {
         let plan = self.plan_edit(None::<fn(usize) -> Range<usize>>)?;
-        let planner = self.of(plan.way);
+        let planner = self.planner(plan.way);
         let cost = planner.cost(&plan);
         Ok(planner.explained(plan, cost, None))
     }

@@ -27,7 +27,7 @@ use crate::memory::Buffer;
 use crate::ops::access::Access;
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::share;
-use crate::storage::chunked::MOST_ROW;
+use crate::storage::chunked::MAX_ROW;
 use crate::storage::platform::unnamed_file;
 use crate::storage::source::fill_from;
 
@@ -140,7 +140,7 @@ impl Job {
         if plan.route == Route::TemporaryFile {
             let file = unnamed_file().with_context(|| format!("{}: cannot be kept in a temporary file", self.label))?;
             self.run_all(plan, &FileSink::new(&file, 0, self.meta(), &self.label), progress)?;
-            let (mut file, mut items) = (&file, vec![0; MOST_ROW.min(self.meta().bytes())]);
+            let (mut file, mut items) = (&file, vec![0; MAX_ROW.min(self.meta().bytes())]);
             file.rewind()?;
             while let some @ 1.. = fill_from(&mut file, &mut items)? {
                 take(&items[..some])?;

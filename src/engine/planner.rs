@@ -17,7 +17,7 @@ use crate::ops::access::{Access, Feeds, Holding, Pattern};
 use crate::ops::fill::{Fill, Limits, Patch};
 use crate::ops::machine::Machine;
 use crate::parallel::threads_holding;
-use crate::storage::chunked::{MOST_ROW, few_rows};
+use crate::storage::chunked::{MAX_ROW, few_rows};
 use crate::storage::read_at::request_window;
 
 /// Each thread has at least this many windows of an output in a file where [any size](Planner::window) will do, unless windows
@@ -25,7 +25,7 @@ use crate::storage::read_at::request_window;
 const WINDOWS_EACH: usize = 8;
 
 /// The most pages of an edit that are listed by their numbers: 32 MiB of list.
-const MOST_PAGES: usize = 1 << 22;
+const MAX_PAGES: usize = 1 << 22;
 
 /// What a plan is made of: the statements of an operator, and the limits of a run.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl<'a> Planner<'a> {
         let itemsize = self.widest().max(1);
         let is_by_rows = |grid: &Vec<usize>| {
             let few = self.is_remote && few_rows(&self.meta.shape, &windows, grid, self.threads);
-            !few && windows.largest().saturating_mul(itemsize) <= MOST_ROW
+            !few && windows.largest().saturating_mul(itemsize) <= MAX_ROW
         };
         if self.grid().as_ref().is_none_or(is_by_rows) {
             return (Route::Stream, vec![Steps::Each(Cut::Windows(windows))]);
@@ -162,7 +162,7 @@ impl<'a> Planner<'a> {
         // a page changes for each item at most
         let pages = self.changed().min(touched.saturating_mul(window / page));
         let cost = |windows: usize, bytes: usize| windows.saturating_mul(read + write + 2 * bytes);
-        if page >= window || pages > MOST_PAGES || cost(touched, window) <= cost(pages, page) {
+        if page >= window || pages > MAX_PAGES || cost(touched, window) <= cost(pages, page) {
             return Ok(plan);
         }
         let windows = Windows::new(&self.meta.shape, page / self.meta.dtype.itemsize().max(1));
@@ -183,7 +183,7 @@ impl<'a> Planner<'a> {
     pub fn plan_range(&self, items: &Range<usize>) -> Result<Plan> {
         let (windows, mut numbers) = (self.windows(), Vec::new());
         if !items.is_empty() {
-            windows.of_run(items.start, items.end - 1, |range| {
+            windows.each_of_run(items.start, items.end - 1, |range| {
                 memory::reserve(&mut numbers, range.len())?;
                 numbers.extend(range);
                 Ok(())

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::ops::fill::{Region, Scratch};
 use crate::storage::calls::{CallCounter, Calls};
-use crate::storage::chunked::MOST_ROW;
+use crate::storage::chunked::MAX_ROW;
 
 /// The bytes of the regions that are rehearsed, or one region if that has more. They stand for all regions of a plan.
 const REHEARSED: usize = 1 << 26;
@@ -86,7 +86,7 @@ impl Job {
         Ok(match (&plan.route, &plan.steps) {
             (Route::File, steps) => self.writes_to_file(steps),
             (Route::TemporaryFile, steps) => {
-                let again = bytes.div_ceil(MOST_ROW);
+                let again = bytes.div_ceil(MAX_ROW);
                 self.writes_to_file(steps) + read(again) + alike(again)
             }
             (Route::Stream | Route::Windows, steps) => alike(steps.count()),

@@ -21,7 +21,7 @@ impl Input {
     /// # Errors
     /// Those of [`chosen`](Self::chosen).
     pub fn pick(&self, name: Option<&str>) -> Result<usize> {
-        let refuse = |message: String| Err(Error::of(ErrorKind::Member, message).within(self.label()));
+        let refuse = |message: String| Err(Error::from_kind(ErrorKind::Member, message).within(self.label()));
         if let (None, Some(n)) = (name, self.reader().itself()) {
             return Ok(n);
         }
@@ -74,7 +74,7 @@ impl Input {
                 [] => "holds no tensors".to_owned(),
                 names => format!("has no tensor that {:?} matches, but {}", glob.text(), list(names)),
             };
-            return Err(Error::of(ErrorKind::Member, message).within(self.label()));
+            return Err(Error::from_kind(ErrorKind::Member, message).within(self.label()));
         }
         Ok(found)
     }

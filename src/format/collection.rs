@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::beside_index::{BesideIndex, IndexedFolder};
 use super::dumps;
-pub use super::folder::MOST;
+pub use super::folder::MAX_FILES;
 use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
 use super::located::{Located, Place};
 use super::numbered;
@@ -126,7 +126,7 @@ impl Collection {
     ///
     /// # Errors
     /// Those of [`Input::select`].
-    pub fn of_input(input: Arc<Input>, path: &Path, opening: &Opening<'_>) -> Result<Self> {
+    pub fn from_input(input: Arc<Input>, path: &Path, opening: &Opening<'_>) -> Result<Self> {
         let members = input.select()?.into_iter().filter_map(|n| Some((n, input.name(n)?)));
         let tensors = members
             .map(|(n, name)| (name.to_owned(), TensorPlace::of_member(0, &input, n, opening.filter.takes(name))));
@@ -151,7 +151,7 @@ impl Collection {
     ///
     /// # Errors
     /// The folder itself cannot be read; more than [`MOST`] files or tensors.
-    pub fn of_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
+    pub fn from_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
         let mut listed = folder.files().map_err(|unread| unread.error(opening.role))?;
         let dumps = dumps::add_to(&mut listed, folder, opening.options.shapes.as_deref());
         dumps.with_context(|| format!("{} {}", opening.role, folder.path.display()))?;
@@ -191,7 +191,7 @@ impl Collection {
     fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<Vec<FileNotRead>> {
         let (indices, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.format.names_files());
         let (mut shards, mut indexed) = (HashSet::new(), Vec::new());
-        let excluding = opening.filter.of_exclude();
+        let excluding = opening.filter.excluding();
         for found in indices {
             let (folder, is_taken) = (IndexedFolder::of(&found), excluding.takes_within(&format!("{}:", found.stem)));
             shards.extend(self.add(found, opening, opening.filter)?);
@@ -259,7 +259,7 @@ impl Collection {
             let (stem, file) = self.stems.get_key_value(&name[..at])?;
             let Listed { is_broken, refused, path, .. } = &self.files[*file];
             // a folder has its tensors behind a slash, a file behind a colon
-            let is_folder = refused.is_some() && path.is_dir() && Format::of_folder(path).is_none();
+            let is_folder = refused.is_some() && path.is_dir() && Format::from_folder(path).is_none();
             (*is_broken && is_folder == (mark == "/")).then_some((stem.as_str(), TensorPlace::of_file(*file, 0)))
         })
     }
@@ -306,8 +306,8 @@ impl Collection {
                 }
             }
         }
-        if self.tensors.len() > MOST {
-            bail!("{}: more than {MOST} tensors", listed.label);
+        if self.tensors.len() > MAX_FILES {
+            bail!("{}: more than {MAX_FILES} tensors", listed.label);
         }
         listed.refused =
             view.as_ref().and_then(|view| view.as_ref().err()).map(|error| error.clone().within(listed.label.clone()));
@@ -385,7 +385,7 @@ impl Listed {
         match &self.view {
             _ if !self.parts.is_empty() => numbered::open(&options, &self.path, &self.parts),
             Some(view) => options.open_dump(&self.path, view),
-            None => options.open(&Located::of(&self.path)),
+            None => options.open(&Located::from_path(&self.path)),
         }
     }
 }
@@ -403,13 +403,13 @@ pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) ->
     };
     // within the folder, a file is called by its path from there
     let opening = |filter| Opening { role: "file", options: options.clone(), filter, by_files: false };
-    let listed = |filter| Collection::of_folder(folder, &opening(filter)).with_context(|| options.label.clone());
+    let listed = |filter| Collection::from_folder(folder, &opening(filter)).with_context(|| options.label.clone());
     let mut collection = listed(filter)?;
-    if let Some(glob) = located.after.as_deref().map(Glob::new).filter(|glob| !collection.has(glob)) {
+    if let Some(glob) = located.suffix.as_deref().map(Glob::new).filter(|glob| !collection.has(glob)) {
         let named = listed(NameFilter { only: slice::from_ref(&glob), ..NameFilter::default() })?;
         if named.has(&glob) {
             collection = named;
         }
     }
-    Ok(collection.into_input(options.label.clone(), filter)?.with_member(located.after.clone()))
+    Ok(collection.into_input(options.label.clone(), filter)?.with_member(located.suffix.clone()))
 }

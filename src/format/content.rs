@@ -66,12 +66,12 @@ impl Content {
     }
 
     /// Takes a folder.
-    pub(super) fn of_folder(folder: &Path, threads: Threads) -> Self {
-        Self::of_store(Arc::new(LocalStore::new(folder)), threads)
+    pub(super) fn from_folder(folder: &Path, threads: Threads) -> Self {
+        Self::from_store(Arc::new(LocalStore::new(folder)), threads)
     }
 
     /// Takes a store.
-    pub(super) fn of_store(store: Arc<dyn KeyStore>, threads: Threads) -> Self {
+    pub(super) fn from_store(store: Arc<dyn KeyStore>, threads: Threads) -> Self {
         Self::new(Vec::new(), ContentSource::Folder(store), threads)
     }
 
@@ -79,11 +79,11 @@ impl Content {
     ///
     /// # Errors
     /// It is a folder, or cannot be read.
-    pub(super) fn of_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
+    pub(super) fn from_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
         let metadata = file.metadata()?;
         ensure!(!metadata.is_dir(), "is a folder, expected a file");
         if !metadata.is_file() {
-            return Self::of_stream(Box::new(file), threads);
+            return Self::from_stream(Box::new(file), threads);
         }
         let begin = read_begin(&mut file)?;
         // the files of /proc and /sys are regular ones whose size the system does not know
@@ -122,7 +122,7 @@ impl Content {
     }
 
     /// Reads the first bytes of what can be read by position. No folder is known of it.
-    pub(super) fn of_bytes(bytes: Arc<dyn ReadAt>, threads: Threads) -> Result<Self> {
+    pub(super) fn from_bytes(bytes: Arc<dyn ReadAt>, threads: Threads) -> Result<Self> {
         let size = bytes.size()?;
         let mut begin = vec![0; size.min(BEGIN as u64) as usize];
         bytes.read_at(&mut begin, 0)?;
@@ -133,7 +133,7 @@ impl Content {
     ///
     /// # Errors
     /// Reading fails.
-    pub(super) fn of_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
+    pub(super) fn from_stream(mut stream: Box<dyn Read + Send>, threads: Threads) -> Result<Self> {
         Ok(Self::new(read_begin(&mut stream)?, ContentSource::Stream(stream), threads))
     }
 
@@ -206,7 +206,7 @@ impl Description {
     }
 
     /// Describes a tensor by its source alone.
-    pub fn of_source(source: &Source) -> Self {
+    pub fn from_source(source: &Source) -> Self {
         Self::new(source.meta().clone(), source.bytes() as u64, None)
     }
 }

@@ -17,5 +17,5 @@ pub fn dims_of(data: &Source) -> Vec<Option<String>> {
 pub fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
     let dims = dims_of(data);
     slices.check_dims(&dims).map_err(|error| error.within(data.label()))?;
-    Ok(slices.of_dims(&dims))
+    Ok(slices.with_dims_as_axes(&dims))
 }

@@ -126,7 +126,7 @@ impl OpenOptions {
     /// It cannot be read; those of [`raw::open`].
     pub(super) fn open_dump(&self, path: &Path, view: &RawView) -> Result<Input> {
         let open = || {
-            let content = Content::of_file(File::open(path)?, path.parent(), self.threads)?;
+            let content = Content::from_file(File::open(path)?, path.parent(), self.threads)?;
             raw::open(self.opened(content, path)?, view, false)
         };
         Ok(self.input(Format::RAW, open().with_context(|| self.label.clone())?))

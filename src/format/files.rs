@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use super::interface::{FileOptions, TextOptions};
-use super::located::{divide_address, shown};
+use super::located::{divide_address, path_without_secrets};
 use super::opened::{open, open_bytes};
 use super::remote::target_at;
 use super::sides::SidesRule;
 use super::table::Format;
-use super::write::{OutputTensor, Plan, Recast, checked};
+use super::write::{LaidOut, OutputTensor, Recast, checked};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -290,8 +290,8 @@ impl WriteOptions {
     }
 
     fn write_file(&self, path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
-        let label = shown(path);
-        let format = self.format.map_or_else(|| Format::of_name(path), Ok).with_context(|| label.clone())?;
+        let label = path_without_secrets(path);
+        let format = self.format.map_or_else(|| Format::from_name(path), Ok).with_context(|| label.clone())?;
         let target = target(path, label.clone(), format, false, RequestOptions::default())?;
         let target = target.in_existing_folder()?;
         self.plan(tensors, format, &label)?.write_file(&target)
@@ -299,27 +299,27 @@ impl WriteOptions {
 
     fn write_stream(&self, out: &mut (dyn Write + Send), tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
         const LABEL: &str = "output";
-        let refuse = || Error::of(ErrorKind::Unsupported, "a format must be chosen").within(LABEL);
+        let refuse = || Error::from_kind(ErrorKind::Unsupported, "a format must be chosen").within(LABEL);
         let mut plan = self.plan(tensors, self.format.ok_or_else(refuse)?, LABEL)?;
         plan.write_to(out, &TextOptions::default(), &|_| {})
     }
 
     /// Makes every check that can be made before the output begins.
-    fn plan(&self, tensors: Vec<(Option<String>, &Tensor)>, format: Format, label: &str) -> Result<Plan> {
+    fn plan(&self, tensors: Vec<(Option<String>, &Tensor)>, format: Format, label: &str) -> Result<LaidOut> {
         let place = || label.to_owned();
-        let refuse = |message: String| Error::of(ErrorKind::Unsupported, message).within(label);
+        let refuse = |message: String| Error::from_kind(ErrorKind::Unsupported, message).within(label);
         if !format.is_written() {
             return Err(refuse(format!("{} is only read", format.name())));
         }
         self.extras.check(format.name(), format.can()).map_err(|error| error.within(label))?;
-        let mut works = Vec::with_capacity(tensors.len());
+        let mut outputs = Vec::with_capacity(tensors.len());
         for (name, tensor) in tensors {
             let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());
             let selection = Selection::in_order(data, self.recast.order);
-            let work = OutputTensor::new(Box::new(selection), Limits::default());
-            works.push(OutputTensor { name, recast: self.recast.clone(), ..work });
+            let output = OutputTensor::new(Box::new(selection), Limits::default());
+            outputs.push(OutputTensor { name, recast: self.recast.clone(), ..output });
         }
-        Plan::prepare(checked(works, format, label)?, format, label, &self.extras)
+        LaidOut::prepare(checked(outputs, format, label)?, format, label, &self.extras)
     }
 }
 
@@ -344,7 +344,7 @@ pub(crate) fn target(
     if let Some((address, after)) = divide_address(path) {
         if !format.is_folder() || after.is_some() {
             let message = "nothing but a store of Zarr is written to an address";
-            return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         }
         return target_at(&address, label, format, no_clobber, requests);
     }

@@ -13,7 +13,7 @@ use crate::parallel::made_once;
 
 /// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
 /// links most likely lead in circles.
-pub const MOST: usize = 1 << 20;
+pub const MAX_FILES: usize = 1 << 20;
 
 /// The bytes that count for a store whose size is not known, when work is divided by size.
 const UNKNOWN: u64 = 1 << 30;
@@ -163,23 +163,23 @@ impl FolderWalk {
         for entry in fs::read_dir(folder).map_err(|error| refused(error.into()))? {
             let name = entry.map_err(|error| refused(error.into()))?.file_name();
             self.seen += 1;
-            if self.seen > MOST {
-                return Err(refused(malformed!("more than {MOST} files and folders")));
+            if self.seen > MAX_FILES {
+                return Err(refused(malformed!("more than {MAX_FILES} files and folders")));
             }
             let text = name.to_string_lossy();
             if text.starts_with('.') {
                 continue;
             }
-            let format = Format::of_file_name(&text);
+            let format = Format::from_file_name(&text);
             let path = folder.join(&name);
             let metadata = fs::metadata(&path);
             let is_folder = metadata.as_ref().is_ok_and(Metadata::is_dir);
             // a broken link is listed as a file, so that whoever wants its tensors is told so
             let bytes = metadata.map_or(Some(0), |metadata| metadata.is_file().then_some(metadata.len()));
             match (format, bytes) {
-                _ if is_folder => match Format::of_folder(&path) {
+                _ if is_folder => match Format::from_folder(&path) {
                     Some(store) => {
-                        let named = Format::of_file_name(&text).filter(|(named, _)| *named == store);
+                        let named = Format::from_file_name(&text).filter(|(named, _)| *named == store);
                         let stem = named.map_or_else(|| text.clone(), |(_, stem)| stem);
                         let (stem, parts) = (format!("{prefix}{stem}"), Vec::new());
                         files.push(FolderFile { stem, path, format: store, bytes: UNKNOWN, parts, view: None });
@@ -201,7 +201,7 @@ impl FolderWalk {
         for (name, path) in folders {
             let inside = self.within.len();
             if let Err(unread) = self.folder(&path, &format!("{prefix}{name}")) {
-                if self.seen > MOST {
+                if self.seen > MAX_FILES {
                     return Err(unread);
                 }
                 self.within.truncate(inside);

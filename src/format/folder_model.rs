@@ -51,7 +51,7 @@ impl Collection {
             let first = files.next()?;
             (self.files[first].is_container && files.all(|file| file == first)).then_some(first)
         };
-        only(filter.of_exclude()).or_else(|| only(filter))
+        only(filter.excluding()).or_else(|| only(filter))
     }
 
     /// Returns the numbers of the files that tensors lie in which the filter takes, once for each tensor.
@@ -106,7 +106,7 @@ impl Collection {
             let what = file.refused.as_ref().map_or(foreign::POINTS, Error::message);
             let ending = if file.is_not_read { None } else { file.path.extension() };
             let ending = ending.map_or_else(String::new, |ending| format!(".{}", ending.display()));
-            filter.of_exclude().takes(name).then(|| format!("{name}{ending}: {what}"))
+            filter.excluding().takes(name).then(|| format!("{name}{ending}: {what}"))
         };
         let all: Vec<_> = self.tensors().into_iter().filter_map(told).collect();
         let more = if all.len() > NAMED { format!("; and {} more", all.len() - NAMED) } else { String::new() };

@@ -37,7 +37,7 @@ impl Collection {
             places.push(place);
         }
         let reader = Box::new(FolderReader { collection: self, names, places });
-        Ok(Input::of_reader(label, Format::FOLDER, reader).with_beside(beside))
+        Ok(Input::from_reader(label, Format::FOLDER, reader).with_beside(beside))
     }
 }
 

@@ -17,7 +17,7 @@ use super::beside::{is_plain_name, join, open_beside};
 use super::content::{Content, Description, FileFacts, MemberFile};
 use super::foreign;
 use super::index_faults::{IndexFaults, UnlistedTensor};
-use super::interface::{Reader, Sure};
+use super::interface::{Confidence, Reader};
 use super::json_object::{FromObject, JsonObject, one_line};
 use super::safetensors::{self, HeaderIndex, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use crate::error::{Context, Result, bail, ensure, malformed};
@@ -41,11 +41,11 @@ const TOTAL: &str = "total_size";
 
 /// Returns how sure it is that a text that begins with `begin` is an index: certain if it is an object with the key
 /// [`MAP`].
-pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     let key = format!("\"{MAP}\"").into_bytes();
     let next = |at: usize| begin.get(at..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
     let is_key = |(at, found): (usize, &[u8])| found == key && next(at + key.len()) == Some(&b':');
-    Sure::certain_if(next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key))
+    Confidence::certain_if(next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key))
 }
 
 /// Reads an index. The files that it names are not opened yet.
@@ -204,7 +204,7 @@ impl IndexReader {
         let mut begin = [0; 9];
         let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
         bytes.read_at(&mut begin[..filled], 0)?;
-        if safetensors::sure(&begin[..filled], Some(len)) == Sure::No {
+        if safetensors::sure(&begin[..filled], Some(len)) == Confidence::No {
             let mut begin = [0; 64];
             let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
             bytes.read_at(&mut begin[..filled], 0)?;

@@ -27,7 +27,7 @@ use crate::storage::unread::UnreadArray;
 /// How sure it is, from its first bytes, that a file is in a format. The surest format is taken; of several, the first
 /// in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sure {
+pub enum Confidence {
     /// The file is not in the format.
     No,
     /// Nothing contradicts it.
@@ -38,7 +38,7 @@ pub enum Sure {
     Certain,
 }
 
-impl Sure {
+impl Confidence {
     /// Returns how sure it is of a format whose files all have marks, if a file has them or not.
     pub(super) fn certain_if(has_marks: bool) -> Self {
         if has_marks { Self::Certain } else { Self::No }
@@ -57,7 +57,7 @@ pub trait Reader: Debug + Send + Sync {
     /// # Errors
     /// The member's own header is malformed.
     fn describe(&self, n: usize) -> Result<Description> {
-        Ok(Description::of_source(&self.source(n, String::new())?))
+        Ok(Description::from_source(&self.source(n, String::new())?))
     }
 
     /// Returns the items of member `n`, which messages call `label`.
@@ -140,7 +140,7 @@ pub trait Reader: Debug + Send + Sync {
     ///
     /// # Errors
     /// The member is malformed, or locking fails.
-    fn lock(&self, _: usize, _together: bool) -> Result<()> {
+    fn lock(&self, _: usize, _shared: bool) -> Result<()> {
         Ok(())
     }
 }
@@ -305,7 +305,7 @@ impl FileOptions {
         ];
         rows.into_iter().find(|(_, fits, _)| !fits).map_or(Ok(()), |(argument, _, refused)| {
             let message = format!("{name} {refused} as output");
-            Err(Error::new(Subject::Argument(argument), message).of_kind(ErrorKind::Unsupported))
+            Err(Error::new(Subject::Argument(argument), message).with_kind(ErrorKind::Unsupported))
         })
     }
 }
@@ -470,7 +470,7 @@ pub struct TextOptions {
 #[cfg(feature = "cli")]
 impl TextOptions {
     /// The number of items above which NumPy elides the middle of an array, unless it is told another.
-    pub(crate) const NUMPY: usize = 1000;
+    pub(crate) const NUMPY_THRESHOLD: usize = 1000;
 }
 
 impl Default for TextOptions {

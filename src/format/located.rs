@@ -27,7 +27,7 @@ pub struct Located {
     pub place: Place,
     /// What follows a colon after the place: the name of a tensor, a pattern of names, or the type of raw bytes. The content
     /// of the place tells which of them it is.
-    pub after: Option<String>,
+    pub suffix: Option<String>,
 }
 
 /// Where a path or an argument leads.
@@ -55,26 +55,26 @@ pub enum Place {
 impl Located {
     /// Decides what an argument of a command line means: `-` is standard input, `-:TYPE` standard input of raw bytes, a JSON
     /// array, object or number is itself, and all else is a path.
-    pub fn of_argument(typed: &OsStr) -> Self {
+    pub fn from_argument(typed: &OsStr) -> Self {
         let text = typed.to_str().unwrap_or_default();
         let (place, after) = match text.strip_prefix("-:") {
             Some(view) => (Place::Stdin, Some(view.to_owned())),
             None if text == "-" => (Place::Stdin, None),
             None if text.starts_with(['[', '{']) || is_number(text) => (Place::Json(text.to_owned()), None),
-            None => return Self::of(typed),
+            None => return Self::from_path(typed),
         };
-        Self { typed: typed.into(), place, after }
+        Self { typed: typed.into(), place, suffix: after }
     }
 
     /// Decides what an argument `IN` or `NAME=IN` means, and returns the name if there is one. What is there under the whole
     /// argument is never divided, nor is JSON. The name is Unicode; the path after it need not be.
-    pub fn of_named(typed: &OsStr) -> (Option<String>, Self) {
-        let whole = Self::of_argument(typed);
+    pub fn from_named_argument(typed: &OsStr) -> (Option<String>, Self) {
+        let whole = Self::from_argument(typed);
         let bytes = typed.as_encoded_bytes();
         let divided = || {
             let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
             let name = str::from_utf8(&bytes[..at]).ok()?.to_owned();
-            Some((Some(name), Self::of_argument(&part_of_text(typed, at + 1..bytes.len())?)))
+            Some((Some(name), Self::from_argument(&part_of_text(typed, at + 1..bytes.len())?)))
         };
         let divided = if whole.is_absent() { divided() } else { None };
         divided.unwrap_or((None, whole))
@@ -82,12 +82,12 @@ impl Located {
 
     /// Decides what a path means. An address never means a file, whatever is on the disk. The longest part before a colon that
     /// exists counts, if it is a file or a folder. After a pipe only the type of its bytes can follow.
-    pub fn of(typed: impl AsRef<OsStr>) -> Self {
+    pub fn from_path(typed: impl AsRef<OsStr>) -> Self {
         let typed = PathBuf::from(typed.as_ref());
         let (place, after) = match divide_address(&typed) {
             Some((object, after)) => (Place::Object(object), after),
             None => match fs::metadata(&typed) {
-                Ok(found) => (Place::of(typed.clone(), &found), None),
+                Ok(found) => (Place::from_metadata(typed.clone(), &found), None),
                 // a view with many dims makes a name longer than a file may have
                 Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => {
                     before_colon(&typed)
@@ -96,13 +96,13 @@ impl Located {
                 Err(_) => (Place::Absent(typed.clone()), None),
             },
         };
-        Self { typed, place, after }
+        Self { typed, place, suffix: after }
     }
 
     /// Returns what leads to a tensor of that name in the file; `None` is for a file that has no names.
     #[must_use]
     pub fn with_member(self, name: Option<String>) -> Self {
-        Self { after: name, ..self }
+        Self { suffix: name, ..self }
     }
 
     /// Returns the words that were typed.
@@ -111,8 +111,8 @@ impl Located {
     }
 
     /// Returns the words as messages show them: of an address without what may be secret.
-    pub fn shown(&self) -> String {
-        shown(&self.typed)
+    pub fn without_secrets(&self) -> String {
+        path_without_secrets(&self.typed)
     }
 
     /// Returns the file or folder that is there, without what follows a colon; of an address also without a query.
@@ -120,7 +120,7 @@ impl Located {
         match &self.place {
             Place::File(path) | Place::Pipe(path) | Place::Store(path, _) => Some(path.clone()),
             Place::Folder(folder) => Some(folder.path.clone()),
-            Place::Object(object) => Some(shown(Path::new(object)).into()),
+            Place::Object(object) => Some(path_without_secrets(Path::new(object)).into()),
             Place::Stdin | Place::Json(_) | Place::Absent(_) => None,
         }
     }
@@ -128,8 +128,8 @@ impl Located {
     /// Returns the file that a tensor of this path is written to, and the name of the tensor in it.
     pub fn output(&self) -> (&Path, Option<&str>) {
         match &self.place {
-            Place::File(path) | Place::Absent(path) => (path, self.after.as_deref()),
-            Place::Store(path, _) if self.after.as_deref().is_some_and(is_name) => (path, self.after.as_deref()),
+            Place::File(path) | Place::Absent(path) => (path, self.suffix.as_deref()),
+            Place::Store(path, _) if self.suffix.as_deref().is_some_and(is_name) => (path, self.suffix.as_deref()),
             // a tensor of a folder is made by naming its file
             _ => (&self.typed, None),
         }
@@ -149,14 +149,14 @@ impl Located {
     pub fn is_whole(&self) -> bool {
         let is_there =
             |place: &Place| matches!(place, Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Folder(_));
-        self.after.is_none() && is_there(&self.place)
+        self.suffix.is_none() && is_there(&self.place)
     }
 }
 
 impl Place {
     /// Returns what is at a path of this machine, of which the system has told `found`.
-    fn of(path: PathBuf, found: &Metadata) -> Self {
-        match found.is_dir().then(|| Format::of_folder(&path)) {
+    fn from_metadata(path: PathBuf, found: &Metadata) -> Self {
+        match found.is_dir().then(|| Format::from_folder(&path)) {
             Some(Some(format)) => Self::Store(path, format),
             Some(None) => Self::Folder(Folder::new(path)),
             None if found.is_file() => Self::File(path),
@@ -170,7 +170,7 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
     let (mut pipe, mut is_longest) = (None, true);
     for (part, after) in parts_before_colons(path) {
         let Ok(found) = fs::metadata(&part) else { continue };
-        match Place::of(part, &found) {
+        match Place::from_metadata(part, &found) {
             place @ (Place::File(_) | Place::Store(..)) => return (place, Some(after)),
             place @ Place::Folder(_) if is_longest => return (place, Some(after)),
             place @ Place::Pipe(_) if RawView::parse(&after).is_ok() || RawView::is_meant(&after) => {
@@ -241,7 +241,7 @@ pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     let is_url = text[..host].to_ascii_lowercase().starts_with("http");
     let end = begin + text[begin..].find('?').filter(|_| is_url).unwrap_or(text.len() - begin);
     let (object, query) = text.split_at(end);
-    let is_known = |name: &str| Format::of_file_name(name.rsplit('/').next().unwrap_or(name)).is_some();
+    let is_known = |name: &str| Format::from_file_name(name.rsplit('/').next().unwrap_or(name)).is_some();
     let colons = || (begin..end).filter(|&at| object.as_bytes()[at] == b':');
     let at = match colons().find(|&at| is_known(&object[..at])) {
         Some(at) => Some(at),
@@ -259,7 +259,7 @@ pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
 
 /// Returns a path as messages show it: of an address without what may be secret, which are the user's name, the password and
 /// the query.
-pub fn shown(path: &Path) -> String {
+pub fn path_without_secrets(path: &Path) -> String {
     let Some((object, after)) = divide_address(path) else { return path.display().to_string() };
     let (scheme, rest) = object.split_once("://").unwrap_or(("", &object));
     let is_url = scheme.to_ascii_lowercase().starts_with("http");
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     /// Returns what an argument means, in a few words.
-    fn told(Located { place, after, typed }: &Located) -> String {
+    fn told(Located { place, suffix: after, typed }: &Located) -> String {
         let place = match place {
             Place::Stdin => "stdin".to_owned(),
             Place::Json(text) => format!("json {text}"),
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn arguments_are_told_apart() {
-        let located = |text: &str| told(&Located::of_argument(OsStr::new(text)));
+        let located = |text: &str| told(&Located::from_argument(OsStr::new(text)));
         for json in ["[1]", "{\"a\":1}", "[", "5", "-5", "0", "1.5", "-1e3", "2E+10", "0.5e-3"] {
             assert_eq!(located(json), format!("json {json}"));
         }
@@ -342,7 +342,7 @@ mod tests {
             (&member, None, &part),
         ];
         for (text, name, expected) in rows {
-            let (found, located) = Located::of_named(OsStr::new(text));
+            let (found, located) = Located::from_named_argument(OsStr::new(text));
             assert_eq!((found.as_deref(), told(&located).as_str()), (name, expected), "{text}");
         }
     }
@@ -383,7 +383,7 @@ mod tests {
             ("nowhere/*.bin:flaot32", "absent"),
         ];
         for (name, expected) in rows {
-            let found = told(&Located::of(format!("{root}/{name}"))).replace(&format!("{root}/"), "");
+            let found = told(&Located::from_path(format!("{root}/{name}"))).replace(&format!("{root}/"), "");
             assert_eq!(found, expected, "{name}");
         }
     }
@@ -414,10 +414,10 @@ mod tests {
             if cfg!(feature = "zarr") || !text.contains("zarr") {
                 let found = divide_address(Path::new(text)).expect("an address");
                 assert_eq!((found.0.as_str(), found.1.as_deref()), (object, after), "{text}");
-                assert_eq!(shown(Path::new(text)), displayed);
+                assert_eq!(path_without_secrets(Path::new(text)), displayed);
             }
         }
         assert_eq!(divide_address(Path::new("x.npz:a")), None);
-        assert_eq!(shown(Path::new("x.npz?:a")), "x.npz?:a");
+        assert_eq!(path_without_secrets(Path::new("x.npz?:a")), "x.npz?:a");
     }
 }

@@ -52,7 +52,7 @@ impl ModelFile {
 impl<'a> NameFilter<'a> {
     /// Returns the patterns that leave out tensors, without those that choose some.
     #[must_use]
-    pub fn of_exclude(self) -> Self {
+    pub fn excluding(self) -> Self {
         Self { only: &[], ..self }
     }
 

@@ -36,7 +36,7 @@ pub(super) struct NarrowBytes {
 }
 
 impl ByteReading for NarrowBytes {
-    fn of_bytes(&self, bytes: Arc<dyn ReadAt>, start: u64) -> Arc<dyn ReadAt> {
+    fn convert_bytes(&self, bytes: Arc<dyn ReadAt>, start: u64) -> Arc<dyn ReadAt> {
         let Self { narrow, each, ref stored, keeps } = *self;
         let column = stored.shape.split_last().map_or(1, |(_, others)| others.iter().product());
         let sharing = match (each, stored.order) {
@@ -47,11 +47,11 @@ impl ByteReading for NarrowBytes {
         Arc::new(NarrowItems { bytes, start, counted_from: 0, items: stored.items() * each, narrow, sharing })
     }
 
-    fn of_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+    fn convert_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         Box::new(NarrowStream { reader, reading: self.clone(), at: 0, items: Cursor::default() })
     }
 
-    fn of_chunks(&self, chunks: Arc<dyn Chunked>) -> Arc<dyn Chunked> {
+    fn convert_chunks(&self, chunks: Arc<dyn Chunked>) -> Arc<dyn Chunked> {
         let style = if self.keeps { Arc::clone(chunks.style()) } else { Arc::new(self.style(chunks.style())) };
         Arc::new(NarrowChunks { chunks, reading: self.clone(), style })
     }
@@ -265,7 +265,7 @@ impl Chunked for NarrowChunks {
             return self.chunks.packed(&stored, items, stores_empty);
         }
         let mut packer = Packer::new(self.reading.narrow.bits());
-        let mut bytes = memory::of(stored.items() + 1)?;
+        let mut bytes = memory::with_capacity(stored.items() + 1)?;
         packer.push(items, &mut bytes);
         self.chunks.packed(&stored, &bytes, stores_empty)
     }

@@ -131,13 +131,13 @@ fn about_header(error: Error) -> Error {
 }
 
 /// The most bytes of the text of a dtype without fields: several times as many as any has.
-const MOST_DESCR: usize = 256;
+const MAX_DESCR: usize = 256;
 
 /// Returns the dtype of a `descr`.
 fn dtype(descr: &Literal) -> Result<DType> {
     match descr {
         // the message names what it is, but not a text as long as the header
-        Literal::Text(text) if text.len() > MOST_DESCR => {
+        Literal::Text(text) if text.len() > MAX_DESCR => {
             bail!("the header's \"descr\" has {} characters, and no dtype has so many", text.chars().count())
         }
         Literal::Text(text) => DType::parse(text).map_err(about_header),

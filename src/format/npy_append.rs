@@ -52,7 +52,7 @@ impl<'a> Append<'a> {
     /// The header has no room for that shape ([`ErrorKind::Unsupported`]); those of [`HeaderEdit::prepare`]; of reading.
     pub fn prepare(data: &'a Source, shape: &[usize], rows: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         let label = data.label();
-        let no_room = || Error::of(ErrorKind::Unsupported, "its header has no room").within(label);
+        let no_room = || Error::from_kind(ErrorKind::Unsupported, "its header has no room").within(label);
         let (file, start) = data.as_local_file().ok_or_else(no_room)?;
         let mut mark = [0];
         read_at(file, &mut mark, start - 2).context(label)?;

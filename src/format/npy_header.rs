@@ -56,7 +56,7 @@ impl<'a> HeaderEdit<'a> {
 
     fn of(source: &'a Source, shape: &[usize], order: Order, growing: bool) -> Result<Self> {
         let label = source.label();
-        let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(label));
+        let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         if source.container().is_some() {
             return refuse(
                 "is one of several arrays in its file, and only the header of a single one is changed".to_owned(),

@@ -28,7 +28,7 @@ pub(super) struct NumberedName<'n> {
 impl<'n> NumberedName<'n> {
     /// Returns the parts of the name of a file; `None` if it is not numbered so.
     pub(super) fn parse(name: &'n str) -> Option<Self> {
-        let (format, stem) = Format::of_file_name(name)?;
+        let (format, stem) = Format::from_file_name(name)?;
         let end = stem.len();
         let (rest, of) = name.get(..end)?.rsplit_once("-of-")?;
         let (stem, number) = rest.rsplit_once('-')?;

@@ -16,7 +16,7 @@ use super::interface::Reader;
 use super::json;
 use super::located::{Located, Place};
 use super::raw::{self, RawView};
-use super::table::{Format, Named};
+use super::table::{Format, FormatName};
 use super::values::delimiter::Delimiter;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::name_filter::InFolder;
@@ -72,7 +72,7 @@ impl OpenOptions {
     /// [`format`](Self::format); the bytes are not what the view says. With [`locked`](Self::locked) a file that is not a
     /// regular one is refused as [`Unsupported`](ErrorKind::Unsupported).
     pub fn open(&self, located: &Located) -> Result<Input> {
-        let after = located.after.clone();
+        let after = located.suffix.clone();
         match &located.place {
             Place::Object(object) => self.open_address(object, after),
             Place::Json(text) => self.open_json(text.clone().into_bytes()),
@@ -89,7 +89,7 @@ impl OpenOptions {
         let format = self.format.filter(|format| format.is_folder()).or(own);
         let format = format.filter(|format| self.format.is_none_or(|wanted| wanted == *format));
         let format = format.ok_or_else(|| no_store(folder));
-        let content = Content { member: member.clone(), ..Content::of_folder(folder, self.threads) };
+        let content = Content { member: member.clone(), ..Content::from_folder(folder, self.threads) };
         let reader = format.and_then(|format| Ok((format, format.open(content)?)));
         let (format, reader) = reader.with_context(|| self.label.clone())?;
         Ok(self.input(format, reader).with_member(member))
@@ -101,7 +101,7 @@ impl OpenOptions {
     /// # Errors
     /// Those of [`open`](Self::open), and of reading the stream.
     pub fn open_stream(&self, stream: Box<dyn Read + Send>) -> Result<Input> {
-        let content = Content::of_stream(stream, self.threads).with_context(|| self.label.clone())?;
+        let content = Content::from_stream(stream, self.threads).with_context(|| self.label.clone())?;
         let is_empty = content.begin.is_empty();
         // what should have been written here may have been printed elsewhere
         self.content(content, None).map_err(|error| if is_empty { error.advising(Advice::PassTensor) } else { error })
@@ -112,7 +112,7 @@ impl OpenOptions {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn open_bytes(&self, bytes: Arc<dyn ReadAt>) -> Result<Input> {
-        self.content(Content::of_bytes(bytes, self.threads).with_context(|| self.label.clone())?, None)
+        self.content(Content::from_bytes(bytes, self.threads).with_context(|| self.label.clone())?, None)
     }
 
     /// Opens a stream of bytes without a header, which `view` describes as [`View::parse`] reads it. If the view leaves a
@@ -123,7 +123,7 @@ impl OpenOptions {
     pub fn open_stream_as(&self, stream: Box<dyn Read + Send>, view: &str) -> Result<Input> {
         let context = || self.label.clone();
         let view = RawView::parse(view).with_context(context)?;
-        self.viewed(Content::of_stream(stream, self.threads).with_context(context)?, &view)
+        self.viewed(Content::from_stream(stream, self.threads).with_context(context)?, &view)
     }
 
     /// Opens a JSON text.
@@ -155,7 +155,7 @@ impl OpenOptions {
             let file = File::options().read(true).write(true).open(path)?;
             let metadata = file.metadata()?;
             if !metadata.is_file() {
-                return Err(Error::of(
+                return Err(Error::from_kind(
                     ErrorKind::Unsupported,
                     "not a regular file; only regular files can be changed in place",
                 ));
@@ -174,14 +174,14 @@ impl OpenOptions {
         let file = self.open_file(path).map_err(|error| match error.kind() {
             ErrorKind::Io(io::ErrorKind::NotFound) if may_be_meant_as_address(path) => {
                 let message = format!("{}; addresses begin with http://, https://, s3:// or hf://", error.message());
-                Error::of(error.kind(), message)
+                Error::from_kind(error.kind(), message)
             }
             _ => error,
         });
-        let (folder, by_name) = (path.parent(), Format::of_file(path));
-        let content = |file| self.opened(Content::of_file(file, folder, self.threads)?, path);
+        let (folder, by_name) = (path.parent(), Format::from_path(path));
+        let content = |file| self.opened(Content::from_file(file, folder, self.threads)?, path);
         let file = file.with_context(|| self.label.clone())?;
-        self.told(file, after, by_name, |file| self.container(file, folder), content)
+        self.open_or_view(file, after, by_name, |file| self.container(file, folder), content)
     }
 
     /// Returns the content of a file, which was found at `path`, as these options want it to be read.
@@ -192,7 +192,7 @@ impl OpenOptions {
 
     /// Opens bytes whose name may say more than they do themselves: `container` tries to open them as a container and leaves
     /// them as they were, and `content` opens them.
-    pub(super) fn told<B>(
+    pub(super) fn open_or_view<B>(
         &self,
         mut bytes: B,
         after: Option<String>,
@@ -216,7 +216,7 @@ impl OpenOptions {
             return self.viewed(content, &view.with_context(context)?);
         }
         let content = content(bytes).with_context(context)?;
-        let named = Named { asked: self.format, by_name };
+        let named = FormatName { asked: self.format, by_name };
         let is_container = Format::recognise(&content.begin, None, named).is_ok_and(Format::is_container);
         match (self.content(content, by_name), view) {
             // of a container what follows the colon is a member, else it could be meant as a dtype
@@ -234,11 +234,11 @@ impl OpenOptions {
         let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
         let begin = read_begin(file).ok()?;
         file.rewind().ok()?;
-        Format::recognise(&begin, Some(metadata.len()), Named { asked: self.format, by_name: None })
+        Format::recognise(&begin, Some(metadata.len()), FormatName { asked: self.format, by_name: None })
             .ok()
             .filter(|format| format.is_container())?;
         let content =
-            Content::of_file(file.try_clone().ok()?, folder, self.threads).ok()?.counted(self.counter.as_ref());
+            Content::from_file(file.try_clone().ok()?, folder, self.threads).ok()?.counted(self.counter.as_ref());
         let container = self.content(content, None).ok();
         // the clone shares the position of the file, and has moved it
         file.rewind().ok()?;
@@ -260,7 +260,7 @@ impl OpenOptions {
             ContentSource::Folder(_) => None,
             ContentSource::Stream(_) => (content.begin.len() < BEGIN).then_some(content.begin.len() as u64),
         };
-        let format = Format::recognise(&content.begin, len, Named { asked: self.format, by_name });
+        let format = Format::recognise(&content.begin, len, FormatName { asked: self.format, by_name });
         let format = format.with_context(|| label.clone())?;
         let content = if format.is_read_in_order() { content.in_order() } else { content };
         let Self { requests, skip_rows, delimiter, missing, .. } = self;
@@ -293,8 +293,8 @@ impl Input {
     ///
     /// # Errors
     /// The member is damaged; of locking.
-    pub fn lock(&self, n: usize, together: bool) -> Result<()> {
-        self.reader.lock(n, together).with_context(|| self.label.clone())
+    pub fn lock(&self, n: usize, shared: bool) -> Result<()> {
+        self.reader.lock(n, shared).with_context(|| self.label.clone())
     }
 
     /// Locks the one tensor that the path means, alone or `together` with others that change other parts of it. An index is
@@ -302,19 +302,19 @@ impl Input {
     ///
     /// # Errors
     /// Those of [`chosen`](Self::chosen), [`lock`](Self::lock) and of opening the shard.
-    pub fn lock_chosen(self, options: &OpenOptions, together: bool) -> Result<Self> {
+    pub fn lock_chosen(self, options: &OpenOptions, shared: bool) -> Result<Self> {
         let n = self.chosen()?;
-        self.lock(n, together)?;
+        self.lock(n, shared)?;
         let Some(shard) = self.file_of(n)?.path else { return Ok(self) };
         let name = self.name(n).expect("a tensor in another file is found by its name").to_owned();
         // the index itself is not changed: others may edit tensors of other shards meanwhile
         drop(self);
-        let input = OpenOptions { format: None, ..options.clone() }.open(&Located::of(&shard))?;
+        let input = OpenOptions { format: None, ..options.clone() }.open(&Located::from_path(&shard))?;
         Ok(Self { member: Some(name), ..input })
     }
 
     /// Returns what `reader` reads, which messages call `label`.
-    pub(super) fn of_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
+    pub(super) fn from_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
         Self { label, format, reader, member: None, folder: None, beside: None, is_edited: false }
     }
 
@@ -421,7 +421,7 @@ impl Input {
         // a folder of stores is a group without metadata
         let name = if source.as_chunks().is_some() { self.name_in_group(n) } else { None };
         Ok(match name {
-            Some(name) => source.of_group(name),
+            Some(name) => source.in_group(name),
             None => source,
         })
     }
@@ -456,7 +456,7 @@ fn no_store(folder: &Path) -> Error {
     let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(|mark| folder.join(mark).is_file());
     match cfg!(feature = "zarr") || !is_zarr {
         true => malformed!("is a folder, expected a file"),
-        false => Error::of(ErrorKind::Unsupported, "is a Zarr store, which needs the feature zarr of tensorop"),
+        false => Error::from_kind(ErrorKind::Unsupported, "is a Zarr store, which needs the feature zarr of tensorop"),
     }
 }
 
@@ -491,7 +491,7 @@ mod tests {
             ("FILE a.npz", "good", ""),
         ] {
             let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new(label) };
-            let input = options.open(&Located::of(named.path())).expect("read");
+            let input = options.open(&Located::from_path(named.path())).expect("read");
             let n = input.pick(Some(member)).expect("a member");
             let described = input.describe(n).map(|_| ()).map_err(|e| format!("{e:#}"));
             let opened = input.source_as(n, expected.trim_end_matches(": ").to_owned()).map(|_| ());

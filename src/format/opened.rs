@@ -64,8 +64,8 @@ use crate::storage::source::{Hold, Source};
 /// There is no such file, which is [`ErrorKind::Io`]; the content is in no known format, or damaged; the path names a tensor
 /// that is not there, which is [`ErrorKind::Member`]. All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
-    let located = Located::of(path.as_ref());
-    Opened::new(collection::open(&OpenOptions::new(located.shown()), &located, NameFilter::default())?)
+    let located = Located::from_path(path.as_ref());
+    Opened::new(collection::open(&OpenOptions::new(located.without_secrets()), &located, NameFilter::default())?)
 }
 
 /// Opens the bytes of a file that are in memory, as [`open`] does it. Nothing is written to a disk.
@@ -127,8 +127,8 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 /// shape than the slice ([`Subject::Updates`]), of another dtype than the data ([`Subject::Dtype`], the byte order may be
 /// another one), or with a string that is longer than the data's; of reading and writing.
 pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Result<()> {
-    let located = Located::of(path.as_ref());
-    let label = located.shown();
+    let located = Located::from_path(path.as_ref());
+    let label = located.without_secrets();
     let place = || label.clone();
     let data = lock(&located, &label)?;
     let call = Call::SliceScatter(slices_of(slices, &data)?);
@@ -145,7 +145,7 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
 
 /// Opens and locks the one tensor that a path names, so that it can be changed in place.
 fn lock(located: &Located, label: &str) -> Result<Source> {
-    let refuse = |why: &str| Err(Error::of(ErrorKind::Unsupported, why).within(label));
+    let refuse = |why: &str| Err(Error::from_kind(ErrorKind::Unsupported, why).within(label));
     let options = OpenOptions { locked: true, ..OpenOptions::new(label) };
     let input = options.open(located)?;
     match input.format().unchangeable() {

@@ -51,7 +51,7 @@ impl fmt::Debug for PlainItems {
 
 impl Reader for PlainReader {
     fn facts(&self) -> FileFacts<'_> {
-        let unwritten = self.unwritten.map(|why| Error::of(ErrorKind::Unsupported, why));
+        let unwritten = self.unwritten.map(|why| Error::from_kind(ErrorKind::Unsupported, why));
         FileFacts { unwritten, ..FileFacts::default() }
     }
 

@@ -64,13 +64,13 @@ impl RawView {
         offset: Option<u64>,
         order: Order,
     ) -> Result<Self> {
-        let (dtype, list) = (stored.dtype(), || shown(&dims));
+        let (dtype, list) = (stored.dtype(), || dims_text(&dims));
         ensure!(dtype.itemsize() > 0, "dtype {}: items of no bytes, expected a width", dtype.name());
         ensure!(dims.len() <= MAX_RANK, "more than {MAX_RANK} axes");
         ensure!(dims.iter().filter(|dim| dim.is_none()).count() <= 1, "{}: only one dim can be -1", list());
         ensure!(!(dims.contains(&None) && dims.contains(&Some(0))), "{}: -1 beside a 0 may be any number", list());
         let view = Self { stored, dims, offset, order };
-        let what = || format!("{} of {}", shown(&view.dims), view.stored.dtype().name());
+        let what = || format!("{} of {}", dims_text(&view.dims), view.stored.dtype().name());
         ensure!(view.meta(1).is_addressable(), "{} is more than memory can address", what());
         Ok(view)
     }
@@ -101,15 +101,18 @@ impl RawView {
             // the most places that end in the last byte
             let most = rest.saturating_mul(self.stored.each() as u64) / one.items() as u64;
             let meta = self.meta(usize::try_from(most)?);
-            let what = || format!("{} {}", self.stored.name(), shown(&self.dims));
+            let what = || format!("{} {}", self.stored.name(), dims_text(&self.dims));
             ensure!(meta.is_addressable(), "shape {:?} is more than memory can address", meta.shape);
             ensure!(self.bytes(&meta) == rest, "{rest} bytes of data hold no whole number of items of {}", what());
             return Ok((meta, start));
         }
         if self.dims.contains(&None) {
             let each = one.bytes() as u64;
-            let what =
-                if one.items() == 1 { one.dtype.name() } else { format!("{} {}", one.dtype.name(), shown(&self.dims)) };
+            let what = if one.items() == 1 {
+                one.dtype.name()
+            } else {
+                format!("{} {}", one.dtype.name(), dims_text(&self.dims))
+            };
             ensure!(rest.is_multiple_of(each), "{rest} bytes of data, expected a multiple of {each} ({what})");
             let meta = self.meta(usize::try_from(rest / each)?);
             ensure!(meta.is_addressable(), "shape {:?} is more than memory can address", meta.shape);
@@ -170,7 +173,7 @@ fn dims(list: &str) -> Result<Vec<Option<usize>>> {
 }
 
 /// Returns dims as they are typed.
-fn shown(dims: &[Option<usize>]) -> String {
+fn dims_text(dims: &[Option<usize>]) -> String {
     let each: Vec<_> = dims.iter().map(|dim| dim.map_or("-1".to_owned(), |dim| dim.to_string())).collect();
     format!("[{}]", each.join(", "))
 }

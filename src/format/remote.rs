@@ -22,7 +22,7 @@ impl OpenOptions {
     pub(super) fn open_address(&self, object: &str, after: Option<String>) -> Result<Input> {
         if self.locked {
             let message = "a file behind an address cannot be changed in place";
-            return Err(Error::of(ErrorKind::Unsupported, message).within(&*self.label));
+            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(&*self.label));
         }
         imp::open(self, object, after)
     }

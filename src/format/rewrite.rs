@@ -54,7 +54,7 @@ pub fn updates_golden(value: Option<&OsStr>) -> Result<bool> {
         "" | "0" | "false" | "no" => Ok(false),
         _ => {
             let message = format!("{text:?} is not known, expected 1, true, yes, 0, false, no or nothing");
-            Err(Error::of(ErrorKind::Argument, message).within(UPDATE_GOLDEN))
+            Err(Error::from_kind(ErrorKind::Argument, message).within(UPDATE_GOLDEN))
         }
     }
 }
@@ -65,7 +65,7 @@ pub struct Rewrite {
     path: PathBuf,
     label: String,
     format: Format,
-    plan: Plan,
+    plan: LaidOut,
     /// The bytes by which all tensors together become longer.
     pub more_bytes: i128,
 }
@@ -102,7 +102,7 @@ impl ReadAgain {
         let (name, written, read) = (format.name(), outline(&meta), outline(&back));
         let message =
             format!("{name} reads {written} back as {read}, which would differ: name a file of another format");
-        Err(Error::of(ErrorKind::Unsupported, message))
+        Err(Error::from_kind(ErrorKind::Unsupported, message))
     }
 }
 
@@ -153,13 +153,13 @@ impl Rewrite {
         let facts = old.map(|old| old.reader().facts()).unwrap_or_default();
         if !format.is_written() || facts.unwritten.is_some() {
             let message = format!("{} cannot be written again: name a file of another format", format.name());
-            return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         }
         old.map_or(Ok(()), check_anew).with_context(|| label.to_owned())?;
         if !path.parent().is_some_and(is_missing) {
             file_target(path, label, format)?;
         }
-        let (mut works, mut metadata, mut more_bytes) = (Vec::new(), Vec::new(), 0);
+        let (mut outputs, mut metadata, mut more_bytes) = (Vec::new(), Vec::new(), 0);
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
@@ -168,7 +168,7 @@ impl Rewrite {
                     more_bytes -= i128::from(old.describe(n)?.bytes);
                 } else {
                     let kept = OutputTensor::copy(old.source_as(n, old.label_of(Some(name)))?, limits);
-                    works.push(OutputTensor { name: Some(name.to_owned()), ..kept });
+                    outputs.push(OutputTensor { name: Some(name.to_owned()), ..kept });
                 }
             }
         }
@@ -178,16 +178,16 @@ impl Rewrite {
             let name = name.or_else(|| facts.own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
             more_bytes += i128::try_from(source.bytes()).expect("a size in memory");
-            works.push(OutputTensor { name, style, ..OutputTensor::copy(source, limits) });
+            outputs.push(OutputTensor { name, style, ..OutputTensor::copy(source, limits) });
         }
-        let works = checked(works, format, label)?;
+        let tensors = checked(outputs, format, label)?;
         let extras = FileOptions {
             metadata: merged(&metadata),
             compress: facts.is_compressed,
             is_group,
             ..FileOptions::default()
         };
-        let plan = Plan::prepare(works, format, label, &extras)?;
+        let plan = LaidOut::prepare(tensors, format, label, &extras)?;
         Ok(Self { path: path.to_owned(), label: label.to_owned(), format, plan, more_bytes })
     }
 
@@ -212,7 +212,7 @@ impl Rewrite {
 pub fn check_anew(old: &Input) -> Result<()> {
     if old.names().is_some() && !old.format().is_container() {
         let message = format!("tensors by name in {} are read, and not written", old.format().argument());
-        return Err(Error::of(ErrorKind::Unsupported, message));
+        return Err(Error::from_kind(ErrorKind::Unsupported, message));
     }
     check_attachments(old.reader().attachments())
 }
@@ -246,7 +246,7 @@ fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkS
 /// # Errors
 /// A name that does not tell the format; a format that is only read, or only written, since the file will be read again.
 pub fn new_format(path: &Path) -> Result<Format> {
-    let format = Format::of_file(path).or_else(|| Format::of_name(path).ok());
+    let format = Format::from_path(path).or_else(|| Format::from_name(path).ok());
     let is_kept = |format: &Format| format.is_read() && format.is_written();
     let why = match format {
         Some(format) if is_kept(&format) => return Ok(format),
@@ -255,7 +255,7 @@ pub fn new_format(path: &Path) -> Result<Format> {
         None => "the name does not tell the format".to_owned(),
     };
     let endings: Vec<_> = Format::all().filter(is_kept).map(|format| format!(".{}", format.extension())).collect();
-    Err(Error::of(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
+    Err(Error::from_kind(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
 }
 
 /// Checks whether tensor `n` of a file that no writer can write again can become `new` in place. Such a file says so in
@@ -270,31 +270,31 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
     let refused = match is_like {
         true if !old.shape().is_empty() => return Ok(()),
         // the change is a slice of all places, and a slice has an axis
-        true => Error::of(ErrorKind::Unsupported, "a tensor without axes cannot be changed in place"),
+        true => Error::from_kind(ErrorKind::Unsupported, "a tensor without axes cannot be changed in place"),
         false => {
             let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
             let why = input
                 .reader()
                 .facts()
                 .unwritten
-                .unwrap_or_else(|| Error::of(ErrorKind::Unsupported, "only items are changed"));
+                .unwrap_or_else(|| Error::from_kind(ErrorKind::Unsupported, "only items are changed"));
             let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
-            let refused = Error::of(ErrorKind::Unsupported, message);
+            let refused = Error::from_kind(ErrorKind::Unsupported, message);
             why.advice().map_or(refused.clone(), |advice| refused.advising(advice))
         }
     };
     Err(refused.within(label))
 }
 
-/// Returns the works that change tensors of a file in place, one for each. The file is opened once, and each tensor is
+/// Returns the outputs that change tensors of a file in place, one for each. The file is opened once, and each tensor is
 /// locked. Messages call the file `label`.
 ///
 /// # Errors
 /// Those of [`OpenOptions::open`] and [`check_in_place`].
 pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Limits) -> Result<Vec<OutputTensor>> {
     let options = OpenOptions { threads: limits.threads, locked: true, ..OpenOptions::new(label) };
-    let input = options.open(&Located::of(path))?;
-    let work = |NamedSource { name, source: new }| {
+    let input = options.open(&Located::from_path(path))?;
+    let output = |NamedSource { name, source: new }| {
         let label = input.label_of(name.as_deref());
         let n = input.pick(input.member().or(name.as_deref()))?;
         input.lock(n, false)?;
@@ -304,7 +304,7 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
         let operands = Operands { updates: Some(new), in_place: true, ..Operands::from(old) };
         Ok(OutputTensor::new(call.context(&*label)?.link(operands, limits)?, limits))
     };
-    tensors.into_iter().map(work).collect()
+    tensors.into_iter().map(output).collect()
 }
 
 /// What changes in an index of shards.
@@ -416,9 +416,9 @@ fn too_large(before: &[u8], after: &[u8], dtype: &DType) -> Option<usize> {
 /// # Errors
 /// Those of [`OpenOptions::open`].
 pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
-    let located = Located::of(path);
+    let located = Located::from_path(path);
     // what has a colon in its name may be divided, but here a file is meant
-    if located.after.is_some() {
+    if located.suffix.is_some() {
         return Ok(None);
     }
     match OpenOptions::new(label).open(&located) {

@@ -3,7 +3,7 @@
 
 use super::content::Content;
 use super::csv;
-use super::interface::{Capabilities, Reader, Sure, Unchangeable, Writer};
+use super::interface::{Capabilities, Confidence, Reader, Unchangeable, Writer};
 use super::npy;
 use super::npy_file;
 use super::npz;
@@ -34,9 +34,9 @@ pub(super) static TABLE: &[&Row] = &[
 pub(super) static NPY: Row = Row {
     reads: Some(Reads {
         help: "NumPy's .npy",
-        words: Some(".npy"),
-        sure: |begin, _| Sure::certain_if(begin.starts_with(npy::MAGIC)),
-        unless: Some("no .npy file: does not begin with \\x93NUMPY"),
+        name_in_messages: Some(".npy"),
+        sure: |begin, _| Confidence::certain_if(begin.starts_with(npy::MAGIC)),
+        mismatch_message: Some("no .npy file: does not begin with \\x93NUMPY"),
         open: npy_file::open,
         ..READS
     }),
@@ -52,9 +52,9 @@ pub(super) static NPZ: Row = Row {
     holds: Holds::Tensors,
     reads: Some(Reads {
         help: "NumPy's .npz, a ZIP archive of .npy",
-        words: Some(".npz"),
-        sure: |begin, _| Sure::certain_if(npz::is_npz(begin)),
-        unless: Some("no .npz file: does not begin as a ZIP archive"),
+        name_in_messages: Some(".npz"),
+        sure: |begin, _| Confidence::certain_if(npz::is_npz(begin)),
+        mismatch_message: Some("no .npz file: does not begin as a ZIP archive"),
         unchangeable: Some(Unchangeable::CheckSums),
         open: npz::table::open,
         ..READS
@@ -71,9 +71,9 @@ pub(super) static SAFETENSORS: Row = Row {
     holds: Holds::Tensors,
     reads: Some(Reads {
         help: "Hugging Face's .safetensors",
-        words: Some(".safetensors"),
+        name_in_messages: Some(".safetensors"),
         sure: safetensors::sure,
-        unless: Some("no .safetensors file: does not begin with a length and {"),
+        mismatch_message: Some("no .safetensors file: does not begin with a length and {"),
         open: safetensors::open,
         ..READS
     }),
@@ -92,7 +92,7 @@ pub(super) static INDEX: Row = Row {
     // where in the text the key of an index stands is not known, so its reader explains best what is missing
     reads: Some(Reads {
         help: "The index of safetensors in several files, as Hugging Face writes it",
-        words: Some("an index of .safetensors"),
+        name_in_messages: Some("an index of .safetensors"),
         sure: index::sure,
         open: index::open,
         ..READS
@@ -105,7 +105,7 @@ pub(super) static ONNX: Row = Row {
     // what a file is instead of a TensorProto shows when it is read
     reads: Some(Reads {
         help: "An ONNX TensorProto",
-        words: Some("an ONNX tensor"),
+        name_in_messages: Some("an ONNX tensor"),
         sure: onnx::sure,
         unchangeable: Some(Unchangeable::Message),
         in_order: true,
@@ -126,7 +126,7 @@ pub(super) static ZARR: Row = Row {
     reads: Some(Reads {
         help: "A Zarr store of version 3 or 2: a folder",
         marks: zarr::MARKS,
-        unless: Some("no Zarr store: is a file, expected a folder with zarr.json or .zarray"),
+        mismatch_message: Some("no Zarr store: is a file, expected a folder with zarr.json or .zarray"),
         open: zarr::open,
         ..READS
     }),
@@ -142,7 +142,7 @@ pub(super) static JSON: Row = Row {
     is_binary: false,
     reads: Some(Reads {
         help: "JSON, also that of KServe's version 2 protocol",
-        words: Some("JSON"),
+        name_in_messages: Some("JSON"),
         sure: json::sure,
         unchangeable: Some(Unchangeable::Text),
         in_order: true,
@@ -169,7 +169,7 @@ pub(super) static CSV: Row = Row {
     reads: Some(Reads {
         help: "Cells between commas, a row a line",
         sure: csv::sure,
-        unless: Some("no CSV: holds a NUL byte"),
+        mismatch_message: Some("no CSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
         in_order: true,
         open: |content| csv::open(content, Dialect::CSV),
@@ -188,7 +188,7 @@ pub(super) static TSV: Row = Row {
     reads: Some(Reads {
         help: "Cells between tabs",
         sure: csv::sure,
-        unless: Some("no TSV: holds a NUL byte"),
+        mismatch_message: Some("no TSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
         in_order: true,
         open: |content| csv::open(content, Dialect::TSV),
@@ -220,10 +220,10 @@ const fn row(name: &'static str) -> Row {
 /// What most ways of reading have in common: a file that its reader explains best if it is malformed.
 const READS: Reads = Reads {
     help: "",
-    words: None,
-    sure: |_, _| Sure::No,
+    name_in_messages: None,
+    sure: |_, _| Confidence::No,
     marks: &[],
-    unless: None,
+    mismatch_message: None,
     unchangeable: None,
     in_order: false,
     open: |_| Err(malformed!("the row of a format has no reader")),
@@ -264,14 +264,14 @@ pub(super) struct Reads {
     /// One line of help.
     pub help: &'static str,
     /// What a list of formats calls it; `None` if any text may be in this format, so that content never tells it.
-    pub words: Option<&'static str>,
+    pub name_in_messages: Option<&'static str>,
     /// Returns how sure it is that a file with these first bytes, and of this length if that is known, is in this format.
-    pub sure: fn(&[u8], Option<u64>) -> Sure,
+    pub sure: fn(&[u8], Option<u64>) -> Confidence,
     /// The names of files of which one makes a folder one in this format; empty if the format is a file.
     pub marks: &'static [&'static str],
     /// The error message if the user forces this format on a file that [`sure`](Self::sure) says is not in it; `None` if
     /// the reader's own error is better.
-    pub unless: Option<&'static str>,
+    pub mismatch_message: Option<&'static str>,
     /// Why items cannot be changed where they lie; `None` if they can.
     pub unchangeable: Option<Unchangeable>,
     /// Whether all of a file is read, from front to back, whatever is wanted of it.

@@ -12,7 +12,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
 
 use super::content::{Content, Description, MemberFile};
-use super::interface::{FileOptions, ItemsPlace, Layout, Places, Reader, Sure, Writer};
+use super::interface::{Confidence, FileOptions, ItemsPlace, Layout, Places, Reader, Writer};
 use super::json_object::one_line;
 use super::packed::{self, bits, bytes_of_items};
 pub use super::safetensors_entries::MAX_MEMBERS;
@@ -139,7 +139,7 @@ impl HeaderIndex {
         // the parsed header is many small allocations: some hundred bytes for each tensor, or a few for each byte of a
         // short one
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
-        drop(memory::of::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
+        drop(memory::with_capacity::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
         let Entries { mut entries, metadata } =
             read_entries(text).map_err(|error| malformed!("header: {}", one_line(&error)))?;
         entries.sort_by_key(|(_, entry)| entry.info.data_offsets);
@@ -299,15 +299,15 @@ pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(
 }
 
 /// Returns how sure it is that a file with these first bytes is safetensors.
-pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Sure {
+pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Confidence {
     if is_safetensors(begin, len) {
-        return Sure::Certain;
+        return Confidence::Certain;
     }
     // The reader's error explains best that a file is cut off, or that its length is wrong. Most lengths have a NUL byte,
     // which no text has.
     match begin.split_at_checked(PREFIX as usize) {
-        Some((length, header)) if length.contains(&0) && begins_with_brace(header) => Sure::Likely,
-        Some(_) | None => Sure::No,
+        Some((length, header)) if length.contains(&0) && begins_with_brace(header) => Confidence::Likely,
+        Some(_) | None => Confidence::No,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::storage::read_at::Identity;
 
 /// The bytes of items that a shard has at most where nobody asks for another number: 5 GB.
-pub const MOST_BYTES: u64 = 5_000_000_000;
+pub const MAX_BYTES: u64 = 5_000_000_000;
 
 /// A file of a divided output.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Shard {
     /// Its name, in the folder of the index.
     pub name: String,
     /// Its tensors, in the order in which they were given.
-    pub works: Vec<OutputTensor>,
+    pub tensors: Vec<OutputTensor>,
 }
 
 /// Tensors that are divided among files.
@@ -40,21 +40,21 @@ pub struct Divided {
 ///
 /// # Errors
 /// The items of a tensor do not fill their bytes.
-pub fn divide(works: Vec<OutputTensor>, stem: &str, most: u64) -> Result<Divided> {
+pub fn divide(tensors: Vec<OutputTensor>, stem: &str, most: u64) -> Result<Divided> {
     let (mut shards, mut current, mut filled, mut total) = (Vec::new(), Vec::new(), 0, 0);
-    for work in works {
-        let meta = work.meta(Format::SAFETENSORS);
+    for tensor in tensors {
+        let meta = tensor.meta(Format::SAFETENSORS);
         let bytes = bytes_of_shape(&meta.dtype, &meta.shape)?;
         total += u128::from(bytes);
         if bytes > most {
-            shards.push(vec![work]);
+            shards.push(vec![tensor]);
             continue;
         }
         if filled + u128::from(bytes) > u128::from(most) {
             shards.push(std::mem::take(&mut current));
             filled = 0;
         }
-        current.push(work);
+        current.push(tensor);
         filled += u128::from(bytes);
     }
     if !current.is_empty() || shards.is_empty() {
@@ -65,10 +65,10 @@ pub fn divide(works: Vec<OutputTensor>, stem: &str, most: u64) -> Result<Divided
         1 => format!("{stem}.safetensors"),
         of => format!("{stem}-{:05}-of-{of:05}.safetensors", n + 1),
     };
-    let shards: Vec<_> = shards.into_iter().enumerate().map(|(n, works)| Shard { name: name(n), works }).collect();
-    let rows = shards.iter().flat_map(|shard| shard.works.iter().map(|work| (work, &shard.name)));
-    let rows = rows.map(|(work, file)| {
-        let tensor = work.name.as_deref().unwrap_or_default();
+    let shards: Vec<_> = shards.into_iter().enumerate().map(|(n, tensors)| Shard { name: name(n), tensors }).collect();
+    let rows = shards.iter().flat_map(|shard| shard.tensors.iter().map(|tensor| (tensor, &shard.name)));
+    let rows = rows.map(|(tensor, file)| {
+        let tensor = tensor.name.as_deref().unwrap_or_default();
         format!("\n    {}: {}", ascii_json(tensor), ascii_json(file))
     });
     let rows = rows.collect::<Vec<_>>().join(",");
@@ -148,7 +148,7 @@ impl OldIndex {
     pub fn names_file(&self, path: &Path, file: Identity) -> bool {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut found = self.files.iter().filter_map(|name| fs::metadata(folder.join(name)).ok());
-        found.any(|metadata| Identity::of(&metadata) == file)
+        found.any(|metadata| Identity::from_metadata(&metadata) == file)
     }
 
     /// Returns the size of the largest file beside the index at `path` that it names, if it names several.
@@ -184,14 +184,14 @@ mod tests {
             (&[], 10, &[&[]]),
         ];
         for (sizes, most, expected) in rows {
-            let work = |(n, &size): (usize, &usize)| {
+            let tensor = |(n, &size): (usize, &usize)| {
                 let tensor = Tensor::new(crate::DType::parse("int8").expect("a dtype"), vec![size], vec![0; size])
                     .expect("a tensor");
-                let work = OutputTensor::copy(Source::memory(tensor, "data".to_owned()), Limits::default());
-                OutputTensor { name: Some(n.to_string()), ..work }
+                let tensor = OutputTensor::copy(Source::memory(tensor, "data".to_owned()), Limits::default());
+                OutputTensor { name: Some(n.to_string()), ..tensor }
             };
-            let divided = divide(sizes.iter().enumerate().map(work).collect(), "m", most).expect("shards");
-            let names = |shard: &Shard| shard.works.iter().filter_map(|w| w.name.as_ref()?.parse().ok()).collect();
+            let divided = divide(sizes.iter().enumerate().map(tensor).collect(), "m", most).expect("shards");
+            let names = |shard: &Shard| shard.tensors.iter().filter_map(|w| w.name.as_ref()?.parse().ok()).collect();
             let found: Vec<Vec<usize>> = divided.shards.iter().map(names).collect();
             assert_eq!(found, expected, "{sizes:?}");
         }

@@ -132,7 +132,7 @@ fn side(text: &str) -> Option<usize> {
 }
 
 /// Returns a side as it is typed.
-pub(super) fn shown(side: &usize) -> String {
+pub(super) fn side_text(side: &usize) -> String {
     if *side == WHOLE_AXIS { "-1".to_owned() } else { side.to_string() }
 }
 
@@ -140,8 +140,8 @@ impl Display for SidesRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.glob.iter().try_for_each(|glob| write!(f, "{}=", glob.text()))?;
         let parts: Vec<String> = match &self.sides {
-            Sides::ByAxis(sides) => sides.iter().map(shown).collect(),
-            Sides::ByName(sides) => sides.iter().map(|(name, side)| format!("{name}={}", shown(side))).collect(),
+            Sides::ByAxis(sides) => sides.iter().map(side_text).collect(),
+            Sides::ByName(sides) => sides.iter().map(|(name, side)| format!("{name}={}", side_text(side))).collect(),
         };
         f.write_str(&parts.join(","))
     }

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use super::content::Content;
 use super::foreign;
-use super::interface::{Capabilities, Reader, Sure, Unchangeable, Writer};
+use super::interface::{Capabilities, Confidence, Reader, Unchangeable, Writer};
 use super::rows::{self, Holds, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use crate::item::dtype::DType;
 
 /// What is said about a file's format apart from its content.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Named {
+pub(super) struct FormatName {
     /// The format that the user asks for.
     pub asked: Option<Format>,
     /// The format that the name of the file tells: it decides where content cannot, and it says which reader explains content
@@ -74,12 +74,12 @@ impl Format {
     ///
     /// # Errors
     /// The name has no extension that a format has.
-    pub fn of_name(path: &Path) -> Result<Self> {
+    pub fn from_name(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
         let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
         format.ok_or_else(|| {
             if !cfg!(feature = "zarr") && extension.is_some_and(|extension| extension == "zarr") {
-                return Error::of(ErrorKind::Unsupported, "Zarr stores need the feature zarr of tensorop");
+                return Error::from_kind(ErrorKind::Unsupported, "Zarr stores need the feature zarr of tensorop");
             }
             let written = Self::all().filter(|format| format.is_written());
             let all: Vec<_> = written.map(|Self(row)| format!(".{}", row.extension)).collect();
@@ -89,7 +89,7 @@ impl Format {
 
     /// Returns the format that is read from a file of this name, whatever the case of its letters, and the name without
     /// the extension. If two extensions fit, the longer one counts. The index of a variant keeps that in the name.
-    pub fn of_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
+    pub fn from_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
         if let Some(stem) = super::index_name::stem_of_name(name) {
             return Some((Self::INDEX, stem.into()));
         }
@@ -104,13 +104,13 @@ impl Format {
     }
 
     /// Returns the format that is read from a file at this path, by its name.
-    pub fn of_file(path: &Path) -> Option<Self> {
-        Self::of_file_name(&path.file_name().unwrap_or_default().to_string_lossy()).map(|(format, _)| format)
+    pub fn from_path(path: &Path) -> Option<Self> {
+        Self::from_file_name(&path.file_name().unwrap_or_default().to_string_lossy()).map(|(format, _)| format)
     }
 
     /// Returns whether a file of this name would be a container.
     pub fn names_container(path: &Path) -> bool {
-        Self::of_file(path).is_some_and(Self::is_container)
+        Self::from_path(path).is_some_and(Self::is_container)
     }
 
     /// Returns whether a file names other files, in which its tensors lie.
@@ -120,7 +120,7 @@ impl Format {
 
     /// Returns whether the content of a file never tells that it is in this format, so that its name has to.
     fn is_told_by_name(self) -> bool {
-        self.0.reads.as_ref().is_some_and(|reads| reads.words.is_none())
+        self.0.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_none())
     }
 
     /// Returns the name that `info` prints.
@@ -185,7 +185,7 @@ impl Format {
 
     /// Returns the format of a folder; `None` if it is in none. Its mark may be something else than a file, which opening
     /// it will say.
-    pub fn of_folder(folder: &Path) -> Option<Self> {
+    pub fn from_folder(folder: &Path) -> Option<Self> {
         let is_there = |mark: &&str| folder.join(mark).symlink_metadata().is_ok();
         Self::all().find(|format| format.all_marks().iter().any(is_there))
     }
@@ -234,8 +234,8 @@ impl Format {
     ///
     /// # Errors
     /// The content is in no format, or not in the one asked for.
-    pub(super) fn recognise(begin: &[u8], len: Option<u64>, named: Named) -> Result<Self> {
-        let sure = |format: Self| format.0.reads.as_ref().map_or(Sure::No, |reads| (reads.sure)(begin, len));
+    pub(super) fn recognise(begin: &[u8], len: Option<u64>, named: FormatName) -> Result<Self> {
+        let sure = |format: Self| format.0.reads.as_ref().map_or(Confidence::No, |reads| (reads.sure)(begin, len));
         if begin.is_empty() {
             bail!("empty, expected a tensor");
         }
@@ -244,26 +244,28 @@ impl Format {
             bail!("{what}");
         }
         let explained_by = |format: Self| {
-            let unless = format.0.reads.as_ref().and_then(|reads| reads.unless);
+            let unless = format.0.reads.as_ref().and_then(|reads| reads.mismatch_message);
             match unless {
-                Some(message) if sure(format) == Sure::No => Err(malformed!("{message}")),
+                Some(message) if sure(format) == Confidence::No => Err(malformed!("{message}")),
                 Some(_) | None => Ok(format),
             }
         };
         if let Some(format) = named.asked {
             return explained_by(format);
         }
-        if let Some(format) = named.by_name.filter(|format| format.is_told_by_name() && sure(*format) > Sure::No) {
+        if let Some(format) = named.by_name.filter(|format| format.is_told_by_name() && sure(*format) > Confidence::No)
+        {
             return Ok(format);
         }
-        let by_content = TABLE.iter().filter(|row| row.reads.as_ref().is_some_and(|reads| reads.words.is_some()));
+        let by_content =
+            TABLE.iter().filter(|row| row.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_some()));
         // `max_by_key` returns the last of equals, and the first of the table is to win
         let surest =
             by_content.rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
         let foreign = || foreign::binary(begin).map(|what| malformed!("{what}"));
         match surest {
-            Some((Sure::Certain, format)) => return Ok(format),
-            Some((sure, format)) if sure > Sure::No => return foreign().map_or(Ok(format), Err),
+            Some((Confidence::Certain, format)) => return Ok(format),
+            Some((sure, format)) if sure > Confidence::No => return foreign().map_or(Ok(format), Err),
             Some(_) | None => {}
         }
         let Some(byte) = begin.iter().find(|byte| !byte.is_ascii_whitespace()) else {
@@ -277,7 +279,7 @@ impl Format {
         }
         // an index is JSON, which the list names already
         let rows = TABLE.iter().filter(|row| row.holds != Holds::Files);
-        let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.words).collect();
+        let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.name_in_messages).collect();
         let neither = format!("neither {}: begins with byte 0x{byte:02x}", joined_by(&words, "nor"));
         Err(match foreign::text(&String::from_utf8_lossy(begin)) {
             Some(foreign::Text::Rows { delimiter, headings }) if !begin.contains(&0) => {
@@ -358,9 +360,9 @@ mod tests {
             ("", None),
         ];
         for (name, expected) in rows {
-            assert_eq!(Format::of_name(Path::new(name)).ok().map(Format::name), expected, "{name:?}");
+            assert_eq!(Format::from_name(Path::new(name)).ok().map(Format::name), expected, "{name:?}");
         }
-        let refused = Format::of_name(Path::new("a.foo")).unwrap_err().to_string();
+        let refused = Format::from_name(Path::new("a.foo")).unwrap_err().to_string();
         assert_eq!(
             refused,
             format!(
@@ -400,7 +402,7 @@ mod tests {
         ];
         for (begin, from, expected) in rows {
             let from = from.and_then(Format::named);
-            let found = Format::recognise(begin, Some(begin.len() as u64), Named { asked: from, by_name: None });
+            let found = Format::recognise(begin, Some(begin.len() as u64), FormatName { asked: from, by_name: None });
             let found = found.map(Format::name).map_err(|error| error.message().to_owned());
             assert_eq!(found, expected.map_err(str::to_owned), "{begin:?}");
         }

@@ -25,7 +25,7 @@ impl<'a> TensorOrText<'a> {
     ///
     /// # Errors
     /// Those of [`Input::source`].
-    pub fn of(input: &'a Input, n: usize, subject: Subject) -> Result<Self> {
+    pub fn new(input: &'a Input, n: usize, subject: Subject) -> Result<Self> {
         let values = input.reader().text().map(|text| text.values(subject)).transpose();
         match values.map_err(|error| named(error, input.label()))? {
             Some(values) if values.dtype().is_none() => Ok(Self::Text { values, label: input.label().to_owned() }),
@@ -36,7 +36,7 @@ impl<'a> TensorOrText<'a> {
 
 /// Returns an error in the text of a file.
 fn named(error: Error, label: &str) -> Error {
-    error.of_kind(ErrorKind::Malformed).about_file().within(label)
+    error.with_kind(ErrorKind::Malformed).about_file().within(label)
 }
 
 /// Returns a tensor that is alone. Text that names no dtype gets one by its content.

@@ -18,7 +18,7 @@ use crate::storage::source::{Hold, Source};
 const GROUPS_ALONG: usize = 1 << 21;
 
 /// The most places that a thread takes at once. Their statistics are kept until it is their turn.
-const MOST_PLACES: usize = 1 << 12;
+const MAX_PLACES: usize = 1 << 12;
 
 /// Hands the statistics of each place of an axis to `take`, in order. Memory is bounded however many places there are.
 /// Indices are those of the whole tensor.
@@ -49,10 +49,10 @@ pub fn by_axis(
     let bytes = meta.bytes().checked_div(places).unwrap_or(0);
     let threads = source.threads(limits.threads);
     let places_in = |room: usize| room / threads / bytes.max(1);
-    let most = if is_outermost(source, axis) { places_in(GROUPS_ALONG).max(1) } else { MOST_PLACES };
+    let most = if is_outermost(source, axis) { places_in(GROUPS_ALONG).max(1) } else { MAX_PLACES };
     // If an axis runs across the storage, neighbouring places are read together: the more of them, the less often the bytes
     // between them are read in vain.
-    let group = places_in(2 * limits.machine.across).min(most).min(MOST_PLACES);
+    let group = places_in(2 * limits.machine.across).min(most).min(MAX_PLACES);
     if group == 0 {
         return (0..places).try_for_each(|place| {
             let part = &StoredPart::place(meta, axis, place);

@@ -5,7 +5,7 @@
 use crate::item::exact::power_of_two;
 
 /// The most numbers of which any sum is exact.
-pub(super) const MOST: usize = 1 << 11;
+pub(super) const MAX_ITEMS: usize = 1 << 11;
 
 /// The most that the exponents of numbers other than 0 may differ by.
 ///
@@ -28,7 +28,7 @@ pub(super) struct CloseSums {
 
 /// Returns the sums of at most [`MOST`] numbers; `None` if one is not finite, or if they are not close enough together.
 pub(super) fn close_sums(block: &[f32]) -> Option<CloseSums> {
-    assert!(block.len() <= MOST, "sums of more numbers may be rounded");
+    assert!(block.len() <= MAX_ITEMS, "sums of more numbers may be rounded");
     // The sum with this wraps for every magnitude but 0, which so is larger than all others.
     const ZERO_LAST: i32 = i32::MAX;
     let (mut least, mut most) = (ZERO_LAST, 0);
@@ -101,21 +101,21 @@ mod tests {
     fn nothing_is_rounded() {
         for high in [0, 1, 2, 19, 127, 254] {
             for range in [0, 1, 7, CLOSE as u32] {
-                for count in [1, 2, 3, 5, 64, MOST - 1, MOST] {
+                for count in [1, 2, 3, 5, 64, MAX_ITEMS - 1, MAX_ITEMS] {
                     for sign in [0, 1] {
                         let low = u32::saturating_sub(high, range);
                         let block = numbers(count, low, high, sign);
                         assert_exact(&block, &format!("{count} numbers of exponents {low} to {high}"));
                         let zeros: Vec<f32> = block.iter().skip(1).flat_map(|&item| [0.0, item, -0.0]).collect();
-                        assert_exact(&zeros[..zeros.len().min(MOST)], "with zeros");
+                        assert_exact(&zeros[..zeros.len().min(MAX_ITEMS)], "with zeros");
                     }
                 }
             }
         }
         // all of the largest magnitude that there is, beside the smallest that is close to it
-        let mut block = vec![f32::MAX; MOST];
+        let mut block = vec![f32::MAX; MAX_ITEMS];
         assert_exact(&block, "the largest");
-        block[MOST / 2] = f32::from_bits((254 - CLOSE as u32) << 23 | 1);
+        block[MAX_ITEMS / 2] = f32::from_bits((254 - CLOSE as u32) << 23 | 1);
         assert_exact(&block, "the largest and a small one");
         block.iter_mut().for_each(|item| *item = -*item);
         assert_exact(&block, "the most negative");

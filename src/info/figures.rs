@@ -55,7 +55,7 @@ pub fn write_figures(out: &mut dyn Write, stats: Option<&Stats>) -> io::Result<(
     let mut line = |name: &str, text: &str| writeln!(out, "  {name:<6}  {text}");
     for (name, extreme) in [("min", &stats.min), ("max", &stats.max)] {
         if let Some((value, index)) = extreme {
-            line(name, &format!("{} at {}", shown(value), list(index)))?;
+            line(name, &format!("{} at {}", display(value), list(index)))?;
         }
     }
     for (name, text) in [("mean", stats.mean.map(|value| mean(value, all_digits))), ("std", stats.std.map(all_digits))]
@@ -70,7 +70,7 @@ pub fn write_figures(out: &mut dyn Write, stats: Option<&Stats>) -> io::Result<(
         line(name, &format!("{count}{at}"))?;
     }
     for ((name, _), value) in QUANTILES.iter().zip(&stats.quantiles) {
-        line(&format!("q{name}"), &shown(value))?;
+        line(&format!("q{name}"), &display(value))?;
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
         None => std::array::from_fn(|_| none()),
         Some(stats) => {
             let extreme = |extreme: &Option<(ItemValue, _)>| {
-                extreme.as_ref().map_or_else(none, |(value, _)| seven_digits(&shown(value)))
+                extreme.as_ref().map_or_else(none, |(value, _)| seven_digits(&display(value)))
             };
             [
                 extreme(&stats.min),
@@ -108,7 +108,7 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
 }
 
 /// Returns the text of an item for people: all of its digits, and dates without quotes.
-pub(super) fn shown(value: &ItemValue) -> String {
+pub(super) fn display(value: &ItemValue) -> String {
     bare(&value.to_string()).to_owned()
 }
 

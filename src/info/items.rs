@@ -17,7 +17,7 @@ use crate::item::load::{load, reals};
 /// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them, one
 /// for each question, are each vectorised and read no memory again.
 pub(super) const BLOCK: usize = 2048;
-const _: () = assert!(BLOCK <= close::MOST, "sums of a block are exact");
+const _: () = assert!(BLOCK <= close::MAX_ITEMS, "sums of a block are exact");
 
 /// The numbers that the bytes of a dtype of one byte stand for.
 pub(super) struct ByteItems {

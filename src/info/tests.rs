@@ -32,7 +32,7 @@ fn info(tensor: Tensor) -> Info {
         file: "a.npy".into(),
         member: None,
         format: Format::NPY,
-        stored: Description { offset: Some(128), ..Description::of_source(&source) },
+        stored: Description { offset: Some(128), ..Description::from_source(&source) },
         stats: Some(stats),
         histogram: Some(histogram),
         hash: None,

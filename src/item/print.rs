@@ -145,7 +145,8 @@ impl<'a> ItemWriter<'a> {
 
     /// Appends a string, whose padding has been taken off.
     fn string(&mut self, points: impl Iterator<Item = u32>) -> io::Result<()> {
-        let invalid = |message: String| Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy).into();
+        let invalid =
+            |message: String| Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::WriteNpy).into();
         let mut after_high = false;
         self.text("\"");
         for point in points {

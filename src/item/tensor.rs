@@ -97,7 +97,7 @@ impl Tensor {
     /// # Errors
     /// [`ErrorKind::Memory`].
     pub fn try_clone(&self) -> Result<Self> {
-        let mut bytes = memory::of(self.bytes.len())?;
+        let mut bytes = memory::with_capacity(self.bytes.len())?;
         bytes.extend_from_slice(&self.bytes);
         Ok(Self { meta: self.meta.clone(), bytes })
     }
@@ -138,7 +138,7 @@ impl Tensor {
 
     fn cast_with(&self, cast: Cast) -> Result<Self> {
         let len = self.items().saturating_mul(cast.to_size());
-        let mut bytes = memory::of(len)?;
+        let mut bytes = memory::with_capacity(len)?;
         cast.apply(&self.bytes, &mut bytes).map_err(|CastFailure { item, why }| {
             Error::new(Subject::Data, format!("{why} at {:?}", coordinates(item, self.shape())))
         })?;
@@ -198,7 +198,7 @@ impl Tensor {
             let message = format!("{}, expected {}", self.meta.dtype.name(), wanted.name());
             return Err(Error::new(Subject::Dtype, message));
         }
-        let mut items = memory::of(self.items())?;
+        let mut items = memory::with_capacity(self.items())?;
         let words = T::chunks(&self.bytes).iter();
         if self.meta.dtype.is_big_endian() {
             items.extend(words.map(|&word| T::from_big(word)));
@@ -206,7 +206,7 @@ impl Tensor {
             items.extend(words.map(|&word| T::from_little(word)));
         }
         let array = ArrayD::from_shape_vec(IxDyn(&self.meta.shape), items);
-        array.map_err(|error| Error::of(ErrorKind::Unsupported, error.to_string()))
+        array.map_err(|error| Error::from_kind(ErrorKind::Unsupported, error.to_string()))
     }
 }
 

@@ -200,7 +200,7 @@ impl View {
     }
 
     /// Returns this view of items of `words` words each as a view of words, with one more axis.
-    pub(super) fn of_words(&self, words: usize) -> Self {
+    pub(super) fn with_words(&self, words: usize) -> Self {
         let size = words as isize;
         let axes = self.axes.iter().map(|&(dim, stride)| (dim, stride * size)).chain([(words, 1)]);
         Self { offset: self.offset * words, axes: axes.collect() }

@@ -340,7 +340,7 @@ pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, item
     }
     with_word!(itemsize, N => words::<N>(source, from, target, to), _ => {
         let word = 1 << itemsize.trailing_zeros().min(4);
-        let (from, to) = (from.of_words(itemsize / word), to.of_words(itemsize / word));
+        let (from, to) = (from.with_words(itemsize / word), to.with_words(itemsize / word));
         with_word!(word, N => words::<N>(source, &from, target, &to), _ => unreachable!("a word has at most 16 bytes"));
     });
 }

@@ -256,7 +256,12 @@ impl Windows {
     ///
     /// # Errors
     /// Those of `each`; more windows than there is memory for their numbers.
-    pub fn of_run(&self, first: usize, last: usize, mut each: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+    pub fn each_of_run(
+        &self,
+        first: usize,
+        last: usize,
+        mut each: impl FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<()> {
         if self.cut.len() <= 1 {
             return each(self.number_of(first)..self.number_of(last) + 1);
         }
@@ -281,7 +286,7 @@ impl Windows {
             let side = self.sides[axis];
             let ends = [span.at(0) / side, span.at(span.len - 1) / side];
             let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-            let mut reached = memory::of(span.len.min(last - first + 1))?;
+            let mut reached = memory::with_capacity(span.len.min(last - first + 1))?;
             if span.len <= last - first {
                 reached.extend((0..span.len).map(|i| span.at(i) / side));
                 reached.sort_unstable();
@@ -289,7 +294,7 @@ impl Windows {
             } else {
                 reached.extend((first..=last).filter(|at| !span.within(at * side, (at + 1) * side).is_empty()));
             }
-            let mut all = memory::of(numbers.len().saturating_mul(reached.len()))?;
+            let mut all = memory::with_capacity(numbers.len().saturating_mul(reached.len()))?;
             all.extend(numbers.iter().flat_map(|n| reached.iter().map(move |at| n * self.counts[axis] + at)));
             numbers = all;
         }
@@ -419,7 +424,7 @@ mod tests {
                         continue;
                     }
                     let mut numbers = Vec::new();
-                    let all = windows.of_run(first, last, |range| {
+                    let all = windows.each_of_run(first, last, |range| {
                         numbers.extend(range);
                         Ok(())
                     });

@@ -38,7 +38,7 @@ pub struct Holding {
 
 impl Holding {
     /// Returns the copy of a source, the operand of that number, if it takes one to hold it.
-    pub fn of(source: &Source, operand: usize, hold: Hold, threads: Threads) -> Option<Self> {
+    pub fn for_source(source: &Source, operand: usize, hold: Hold, threads: Threads) -> Option<Self> {
         source.copy_to(hold, threads).map(|copy| Self { operand, hold, copy })
     }
 }

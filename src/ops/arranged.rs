@@ -186,11 +186,11 @@ impl Fill for Arranged {
 
     fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
         let (Arrangement { segments, is_counted, .. }, source) = (&self.arrangement, &self.data.source);
-        let in_c_order = is_counted.then(|| Holding::of(source, 0, Hold::COrder, limits.threads)).flatten();
+        let in_c_order = is_counted.then(|| Holding::for_source(source, 0, Hold::COrder, limits.threads)).flatten();
         let is_forward = segments.iter().all(Segments::is_forward);
         let seekable = match is_forward {
             true => seekable(source, 0, self.data.view(), limits),
-            false => Holding::of(source, 0, Hold::Seekable, limits.threads),
+            false => Holding::for_source(source, 0, Hold::Seekable, limits.threads),
         };
         in_c_order.into_iter().chain(seekable).collect()
     }

@@ -43,7 +43,7 @@ impl BasicIndex {
     /// Those of [`SliceArgs::check_dims`] and [`SliceArgs::resolve`]; a place that its axis does not have.
     pub fn resolve(&self, shape: &[usize], dims: &[Option<String>]) -> Result<ResolvedIndex, Error> {
         self.slices.check_dims(dims)?;
-        let slices = self.slices.of_dims(dims).taking_scalars();
+        let slices = self.slices.with_dims_as_axes(dims).taking_scalars();
         let spans = slices.resolve(shape)?;
         let mut dropped = Vec::with_capacity(self.places.len());
         for &(number, place) in &self.places {

@@ -261,7 +261,7 @@ impl Fill for Concat {
         // boxes of chunks come in another order than the items of a stream
         let in_boxes = self.operands.iter().any(|operand| operand.source.as_chunks().is_some());
         let held = |(n, operand): (usize, &Converted)| match in_boxes {
-            true => Holding::of(&operand.source, n, Hold::Seekable, limits.threads),
+            true => Holding::for_source(&operand.source, n, Hold::Seekable, limits.threads),
             false => seekable(&operand.source, n, operand.view(), limits),
         };
         self.operands.iter().enumerate().filter_map(held).collect()

@@ -80,7 +80,7 @@ impl Patch for Selection {
 /// Returns the copy of the operand of a number that is made if it [must be seekable](must_be_seekable) to be read as `view` shows it.
 pub(super) fn seekable(source: &Source, operand: usize, view: &View, limits: &Limits) -> Option<Holding> {
     let must = must_be_seekable(source, view, *limits);
-    if must { Holding::of(source, operand, Hold::Seekable, limits.threads) } else { None }
+    if must { Holding::for_source(source, operand, Hold::Seekable, limits.threads) } else { None }
 }
 
 /// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream

@@ -8,7 +8,7 @@ use crate::layout::gather::GAP;
 use crate::storage::read_at::READ_AHEAD;
 
 /// The least memory that can be asked for: what the program needs without holding anything.
-pub const LEAST_MEMORY: usize = 1 << 24;
+pub const MIN_MEMORY: usize = 1 << 24;
 
 /// How a machine behaves, in bytes: sizes that suit it, and calls as the bytes whose copying takes as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -237,7 +237,7 @@ impl Fill for Reshaped {
     }
 
     fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
-        let in_c_order = Holding::of(&self.data.source, 0, Hold::COrder, limits.threads);
+        let in_c_order = Holding::for_source(&self.data.source, 0, Hold::COrder, limits.threads);
         in_c_order.into_iter().chain(self.data.holdings(way, limits)).collect()
     }
 

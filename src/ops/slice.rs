@@ -140,7 +140,7 @@ impl SliceArgs {
     /// Returns the slices of the axes of a tensor whose dimensions have these names, as far as it has them; slices that are
     /// not given by names as they are.
     #[must_use]
-    pub fn of_dims(&self, dims: &[Option<String>]) -> Self {
+    pub fn with_dims_as_axes(&self, dims: &[Option<String>]) -> Self {
         if !self.is_by_names() {
             return self.clone();
         }

@@ -213,7 +213,7 @@ impl Fill for LinkedSliceScatter {
         let in_order = self.places.is_forward() && !self.base.is_in_place();
         all.extend(match in_order {
             true => seekable(source, 1, updates.view(), limits),
-            false => Holding::of(source, 1, Hold::Seekable, limits.threads),
+            false => Holding::for_source(source, 1, Hold::Seekable, limits.threads),
         });
         if way == RESIDENT {
             let copy = HeldCopy { keep: Keep::Memory, bytes_read: source.bytes_stored() };

@@ -21,7 +21,7 @@ pub enum SplitInto {
 
 /// The most outputs. A number or a list of zeros says how many there are, so it must not ask for more than memory holds: each
 /// takes about 1.5 KB, so the most take 100 MB.
-const MOST_OUTPUTS: usize = 1 << 16;
+const MAX_OUTPUTS: usize = 1 << 16;
 
 /// Returns the slice that each output is of data of that shape, whose axis `axis` is cut.
 ///
@@ -33,9 +33,9 @@ pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceAr
     let dim = shape[axis];
     let lengths = match into {
         SplitInto::Parts(parts) => {
-            let refuse = || Error::new(Subject::Argument("parts"), format!("{parts}, expected 1 to {MOST_OUTPUTS}"));
+            let refuse = || Error::new(Subject::Argument("parts"), format!("{parts}, expected 1 to {MAX_OUTPUTS}"));
             let parts =
-                usize::try_from(*parts).ok().filter(|parts| (1..=MOST_OUTPUTS).contains(parts)).ok_or_else(refuse)?;
+                usize::try_from(*parts).ok().filter(|parts| (1..=MAX_OUTPUTS).contains(parts)).ok_or_else(refuse)?;
             let each = dim.div_ceil(parts);
             (0..parts).map(|n| each.min(dim.saturating_sub(n.saturating_mul(each)))).collect()
         }
@@ -53,8 +53,8 @@ pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceAr
 
 /// Returns the lengths of parts of an axis; or what is wrong with them.
 fn lengths_of(dim: usize, lengths: &[i64]) -> Result<Vec<usize>, String> {
-    if lengths.len() > MOST_OUTPUTS {
-        return Err(format!("{} numbers, expected at most {MOST_OUTPUTS}", lengths.len()));
+    if lengths.len() > MAX_OUTPUTS {
+        return Err(format!("{} numbers, expected at most {MAX_OUTPUTS}", lengths.len()));
     }
     let is_rest = |length: &&i64| **length == -1;
     if let Some(wrong) = lengths.iter().find(|length| **length < -1) {

@@ -12,7 +12,7 @@ use crate::item::element::{Element, Float, match_kind, not_numbers};
 use crate::memory;
 
 /// The most places that are counted at a time. A place takes 8 bytes, and the mean of integers 16 more.
-pub(super) const MOST_COUNTED: usize = 1 << 17;
+pub(super) const MAX_COUNTED: usize = 1 << 17;
 
 /// What becomes of an item and the updates for its place. Items are little-endian bytes.
 #[derive(Clone, Copy, Debug)]
@@ -134,10 +134,10 @@ impl Tally {
     /// # Errors
     /// Not enough memory.
     pub(super) fn new(fold: Fold, itemsize: usize, places: usize) -> Result<Self> {
-        let (mut counts, mut sums) = (memory::of(places)?, Vec::new());
+        let (mut counts, mut sums) = (memory::with_capacity(places)?, Vec::new());
         counts.resize(places, 0);
         if let FoldStep::IntegerMean { .. } = fold.step {
-            sums = memory::of(places)?;
+            sums = memory::with_capacity(places)?;
             sums.resize(places, 0);
         }
         Ok(Self { fold, itemsize, counts, sums })

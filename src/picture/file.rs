@@ -10,11 +10,11 @@ use crate::engine::job::Progress;
 use crate::error::{Context, Error, Result};
 
 /// The most pixels of a side. Longer sides are averaged down, because few viewers open larger pictures.
-pub(crate) const MOST: usize = 4096;
+pub(crate) const MAX_SIDE: usize = 4096;
 
 /// Returns the size of the picture in the file: an item is a pixel, unless a side has more than [`MOST`] items.
 pub(crate) fn size(picture: &Picture) -> Size {
-    picture.size().at_most(MOST)
+    picture.size().at_most(MAX_SIDE)
 }
 
 /// Writes a picture to `out`, which messages call `label`, row by row. `description` is stored in the file as a text.

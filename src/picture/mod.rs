@@ -71,7 +71,7 @@ impl Picture {
     /// Items that are no numbers, or cannot be colours; no items. Those of [`Job::begin`].
     pub(crate) fn new(mut source: Source, places: ResolvedIndex, drawn: Drawn, limits: Limits) -> Result<Self> {
         let (dtype, label) = (source.dtype().clone(), source.label().to_owned());
-        let refuse = |why: String| Err(Error::of(ErrorKind::Unsupported, why).within(label.as_str()));
+        let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(label.as_str()));
         let (shape, kept) = (places.shape(), places.kept());
         let ResolvedIndex { mut spans, dropped: mut axes } = places;
         if shape.contains(&0) {
@@ -102,7 +102,7 @@ impl Picture {
         };
         let Some(read) = numbers::reader(&dtype) else {
             let why = format!("{} is no number that can be drawn", dtype.name());
-            return Err(dtype.advise(Error::of(ErrorKind::Unsupported, why)).within(label));
+            return Err(dtype.advise(Error::from_kind(ErrorKind::Unsupported, why)).within(label));
         };
         let others = rank.saturating_sub(drawn);
         for &axis in &kept[..others] {
@@ -135,9 +135,9 @@ impl Picture {
     ///
     /// # Errors
     /// Items that are no numbers. Those of [`Job::begin`].
-    pub(crate) fn of_numbers(fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
+    pub(crate) fn from_numbers(fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         let dtype = fill.meta().dtype.clone();
-        let read = numbers::reader(&dtype).ok_or_else(|| Error::of(ErrorKind::Unsupported, "no numbers"))?;
+        let read = numbers::reader(&dtype).ok_or_else(|| Error::from_kind(ErrorKind::Unsupported, "no numbers"))?;
         let dim = |back: usize| fill.meta().shape.iter().rev().nth(back - 1).copied().unwrap_or(1);
         let size = Size { width: dim(1), height: dim(2) };
         let mut job = Job::new(fill, limits);
@@ -194,7 +194,7 @@ impl Picture {
                     "{} at row {row}, column {column} of channel {channel}: a picture of floats has them from 0 to 1",
                     numbers[at]
                 );
-                return Err(Error::of(ErrorKind::Unsupported, why).within(self.job.fill().data().label()));
+                return Err(Error::from_kind(ErrorKind::Unsupported, why).within(self.job.fill().data().label()));
             }
             first += numbers.len();
             Ok(())

@@ -17,7 +17,7 @@ use crate::memory::Buffer;
 /// The most bytes that a row of chunks may have to be read as a row, which is what windows in C order need at once. Chunks
 /// in longer rows are read one by one, and copied to a file without a name where C order is needed. A scan holds one row in
 /// each thread: with eight threads that is 256 MiB.
-pub const MOST_ROW: usize = 1 << 25;
+pub const MAX_ROW: usize = 1 << 25;
 
 /// Returns whether `rows` of chunks of that grid are too few for `threads` threads, each of which asks a server for the chunks
 /// of a row one after the other, although there are chunks for more of them.

@@ -100,7 +100,7 @@ pub trait KeyStore: Debug + Send + Sync {
     ///
     /// # Errors
     /// There is no such value, or it cannot be locked.
-    fn lock(&self, key: &str, together: bool) -> Result<Lock>;
+    fn lock(&self, key: &str, shared: bool) -> Result<Lock>;
 
     /// Begins a change of values whose keys follow a prefix; the keys of the returned store are counted from there.
     /// Values that are prepared and not committed when it is dropped leave nothing behind.
@@ -159,7 +159,7 @@ pub fn join(prefix: &str, name: &str) -> String {
 /// A prefix cannot be listed.
 pub fn keys_below(store: &dyn KeyStore, prefix: &str, is_shown: fn(&str) -> bool) -> Result<Vec<String>> {
     /// The most keys and prefixes: where there are more, links most likely lead in circles.
-    const MOST: usize = 1 << 24;
+    const MAX_VALUE_BYTES: usize = 1 << 24;
     let (mut keys, mut pending) = (Vec::new(), vec![String::new()]);
     while let Some(own) = pending.pop() {
         let within = if own.is_empty() { prefix.to_owned() } else { join(prefix, &own) };
@@ -171,7 +171,7 @@ pub fn keys_below(store: &dyn KeyStore, prefix: &str, is_shown: fn(&str) -> bool
         keys.extend(sorted(store.names(&within)?));
         // the last is taken first
         pending.extend(sorted(store.prefixes(&within)?).into_iter().rev());
-        ensure!(keys.len() + pending.len() <= MOST, "more than {MOST} files and folders");
+        ensure!(keys.len() + pending.len() <= MAX_VALUE_BYTES, "more than {MAX_VALUE_BYTES} files and folders");
     }
     Ok(keys)
 }

@@ -45,7 +45,7 @@ pub fn refuse_hashed(name: &Path) -> Result<()> {
         "is a link to {path}, which is named by its own hash, as in a cache of models: write a copy under another name, or name \
          that file itself"
     );
-    Err(Error::of(ErrorKind::Unsupported, message))
+    Err(Error::from_kind(ErrorKind::Unsupported, message))
 }
 
 /// Returns whether the name of a file is the hash of its content: 40 or 64 hexadecimal digits, or a key of git-annex.

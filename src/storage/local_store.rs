@@ -95,7 +95,7 @@ impl KeyStore for LocalStore {
     }
 
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
-        Ok(if_there(fs::metadata(self.path(key)))?.map(|found| Stamp::of(&found)))
+        Ok(if_there(fs::metadata(self.path(key)))?.map(|found| Stamp::from_metadata(&found)))
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
@@ -111,11 +111,11 @@ impl KeyStore for LocalStore {
     }
 
     fn identity(&self) -> Result<Identity> {
-        Ok(Identity::of(&fs::metadata(&self.folder)?))
+        Ok(Identity::from_metadata(&fs::metadata(&self.folder)?))
     }
 
-    fn lock(&self, key: &str, together: bool) -> Result<Lock> {
-        Ok(Arc::new(stage::lock(&self.path(key), together)?))
+    fn lock(&self, key: &str, shared: bool) -> Result<Lock> {
+        Ok(Arc::new(stage::lock(&self.path(key), shared)?))
     }
 
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {

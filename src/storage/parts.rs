@@ -27,10 +27,10 @@ const LOCK: &str = "lock";
 const DONE: &str = "done";
 
 /// The most bytes that are read of a record: many times what all arguments of a command may have.
-const MOST_RECORD: u64 = 1 << 26;
+const MAX_RECORD: u64 = 1 << 26;
 
 /// The most bytes that are read of the list of a part: some 40 million units.
-const MOST_LIST: u64 = 1 << 30;
+const MAX_LIST: u64 = 1 << 30;
 
 /// An output that is made in parts.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl Ledger {
 
     /// Compares what is under way, if anything is, with what is to be made, and says the first thing that differs.
     fn difference(&self) -> Result<Option<String>> {
-        let Some(found) = self.reader.get(RECORD, MOST_RECORD)? else { return Ok(None) };
+        let Some(found) = self.reader.get(RECORD, MAX_RECORD)? else { return Ok(None) };
         Ok(self.record.difference(&Record::parse(&String::from_utf8_lossy(&found))))
     }
 
@@ -183,7 +183,7 @@ impl Ledger {
     /// Returns the list of what became of the units of a part: of all, if it is done, else of those of which that is noted.
     /// If that cannot be read, they are made again, so it is empty.
     pub fn made(&self, part: usize) -> String {
-        let text = |what| self.text(part, what, MOST_LIST);
+        let text = |what| self.text(part, what, MAX_LIST);
         text("").or_else(|| text(".made")).unwrap_or_default()
     }
 
@@ -203,7 +203,7 @@ impl Ledger {
 
     /// Returns how many units of a part are done. If that cannot be read, all are made again, so it is 0.
     pub fn units_done(&self, part: usize) -> usize {
-        self.text(part, ".units", MOST_RECORD).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+        self.text(part, ".units", MAX_RECORD).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
 
     /// Notes how many units of a part are done.

@@ -94,16 +94,16 @@ pub const READ_AHEAD: usize = 1 << 21;
 
 /// The most bytes that all threads together ask servers for at once: with more than 64 threads each asks for less than
 /// [`READ_AHEAD`].
-const MOST_AHEAD: usize = 1 << 27;
+const MAX_AHEAD: usize = 1 << 27;
 
 /// The fewest bytes that are worth a request of their own so that each thread has one.
-pub const LEAST_REQUEST: usize = 1 << 14;
+pub const MIN_REQUEST: usize = 1 << 14;
 
 /// Returns how many of `bytes` bytes, which `threads` threads ask a server for, are asked for at once. They lie there in runs of
 /// `run` bytes, each of which is a request of its own.
 pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
-    let most = READ_AHEAD.min(MOST_AHEAD / threads).max(LEAST_REQUEST);
-    bytes.div_ceil(threads).clamp(LEAST_REQUEST.min(run.max(1)), most)
+    let most = READ_AHEAD.min(MAX_AHEAD / threads).max(MIN_REQUEST);
+    bytes.div_ceil(threads).clamp(MIN_REQUEST.min(run.max(1)), most)
 }
 
 /// An open local file in which several items share a byte, the first of them in its low bits.
@@ -134,7 +134,7 @@ pub enum Stamp {
 
 impl Stamp {
     /// Returns the stamp of a file with that metadata.
-    pub fn of(metadata: &Metadata) -> Self {
+    pub fn from_metadata(metadata: &Metadata) -> Self {
         Self::Modified(metadata.len(), metadata.modified().ok())
     }
 }
@@ -153,7 +153,7 @@ pub enum Identity {
 
 impl Identity {
     /// Returns the identity of a local file or folder with that metadata.
-    pub fn of(metadata: &Metadata) -> Self {
+    pub fn from_metadata(metadata: &Metadata) -> Self {
         Self::Local(platform::file_number(metadata))
     }
 }
@@ -168,11 +168,11 @@ impl ReadAt for File {
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        Ok(Stamp::of(&self.metadata()?))
+        Ok(Stamp::from_metadata(&self.metadata()?))
     }
 
     fn identity(&self) -> io::Result<Identity> {
-        Ok(Identity::of(&self.metadata()?))
+        Ok(Identity::from_metadata(&self.metadata()?))
     }
 
     fn as_file(&self) -> Option<&File> {
@@ -285,7 +285,7 @@ impl<B: Deref<Target: ReadAt>> Section<B> {
     }
 
     fn ahead(part: Unbuffered<B>) -> Self {
-        let most = READ_AHEAD.saturating_mul(part.threads).min(MOST_AHEAD);
+        let most = READ_AHEAD.saturating_mul(part.threads).min(MAX_AHEAD);
         let most = usize::try_from(part.left).map_or(most, |left| left.min(most));
         Self(BufReader::with_capacity(if part.bytes.costs_requests() { most } else { 0 }, part))
     }

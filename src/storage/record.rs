@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 /// The most characters of a value that a message shows.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// What the parts of one output are made from, a line for each thing. Its text has the same lines, each with its fields
 /// parted by tabs.
@@ -47,13 +47,13 @@ impl Record {
             if then == now {
                 return None;
             }
-            let [before, after] = [&then, &now].map(|lines| shown(lines));
+            let [before, after] = [&then, &now].map(|lines| lines_text(lines));
             let changed = then.iter().zip(&now).find(|(then, now)| then.stamp != now.stamp);
             Some(match changed {
                 _ if then.is_empty() => format!("begun without {key}, now with {key}{after}"),
                 _ if now.is_empty() => format!("begun with {key}{before}, now without"),
                 Some((file, _)) if values(&then).eq(values(&now)) => {
-                    format!("begun with {key}{}, which has changed since then", shown(&[file]))
+                    format!("begun with {key}{}, which has changed since then", lines_text(&[file]))
                 }
                 _ => format!("begun with {key}{before}, now{after}"),
             })
@@ -87,12 +87,12 @@ fn values<'a>(lines: &'a [&RecordLine]) -> impl Iterator<Item = Option<&'a Strin
 }
 
 /// Returns the values of lines as a message shows them, with a blank before each.
-fn shown(lines: &[&RecordLine]) -> String {
+fn lines_text(lines: &[&RecordLine]) -> String {
     let mut out = String::new();
     for value in values(lines).flatten() {
         out.push(' ');
-        out.extend(value.chars().take(MOST_SHOWN));
-        if value.chars().nth(MOST_SHOWN).is_some() {
+        out.extend(value.chars().take(MAX_SHOWN));
+        if value.chars().nth(MAX_SHOWN).is_some() {
             out.push('…');
         }
     }

@@ -151,7 +151,7 @@ impl Source {
 
     /// Returns the same tensor as that of a name in a group that was named as a whole, so that what is made of it is a group, too.
     #[must_use]
-    pub fn of_group(self, name: &str) -> Self {
+    pub fn in_group(self, name: &str) -> Self {
         Self { name_in_group: Some(name.into()), ..self }
     }
 

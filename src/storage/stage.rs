@@ -30,7 +30,7 @@ const NEW: &str = "new";
 const SHARED_NAMES: u32 = 8;
 
 /// The most bytes of a target's name that go into the names of its stages, so that no file system finds those too long.
-const MOST_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// A folder that is being made.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 /// A target that has no name, such as the root of the file system.
 pub fn hidden_name(target: &Path, rest: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
-    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= MOST_NAME).last();
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= MAX_NAME).last();
     Ok(folder_of(target).join(format!(".{}.{rest}", &name[..end.unwrap_or(0)])))
 }
 
@@ -452,14 +452,14 @@ pub fn fnv1a(bytes: &[u8]) -> u64 {
 ///
 /// # Errors
 /// The file cannot be opened or locked.
-pub fn lock(path: &Path, together: bool) -> Result<File> {
+pub fn lock(path: &Path, shared: bool) -> Result<File> {
     loop {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             bail!("no regular file");
         }
-        if together { file.lock_shared() } else { file.lock() }.context("cannot be locked")?;
+        if shared { file.lock_shared() } else { file.lock() }.context("cannot be locked")?;
         if same_file(&metadata, &fs::metadata(path)?) {
             return Ok(file);
         }

@@ -178,7 +178,7 @@ impl Target {
         match self {
             #[cfg(feature = "remote")]
             Target::Bucket(bucket) => bucket.is_there.then(|| bucket.identity()),
-            other => other.existing().map(Identity::of),
+            other => other.existing().map(Identity::from_metadata),
         }
     }
 
@@ -357,7 +357,7 @@ fn found(path: &Path, label: &str) -> Result<Option<Metadata>> {
 fn existing(name: &Path, label: &str, no_clobber: bool) -> Result<Option<Metadata>> {
     let existing = found(name, label)?;
     if existing.is_some() && no_clobber {
-        return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
+        return Err(Error::from_kind(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(label));
     }
     Ok(existing)
 }
@@ -388,7 +388,7 @@ fn check_place(name: &Path, path: &Path, label: &str, exists: bool) -> Result<Ve
 /// Returns the error that the folder of an output is missing.
 fn no_folder(path: &Path, label: &str) -> Error {
     let message = format!("there is no folder {}", folder_of(path).display());
-    Error::of(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
+    Error::from_kind(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
 }
 
 #[cfg(test)]

@@ -112,5 +112,5 @@ impl UnreadArray {
 }
 
 fn changed(key: &str) -> Error {
-    Error::of(ErrorKind::Changed, format!("{key} has changed since it was opened"))
+    Error::from_kind(ErrorKind::Changed, format!("{key} has changed since it was opened"))
 }

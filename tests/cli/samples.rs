@@ -38,7 +38,7 @@ fn names(folder: &Path, before: &str, found: &mut Vec<String>) {
 fn describe(name: &str) -> String {
     let path = Path::new(FOLDER).join(name);
     assert!(path.metadata().unwrap().len() < 1024, "{name} is too large");
-    let input = OpenOptions::new(name).open(&Located::of(&path)).unwrap();
+    let input = OpenOptions::new(name).open(&Located::from_path(&path)).unwrap();
     let tensor = |n: usize| {
         let found = input.describe(n).unwrap();
         let plain = input.reader().text().is_some_and(|text| text.values(Subject::Data).unwrap().dtype().is_none());

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::common::each;
 
 /// The most packages that the program, without its tests, is made of; and the operators alone, without files and program.
-const MOST_PACKAGES: [(&[&str], usize); 2] = [(&[], 124), (&["--no-default-features"], 20)];
+const MAX_PACKAGES: [(&[&str], usize); 2] = [(&[], 124), (&["--no-default-features"], 20)];
 
 /// The features of these tests beside the default ones. Packages that only others need were perhaps never fetched.
 const FEATURES: &[&str] = if cfg!(feature = "remote") { &["--features", "remote"] } else { &[] };
@@ -126,7 +126,7 @@ fn sources() {
 #[test]
 fn packages_are_few() {
     each(
-        MOST_PACKAGES,
+        MAX_PACKAGES,
         |(features, _)| format!("{features:?}"),
         |(features, most)| {
             let count = tree("normal", features).len();

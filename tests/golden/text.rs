@@ -35,7 +35,7 @@ fn what_numpy_prints() {
         // the same, when only the items that are printed are read
         let (shape, source) = (tensor.shape().to_vec(), Source::memory(tensor, "data".to_owned()));
         let mut job = Job::new(Box::new(Selection::whole(source)), Limits::default());
-        let places = text::shown(&shape, &options);
+        let places = text::elided_ranges(&shape, &options);
         let items = items_at(&mut job, places.as_deref(), "text").unwrap();
         let mut from_few = Vec::new();
         text::write_shown(&mut from_few, &items, &shape, &options).unwrap();

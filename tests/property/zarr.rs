@@ -49,7 +49,7 @@ pub(crate) fn zarr(bytes: &[u8]) {
             let _ = fs::write(path, chunk);
         }
     }
-    let Some(input) = refused(OpenOptions::new("FILE").open(&Located::of(&store))) else { return };
+    let Some(input) = refused(OpenOptions::new("FILE").open(&Located::from_path(&store))) else { return };
     let Some(described) = refused(input.describe(0)) else { return };
     let Some(source) = refused(input.source(0)) else { return };
     assert_eq!((source.dtype(), source.shape()), (&described.meta.dtype, &described.meta.shape[..]));

@@ -83,7 +83,7 @@ impl TakenOptions {
 }
 
 /// The choice among the tensors of one file after the other, by those who look at tensors.
-pub(crate) struct Taking<'a> {
+pub(crate) struct MemberSelection<'a> {
     options: &'a TakenOptions,
     /// The names of all tensors that could be chosen so far.
     names: Vec<String>,
@@ -95,7 +95,7 @@ pub(crate) struct Taking<'a> {
     has_unknown: bool,
 }
 
-impl<'a> Taking<'a> {
+impl<'a> MemberSelection<'a> {
     /// Returns a choice before the first file.
     pub(crate) fn new(options: &'a TakenOptions) -> Self {
         Self { options, names: Vec::new(), beside: Vec::new(), taken: 0, has_unknown: false }
@@ -220,9 +220,9 @@ impl MemberOptions {
 
 /// The tensors of whole containers that stop a command, each with the reason.
 #[derive(Debug, Default)]
-pub(crate) struct Stops(Vec<(String, String)>);
+pub(crate) struct UnreadableMembers(Vec<(String, String)>);
 
-impl Stops {
+impl UnreadableMembers {
     /// Adds the tensor of that name, and the reason why it stops the command.
     pub(crate) fn add(&mut self, name: &str, why: String) {
         self.0.push((name.to_owned(), why));

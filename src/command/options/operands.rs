@@ -93,20 +93,20 @@ impl OperandRole {
 
     /// Returns a parser of operands of this role.
     pub(crate) fn parser(self) -> impl TypedValueParser<Value = Operand> {
-        OsStringValueParser::new().map(move |typed| self.at(None, Located::of_argument(&unsheltered(typed))))
+        OsStringValueParser::new().map(move |typed| self.at(None, Located::from_argument(&unsheltered(typed))))
     }
 
     /// Returns a parser of operands of this role that may have a name: `IN`, or `NAME=IN`.
     pub(crate) fn named_parser(self) -> impl TypedValueParser<Value = Operand> {
         OsStringValueParser::new().map(move |typed| {
-            let (name, located) = Located::of_named(&unsheltered(typed));
+            let (name, located) = Located::from_named_argument(&unsheltered(typed));
             self.at(name, located)
         })
     }
 
     fn at(self, name: Option<String>, located: Located) -> Operand {
-        let (role, text) = (self.name, located.shown());
-        let label = match (&located.place, &located.after) {
+        let (role, text) = (self.name, located.without_secrets());
+        let label = match (&located.place, &located.suffix) {
             (Place::Stdin, None) => format!("{role} (standard input)"),
             (Place::Stdin, Some(view)) => format!("{role} (standard input):{view}"),
             (Place::Json(_), _) if text.chars().count() > 40 => {
@@ -121,7 +121,7 @@ impl OperandRole {
 impl Operand {
     /// Returns the file as it was typed, without the name of a member.
     pub(crate) fn file(&self, member: Option<&str>) -> String {
-        let text = self.located.shown();
+        let text = self.located.without_secrets();
         let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
         file.unwrap_or(&text).to_owned()
     }
@@ -248,7 +248,10 @@ mod tests {
         for arg in [Arg::new("DATA").value_parser(DATA.parser()), Arg::new("DATA").value_parser(IN.named_parser())] {
             let Operand { located, name, .. } = parsed(arg);
             assert!(located.is_stdin() && name.is_none());
-            assert_eq!((located.after.as_deref(), located.shown()), (Some(">u2[-1]"), "-:>u2[-1]".to_owned()));
+            assert_eq!(
+                (located.suffix.as_deref(), located.without_secrets()),
+                (Some(">u2[-1]"), "-:>u2[-1]".to_owned())
+            );
         }
     }
 }

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ValueHint};
 use super::operands::{InputOptions, Operand, UPDATES};
 use super::output::{EditOptions, OutputOptions};
 use super::values::{OptionWord, parse_memory_size, parse_words, word};
-use crate::ops::machine::LEAST_MEMORY;
+use crate::ops::machine::MIN_MEMORY;
 use crate::ops::reduction::{Reduction, Repeats};
 
 /// The heading of the options of scatters in the help.
@@ -155,7 +155,7 @@ pub(crate) fn reductions(known: &[Reduction]) -> Vec<OptionWord<Reduction>> {
 
 /// Parses the memory that may be held.
 fn parse_memory(text: &str) -> std::result::Result<usize, String> {
-    let size = usize::try_from(parse_memory_size(text)?).ok().filter(|&bytes| bytes >= LEAST_MEMORY);
+    let size = usize::try_from(parse_memory_size(text)?).ok().filter(|&bytes| bytes >= MIN_MEMORY);
     size.ok_or_else(|| "expected 16MiB or more, up to what this machine can address".to_owned())
 }
 

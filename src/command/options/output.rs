@@ -9,9 +9,9 @@ use clap::{Args, ValueHint};
 
 use super::parts::PartOptions;
 use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
-use crate::command::messages::of_option;
+use crate::command::messages::option_error;
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::located::{Located, Place, shown};
+use crate::format::located::{Located, Place, path_without_secrets};
 use crate::format::sides::SidesRule;
 use crate::format::text::TextOptions;
 use crate::format::{FileOptions, Format};
@@ -215,7 +215,8 @@ impl OutputOptions {
 
     /// Returns the name of the output in messages.
     pub(crate) fn label(&self) -> String {
-        self.path().map_or_else(|| "standard output".to_owned(), |path| format!("output {}", shown(path)))
+        self.path()
+            .map_or_else(|| "standard output".to_owned(), |path| format!("output {}", path_without_secrets(path)))
     }
 
     /// Returns what a file of a format gets beside its tensors: what the options ask for, and of what the inputs brought as
@@ -236,7 +237,7 @@ impl OutputOptions {
             is_group: self.group,
             ..brought
         };
-        asked.check(format.argument(), format.can()).map_err(of_option)?;
+        asked.check(format.argument(), format.can()).map_err(option_error)?;
         let mut metadata =
             if self.no_metadata || !format.can().metadata { Metadata::default() } else { brought.metadata };
         metadata.extend(asked.metadata);
@@ -262,10 +263,10 @@ impl OutputOptions {
     /// # Errors
     /// A name that does not tell it, or one of a tensor in a file; an address at which the format is not written.
     pub(crate) fn format(&self) -> Result<Format> {
-        let located = self.output.as_ref().map(Located::of);
+        let located = self.output.as_ref().map(Located::from_path);
         let is_bucket = |address: &str| address.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("s3://"));
         let mut address = None;
-        if let Some(Located { place, after, .. }) = &located {
+        if let Some(Located { place, suffix: after, .. }) = &located {
             match (place, after) {
                 (Place::Object(object), _) if !is_bucket(object) => {
                     let pipe = "-o - writes to a pipe, as in -o - --to npy | COMMAND";
@@ -289,7 +290,7 @@ impl OutputOptions {
             (Some(format), _) => format,
             (None, None) => Format::TEXT,
             (None, Some(name)) => {
-                Format::of_name(name).map_err(|error| anyhow!("{}: {error}, or give --to", self.label()))?
+                Format::from_name(name).map_err(|error| anyhow!("{}: {error}, or give --to", self.label()))?
             }
         };
         if let Some(address) = address.filter(|_| !format.is_folder()) {

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use crate::format::write::Share;
 
 /// The most parts that an output may be made in.
-const MOST_PARTS: usize = 1_000_000;
+const MAX_PARTS: usize = 1_000_000;
 
 /// The options of parts.
 #[derive(Args)]
@@ -53,8 +53,8 @@ impl PartOptions {
 }
 
 fn parse_count(text: &str) -> Result<NonZero<usize>, String> {
-    let count = text.parse::<NonZero<usize>>().ok().filter(|count| count.get() <= MOST_PARTS);
-    count.ok_or_else(|| format!("expected a number of parts, 1 to {MOST_PARTS}"))
+    let count = text.parse::<NonZero<usize>>().ok().filter(|count| count.get() <= MAX_PARTS);
+    count.ok_or_else(|| format!("expected a number of parts, 1 to {MAX_PARTS}"))
 }
 
 fn parse_part(text: &str) -> Result<Share, String> {

@@ -5,7 +5,7 @@ mod write;
 
 pub(super) use self::write::CsvWriter;
 use super::content::Content;
-use super::interface::{Reader, Sure, TextReader};
+use super::interface::{Confidence, Reader, TextReader};
 use super::values::cells::{CellReading, Cells, Dialect};
 use super::values::delimiter::Delimiter;
 use super::values::{Unparsed, Values};
@@ -13,8 +13,8 @@ use crate::error::{Result, Subject};
 
 /// Returns how sure it is that a file with these first bytes is such a text. Any text may be one, so its name or the
 /// user has to say so. UTF-16 and binary files soon have a NUL byte.
-pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
-    if begin.contains(&0) { Sure::No } else { Sure::Possible }
+pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
+    if begin.contains(&0) { Confidence::No } else { Confidence::Possible }
 }
 
 /// Reads a text, which is parsed when its items are wanted.

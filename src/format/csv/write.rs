@@ -53,7 +53,7 @@ impl Writer for CsvWriter {
             _ => "more than 2 axes",
         };
         let message = format!("{name} cannot hold {what}: shape {:?}", meta.shape);
-        Err(Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy))
+        Err(Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::WriteNpy))
     }
 }
 
@@ -64,7 +64,7 @@ impl WriteWhole for CsvWriter {
         let mut items = ItemWriter::new(tensor.dtype());
         let refuse = |why: String| {
             let message = format!("{} cannot hold {why}", self.0.name);
-            Error::of(ErrorKind::Unsupported, message).advising(Advice::WriteNpy)
+            Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::WriteNpy)
         };
         let columns = if let [_, columns] = tensor.shape() { *columns } else { 1 };
         let size = tensor.dtype().itemsize();

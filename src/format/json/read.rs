@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Advice, Error, Result, Subject};
 use crate::format::foreign;
-use crate::format::interface::{Sure, TextReader};
+use crate::format::interface::{Confidence, TextReader};
 use crate::format::json_object::{FromObject, JsonObject};
 use crate::format::values::lists::{Lists, describe_syntax};
 use crate::format::values::{Unparsed, Values, short, shorten, string};
@@ -24,7 +24,7 @@ const LONG: usize = 1 << 20;
 const VERY_LONG: usize = 1 << 26;
 
 /// The most lists and objects that may be open at once in such a text.
-const MOST_OPEN: usize = 1 << 20;
+const MAX_OPEN: usize = 1 << 20;
 
 /// Checks the syntax of a whole text (of a long list when its items are read), and everything in an object beside its
 /// data. Errors are about the operand `subject`; `threads` may share the reading.
@@ -44,8 +44,8 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     if text.starts_with('\u{feff}') {
         return Err(error("begins with a byte order mark, which JSON does not allow: save it as UTF-8 without".into()));
     }
-    if text.len() > VERY_LONG && is_deeper(text.as_bytes(), MOST_OPEN) {
-        return Err(error(format!("lists more than {MOST_OPEN} deep")));
+    if text.len() > VERY_LONG && is_deeper(text.as_bytes(), MAX_OPEN) {
+        return Err(error(format!("lists more than {MAX_OPEN} deep")));
     }
     let syntax = |e: serde_json::Error| match foreign::text(text).filter(|_| e.is_syntax()) {
         Some(foreign::Text::Printed) => {
@@ -172,16 +172,16 @@ fn is_deeper(text: &[u8], most: usize) -> bool {
 
 /// Returns how sure it is that a text with these first bytes is JSON: not at all, or possible. The reader explains best
 /// what is wrong with a text that is not JSON, also with a word without quotes and with a byte order mark.
-pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     let is_utf16 = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
     if begin.contains(&0) && !is_utf16 {
-        return Sure::No;
+        return Confidence::No;
     }
     match begin.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'[' | b'{' | b'"' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0xef | 0xfe | 0xff) => {
-            Sure::Possible
+            Confidence::Possible
         }
-        Some(_) | None => Sure::No,
+        Some(_) | None => Confidence::No,
     }
 }
 

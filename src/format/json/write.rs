@@ -11,7 +11,7 @@ use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
 
 /// The most empty lists that are written out; a flat `[]` says the same.
-const MOST_EMPTY_LISTS: usize = 1 << 20;
+const MAX_EMPTY_LISTS: usize = 1 << 20;
 
 /// Checks that JSON can hold items of this dtype.
 ///
@@ -32,7 +32,7 @@ pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
     let dtype = tensor.dtype().native().name();
     nest.writer.out.extend(format!("{{\"dtype\": \"{dtype}\", \"shape\": {:?}, \"data\": ", tensor.shape()).bytes());
     let mut lists = tensor.shape().iter().take_while(|&&dim| dim != 0);
-    let lists = lists.try_fold(1_usize, |n, &dim| n.checked_mul(dim).filter(|&n| n <= MOST_EMPTY_LISTS));
+    let lists = lists.try_fold(1_usize, |n, &dim| n.checked_mul(dim).filter(|&n| n <= MAX_EMPTY_LISTS));
     if tensor.items() == 0 && lists.is_none() {
         nest.writer.out.extend_from_slice(b"[]");
     } else {

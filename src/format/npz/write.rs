@@ -267,7 +267,7 @@ impl ArchiveWriter {
     /// # Panics
     /// If `written` has not all items of a member.
     pub fn finish(&self, file: &File, written: &WrittenSums) -> Result<()> {
-        let mut directory = memory::of(usize::try_from(self.directory)?)?;
+        let mut directory = memory::with_capacity(usize::try_from(self.directory)?)?;
         for (n, member) in self.members.iter().enumerate() {
             let mut crc = Crc::new();
             crc.update(&member.header);

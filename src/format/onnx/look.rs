@@ -3,7 +3,7 @@
 use super::external::EXTERNAL;
 use super::types::{DataType, STRING};
 use super::wire::{Fields, Varints, WireField, field};
-use crate::format::interface::Sure;
+use crate::format::interface::Confidence;
 use crate::layout::shape::MAX_RANK;
 
 /// Returns how sure it is that a file with these first bytes is a TensorProto. It is one if all fields that can be seen are
@@ -12,16 +12,20 @@ use crate::layout::shape::MAX_RANK;
 ///
 /// A text is not taken for one: the data type takes a control character that JSON may not hold and other texts do not use,
 /// and before it only dims, strings and other fields with a length can stand.
-pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     /// The largest number of a data type that ONNX is likely to have one day.
     const MAX_LATER: u64 = 127;
-    let (mut fields, mut sure, mut dims) = (Fields(begin), Sure::No, 0);
+    let (mut fields, mut sure, mut dims) = (Fields(begin), Confidence::No, 0);
     for (field, value) in &mut fields {
         let fits = field.fits() == Some(true)
             && match field.number {
                 field::DATA_TYPE => {
                     let is_known = |number| number == STRING || DataType::numbered(number).is_some();
-                    sure = if i32::try_from(field.varint).is_ok_and(is_known) { Sure::Certain } else { Sure::Likely };
+                    sure = if i32::try_from(field.varint).is_ok_and(is_known) {
+                        Confidence::Certain
+                    } else {
+                        Confidence::Likely
+                    };
                     field.varint <= MAX_LATER
                 }
                 field::DATA_LOCATION => field.varint <= EXTERNAL as u64,
@@ -34,16 +38,16 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Sure {
                 _ => true,
             };
         if !fits {
-            return Sure::No;
+            return Confidence::No;
         }
     }
     // the last field may go on after these bytes
     let rest = fields.0;
     let is_cut = WireField::read(rest).map_or_else(|_| WireField::is_cut(rest), |field| field.fits() == Some(true));
-    if rest.is_empty() || is_cut { sure } else { Sure::No }
+    if rest.is_empty() || is_cut { sure } else { Confidence::No }
 }
 
 /// Returns whether a file with these first bytes is a TensorProto of a known data type.
 pub fn looks_like_onnx(begin: &[u8]) -> bool {
-    sure(begin, None) == Sure::Certain
+    sure(begin, None) == Confidence::Certain
 }

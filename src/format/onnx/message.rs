@@ -1,7 +1,7 @@
 //! A TensorProto in a file: its fields are found by position, and all but `raw_data`, which stays where it is, are kept in
 //! memory as they are on the wire.
 
-use super::wire::{Fields, MOST_BEFORE, WireField, field};
+use super::wire::{Fields, MAX_BEFORE, WireField, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::memory;
 use crate::storage::read_at::ReadAt;
@@ -50,7 +50,7 @@ impl Message {
             rest = others;
         }
         // these fields were whole when they were found
-        let changed = || Error::of(ErrorKind::Changed, "was changed while it was read");
+        let changed = || Error::from_kind(ErrorKind::Changed, "was changed while it was read");
         let mut counts = [0; field::DATA_LOCATION as usize + 1];
         let mut fields = Fields(&bytes);
         for (field, value) in &mut fields {
@@ -145,7 +145,7 @@ struct FoundFields {
 }
 
 /// The largest number that a sequence or an optional tensor has for the kind of its elements, in the place of a tensor's dtype.
-const MOST_KINDS: u64 = 5;
+const MAX_KINDS: u64 = 5;
 
 /// Returns whether a value is a segment, and not a tensor of a sequence or optional one, however small that is.
 fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
@@ -210,7 +210,7 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
                 let is_dims = wire != WireType::LengthDelimited || !is_name(file, start, length)?;
                 (has_dims, may_be_sequence) = (has_dims | is_dims, may_be_sequence & !is_dims);
             }
-            field::DATA_TYPE => may_be_sequence &= (1..=MOST_KINDS).contains(&field.varint),
+            field::DATA_TYPE => may_be_sequence &= (1..=MAX_KINDS).contains(&field.varint),
             _ => may_be_sequence = false,
         }
         match number {
@@ -249,7 +249,7 @@ impl FileWindow<'_> {
     /// Returns the bytes of the file from byte `at` on, which is after the one of the last call: as many as a field can
     /// have before its value, or up to the end.
     fn at(&mut self, at: u64) -> Result<&[u8]> {
-        if self.begin + (self.buffer.len() as u64) < self.size.min(at + MOST_BEFORE as u64) {
+        if self.begin + (self.buffer.len() as u64) < self.size.min(at + MAX_BEFORE as u64) {
             self.buffer.resize((self.size - at).min(Self::BUFFER) as usize, 0);
             self.file.read_at(&mut self.buffer, at)?;
             self.begin = at;

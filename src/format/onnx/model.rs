@@ -29,7 +29,7 @@ pub enum AttributeValue {
 }
 
 /// The most inputs of a node, and the most outputs of a graph.
-const MOST_NAMES: usize = 1 << 16;
+const MAX_NAMES: usize = 1 << 16;
 
 /// What a node gets as an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,7 +171,7 @@ fn outputs<'a>(graph: &'a [u8], names: &[&str], made: &[&str]) -> Result<Vec<Gra
 /// Finds the values that a graph has under some names, in one walk: a hostile model has many of both. Messages call a name
 /// "`what` NAME `of`".
 fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<Vec<NodeInput<'a>>> {
-    ensure!(names.len() <= MOST_NAMES, "{} names {of}, expected at most {MOST_NAMES}", names.len());
+    ensure!(names.len() <= MAX_NAMES, "{} names {of}, expected at most {MAX_NAMES}", names.len());
     let mut found: HashMap<&str, Option<NodeInput<'a>>> = names.iter().map(|&name| (name, None)).collect();
     found.insert("", Some(NodeInput::Absent));
     let mut number = 0;

@@ -94,7 +94,7 @@ impl Proto {
     pub fn source(&self, file: &Arc<dyn ReadAt>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
             ProtoItems::Typed(items) => {
-                let mut copy = memory::of(items.len())?;
+                let mut copy = memory::with_capacity(items.len())?;
                 copy.extend_from_slice(items);
                 let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
                 Ok(Source::with_free_width(tensor.context("other bytes than the dims need")?, label))

@@ -52,7 +52,7 @@ impl Message {
             _ => items,
         };
         self.check_field(field, name, &meta.shape, numbers)?;
-        let mut out = memory::of(if group > 1 { numbers } else { meta.bytes() })?;
+        let mut out = memory::with_capacity(if group > 1 { numbers } else { meta.bytes() })?;
         if matches!(field, field::FLOAT_DATA | field::DOUBLE_DATA) {
             self.values(field).for_each(|value| out.extend_from_slice(value));
             return Ok(out);
@@ -103,7 +103,7 @@ impl Message {
         let total = bytes_of(shape, size).filter(|total| *total <= most_padded(given));
         let total =
             total.ok_or_else(|| malformed!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
-        let mut out = memory::of(total)?;
+        let mut out = memory::with_capacity(total)?;
         for (n, bytes) in self.values(field::STRING_DATA).enumerate() {
             let text = std::str::from_utf8(bytes).expect("the first walk has found all strings to be UTF-8");
             out.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));

@@ -11,7 +11,7 @@ use prost::encoding::{WireType, decode_key, decode_varint};
 use crate::error::{Error, Result, ensure, malformed};
 
 /// The most bytes of a field before its value: a key and a length.
-pub(super) const MOST_BEFORE: usize = 2 * VARINT;
+pub(super) const MAX_BEFORE: usize = 2 * VARINT;
 /// The most bytes of a varint.
 const VARINT: usize = 10;
 

@@ -30,7 +30,7 @@ pub(in crate::format) fn open(options: &OpenOptions, _: &str, _: Option<String>)
 }
 
 fn no_network() -> Error {
-    Error::of(
+    Error::from_kind(
         ErrorKind::Unsupported,
         "this build has no network: only with the feature remote does tensorop ask servers",
     )

@@ -67,9 +67,9 @@ pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<S
     let context = || options.label.clone();
     let client = Client::shared(options.requests).with_context(context)?;
     let address = Address::parse(text).with_context(context)?;
-    let by_name = Format::of_file(Path::new(address.path()));
+    let by_name = Format::from_path(Path::new(address.path()));
     let name = address.path().trim_end_matches('/');
-    let has_name = |format: Format| Format::of_file_name(name).is_some_and(|(own, _)| own == format);
+    let has_name = |format: Format| Format::from_file_name(name).is_some_and(|(own, _)| own == format);
     let store = Format::all().find(|format| format.is_folder());
     let is_store =
         |format: &Format| options.format == Some(*format) || has_name(*format) || name.len() < address.path().len();
@@ -78,7 +78,7 @@ pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<S
     }
     let found = RemoteObject::open(&client, address.clone(), Part::First(FIRST_BYTES)).with_context(context)?;
     let Some(found) = found else {
-        let may_be_store = by_name.is_none() && Format::of_file_name(name).is_none();
+        let may_be_store = by_name.is_none() && Format::from_file_name(name).is_none();
         if let Some(format) = store.filter(|_| may_be_store)
             && mark_at(&client, &address, format).with_context(context)?.is_some()
         {
@@ -88,7 +88,7 @@ pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<S
     };
     let folder = address.parent_text();
     let content = |bytes: Arc<dyn ReadAt>| {
-        let mut content = Content::of_bytes(bytes, options.threads)?;
+        let mut content = Content::from_bytes(bytes, options.threads)?;
         if let ContentSource::Bytes { folder: place, .. } = &mut content.opened {
             *place = Some(folder.clone().into());
         }
@@ -98,7 +98,7 @@ pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<S
         let input = options.content(content(Arc::clone(bytes)).ok()?, None).ok();
         input.filter(|input| input.names().is_some())
     };
-    options.told(Arc::new(found) as Arc<dyn ReadAt>, after, by_name, container, content)
+    options.open_or_view(Arc::new(found) as Arc<dyn ReadAt>, after, by_name, container, content)
 }
 
 /// Opens a store, and the array in it that followed a colon.
@@ -111,7 +111,7 @@ fn open_store(
 ) -> Result<Input> {
     let open = |address: Address, member: Option<String>| {
         let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::of_one_version(client, address));
-        format.open(Content { member, ..Content::of_store(store, options.threads) })
+        format.open(Content { member, ..Content::from_store(store, options.threads) })
     };
     let name = after.as_deref().filter(|name| !Glob::new(name).is_pattern());
     match (open(address.clone(), after.clone()), name) {
@@ -123,7 +123,7 @@ fn open_store(
         (Err(error), None) if error.kind() == ErrorKind::Unsupported => {
             let message =
                 "the group has no consolidated metadata, and the server lists no names: name an array behind a colon";
-            Err(Error::of(ErrorKind::Unsupported, message).within(&*options.label))
+            Err(Error::from_kind(ErrorKind::Unsupported, message).within(&*options.label))
         }
         (Err(error), _) => {
             let is_none = matches!(mark_at(client, address, format), Ok(None));
@@ -158,10 +158,10 @@ fn absent(client: &Client, address: &Address, error: Error) -> Error {
          not folders of files",
         first.name
     );
-    Error::of(ErrorKind::Io(std::io::ErrorKind::NotFound), message)
+    Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), message)
 }
 
 /// Returns the error of an address at which there is nothing.
 fn not_found() -> Error {
-    Error::of(ErrorKind::Io(std::io::ErrorKind::NotFound), "404 Not Found")
+    Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), "404 Not Found")
 }

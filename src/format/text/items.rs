@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::floats::{FLOAT16, FLOAT32, FLOAT64, FloatFormat, FloatType, Role, complex_scalar, real_scalar};
-use super::page::{BLOCK, Numbers, Page, pad, shown};
+use super::page::{BLOCK, Numbers, Page, elided_ranges, pad};
 use crate::error::{Error, Result};
 use crate::format::interface::{FileOptions, Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::check_text;
@@ -204,7 +204,7 @@ impl Writer for TextWriter {
 
 impl WriteWhole for TextWriter {
     fn places(&self, meta: &Meta, options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
-        shown(&meta.shape, options)
+        elided_ranges(&meta.shape, options)
     }
 
     fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, options: &TextOptions) -> Result<()> {

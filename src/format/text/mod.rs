@@ -13,5 +13,5 @@ mod tests;
 
 pub(super) use self::items::TextWriter;
 pub use self::items::{check, write_shown};
-pub use self::page::shown;
+pub use self::page::elided_ranges;
 pub use super::interface::TextOptions;

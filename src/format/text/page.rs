@@ -17,7 +17,7 @@ const GAP: &[u8] = b"...";
 /// Returns the places of each axis, one or two ranges, whose items [`write_shown`](super::write_shown)
 /// needs of a tensor of such dims. It needs all (`None`) if nothing is left out, and if `edgeitems` is 0, because NumPy
 /// then fits columns to items that it does not print.
-pub fn shown(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
+pub fn elided_ranges(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
     let edge = edge(shape, options).filter(|&edge| edge > 0)?;
     let places = |&dim: &usize| match ends(edge, dim, dim) {
         Some((head, tail)) => vec![head, tail],

@@ -65,7 +65,7 @@ impl std::str::FromStr for Delimiter {
             _ => {
                 let message = "expected one character that is not part of cells, such as ';', '|', '\\t' (a tab) or ' ' \
                     (any number of blanks)";
-                Err(Error::of(ErrorKind::Argument, message))
+                Err(Error::from_kind(ErrorKind::Argument, message))
             }
         }
     }
@@ -74,7 +74,7 @@ impl std::str::FromStr for Delimiter {
 /// Returns a text in which one blank is the delimiter wherever blanks and tabs are, and none is at an end of a line. Blanks
 /// within quotes stay, and every line stays a line.
 pub(super) fn single_blanks(text: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
-    let mut out = memory::of(text.len())?;
+    let mut out = memory::with_capacity(text.len())?;
     let (mut is_quoted, mut has_cells, mut is_after_blank) = (false, false, false);
     for &byte in text {
         match byte {

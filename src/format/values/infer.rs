@@ -79,5 +79,5 @@ pub(in crate::format) fn source(values: Result<Values<'_>>, label: String) -> Re
     let tensor = values.and_then(|values| values.dtype().map_or_else(|| values.infer(), |dtype| values.read(dtype)));
     tensor
         .map(|tensor| Source::with_free_width(tensor, label))
-        .map_err(|error| error.of_kind(ErrorKind::Malformed).about_file())
+        .map_err(|error| error.with_kind(ErrorKind::Malformed).about_file())
 }

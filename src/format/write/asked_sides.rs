@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, Subject};
 use crate::format::glob::Glob;
 use crate::format::name_order::{alike, list};
-use crate::format::sides::{AskedSides, Sides, SidesRule, shown};
+use crate::format::sides::{AskedSides, Sides, SidesRule, side_text};
 use crate::ops::slice::twice;
 
 /// A tensor as rules know it.
@@ -100,7 +100,7 @@ pub(super) fn resolved(
                     let rank = tensor.shape.len();
                     if sides.len() != rank || sides.contains(&0) {
                         let which = if tensors.len() > 1 { format!(" for {:?}", tensor.name) } else { String::new() };
-                        let (typed, shape) = (sides.iter().map(shown).collect::<Vec<_>>().join(", "), tensor.shape);
+                        let (typed, shape) = (sides.iter().map(side_text).collect::<Vec<_>>().join(", "), tensor.shape);
                         let numbers = if rank == 1 { "1 number" } else { &format!("{rank} numbers") };
                         let expected = format!("expected {numbers} of 1 or more (shape {shape:?})");
                         return Err(refuse(format!("[{typed}]{which}, {expected}")));
@@ -167,7 +167,7 @@ mod tests {
             let told = |asked: Option<AskedSides>| match asked {
                 None => "-".to_owned(),
                 Some(sides) => {
-                    let side = |side: &Option<usize>| side.as_ref().map_or_else(|| "_".to_owned(), shown);
+                    let side = |side: &Option<usize>| side.as_ref().map_or_else(|| "_".to_owned(), side_text);
                     sides.iter().map(side).collect::<Vec<_>>().join(",")
                 }
             };

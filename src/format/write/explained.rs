@@ -1,7 +1,7 @@
 //! How the tensors of an output are made, told before they are.
 
 use super::output::{OutputKind, OutputTensor};
-use super::plan::Plan;
+use super::plan::LaidOut;
 use crate::engine::explain::Explanation;
 use crate::engine::job::Job;
 use crate::engine::plan::Route;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::format::interface::TextOptions;
 use crate::storage::calls::CallCounter;
 
-impl Plan {
+impl LaidOut {
     /// Explains how each tensor is made, with its name. `text` says how text is laid out. If `counter` counts what the operands are
     /// asked for, the calls of the run are counted, and what was asked for until now counts for the first tensor. The output cannot
     /// be written any more then.

@@ -31,7 +31,7 @@ pub fn items_at(job: &mut Job, places: Option<&[Vec<Range<usize>>]>, label: &str
 pub(super) fn items_of(job: &Job, plan: &Plan, meta: &Meta, place: &str, progress: Progress<'_>) -> Result<Tensor> {
     let shape = plan.steps.runs().map_or_else(|| meta.shape.clone(), ItemRuns::shape);
     let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
-    let mut bytes = memory::of(size).with_context(|| place.to_owned())?;
+    let mut bytes = memory::with_capacity(size).with_context(|| place.to_owned())?;
     job.stream(plan, progress, &mut |items| {
         bytes.extend_from_slice(items);
         Ok(())

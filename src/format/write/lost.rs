@@ -12,12 +12,12 @@ use crate::storage::target::Target;
 /// # Errors
 /// There are some.
 pub(super) fn lost_content(target: &Target, tensors: Option<String>, attachments: Option<String>) -> Result<()> {
-    let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
+    let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()));
     match (tensors, attachments) {
         (None, None) => Ok(()),
         (Some(tensors), None) => {
             let message = format!("holds {tensors}, which would be lost");
-            Err(Error::of(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
+            Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
         }
         (None, Some(attachments)) => refuse(lost_attachments(&attachments)),
         (Some(tensors), Some(attachments)) => refuse(lost_attachments(&format!("{tensors} and {attachments}"))),
@@ -31,7 +31,7 @@ pub(super) fn lost_content(target: &Target, tensors: Option<String>, attachments
 pub fn check_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<()> {
     match listed_attachments(attachments)? {
         None => Ok(()),
-        Some(attachments) => Err(Error::of(ErrorKind::Unsupported, lost_attachments(&attachments))),
+        Some(attachments) => Err(Error::from_kind(ErrorKind::Unsupported, lost_attachments(&attachments))),
     }
 }
 

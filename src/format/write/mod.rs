@@ -22,8 +22,10 @@ pub use self::explained::explain_edit;
 pub use self::items::items_at;
 pub use self::lost::check_attachments;
 pub use self::moves::Move;
-pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, checked, edit, named, named_in_order};
-pub use self::plan::Plan;
+pub use self::output::{
+    OutputKind, OutputTensor, Recast, Share, check_edit, checked, edit, with_names, with_sorted_names,
+};
+pub use self::plan::LaidOut;
 pub use self::replaced::{check_replaced, check_replaced_index};
 pub use self::replaced_store::replaces_own_group;
 pub use self::shares::{ShareReport, Shares};

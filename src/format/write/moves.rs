@@ -1,6 +1,6 @@
 //! What it costs to write tensors in other chunks than those of their data, as a dry run says it.
 
-use super::plan::{Plan, Planned};
+use super::plan::{LaidOut, TensorJob};
 use crate::format::interface::Layout;
 use crate::layout::window::Window;
 
@@ -22,12 +22,12 @@ pub struct Move {
     pub chunks: Vec<usize>,
 }
 
-impl Plan {
+impl LaidOut {
     /// Returns what moving each tensor from the chunks of its data to other chunks costs, in the order of
     /// [`tensors`](Self::tensors); `None` where chunks stay, or there are none on either side.
     pub fn moves(&self) -> Vec<Option<Move>> {
         let Layout::Chunks(chunks) = &self.layout else { return self.outputs.iter().map(|_| None).collect() };
-        let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(Planned { job, .. }, windows)| {
+        let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(TensorJob { job, .. }, windows)| {
             let style = job.fill().data().as_chunks()?.style();
             let planner = job.planner();
             let readings = planner.readings(&windows).filter(|_| style.unit != windows.sides())?;

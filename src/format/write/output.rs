@@ -26,7 +26,7 @@ use crate::storage::source::Source;
 
 /// The most items of zero bytes (`<U0`, `|V0`) that are printed as text, some 64 MiB of it. Such items take no room in a
 /// file, so that a header of a few bytes could ask for 2^63 pairs of quotes.
-pub(super) const MOST_EMPTY_ITEMS: usize = 1 << 24;
+pub(super) const MAX_EMPTY_ITEMS: usize = 1 << 24;
 
 /// A tensor of an output: what fills its items, and how they are stored.
 #[derive(Debug)]
@@ -117,12 +117,12 @@ impl OutputTensor {
     /// The format cannot hold the dtype, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); it does not have
     /// the order of items or bytes; there are more items of zero bytes than anybody wants printed.
     pub fn check(&self, format: Format) -> Result<()> {
-        let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message));
+        let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message));
         if !format.is_written() {
             return refuse(format!("{} is read, and not written", format.name()));
         }
         let (meta, name) = (self.meta(format), format.argument());
-        format.writer().check(&meta.dtype).map_err(|error| error.of_kind(ErrorKind::Unsupported))?;
+        format.writer().check(&meta.dtype).map_err(|error| error.with_kind(ErrorKind::Unsupported))?;
         if meta.order == Order::Fortran && !format.can().fortran_order {
             return refuse(format!("{name} is always in C order"));
         }
@@ -130,7 +130,7 @@ impl OutputTensor {
             return refuse(format!("{name} is never big-endian"));
         }
         let items = self.fill.meta().items();
-        if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MOST_EMPTY_ITEMS {
+        if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MAX_EMPTY_ITEMS {
             return refuse(format!("{items} items of no bytes are too many to print"));
         }
         Ok(())
@@ -170,12 +170,12 @@ pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[u
 ///
 /// # Errors
 /// There are several tensors and the format holds one; two tensors have the same name.
-pub fn named(works: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
-    let mut works = named_in_order(works, format)?;
+pub fn with_sorted_names(tensors: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
+    let mut tensors = with_names(tensors, format)?;
     if format.is_container() {
-        works.sort_by(|a, b| a.name.cmp(&b.name));
+        tensors.sort_by(|a, b| a.name.cmp(&b.name));
     }
-    Ok(works)
+    Ok(tensors)
 }
 
 /// Names tensors as they are written, and leaves them in their order: in a container those without a name become `arr_0`,
@@ -183,19 +183,19 @@ pub fn named(works: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTenso
 ///
 /// # Errors
 /// There are several tensors and the format holds one; two tensors have the same name.
-pub fn named_in_order(mut works: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
+pub fn with_names(mut tensors: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
     if !format.is_container() {
-        ensure!(works.len() == 1, "{} tensors, and only {} hold several", works.len(), containers("and"));
-        return Ok(works);
+        ensure!(tensors.len() == 1, "{} tensors, and only {} hold several", tensors.len(), containers("and"));
+        return Ok(tensors);
     }
-    for (n, work) in works.iter_mut().filter(|work| work.name.is_none()).enumerate() {
-        work.name = Some(format!("arr_{n}"));
+    for (n, tensor) in tensors.iter_mut().filter(|tensor| tensor.name.is_none()).enumerate() {
+        tensor.name = Some(format!("arr_{n}"));
     }
-    let mut names: Vec<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
+    let mut names: Vec<_> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
     names.sort();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(twice) => bail!("two tensors are called {:?}", twice[0]),
-        None => Ok(works),
+        None => Ok(tensors),
     }
 }
 
@@ -203,15 +203,15 @@ pub fn named_in_order(mut works: Vec<OutputTensor>, format: Format) -> Result<Ve
 ///
 /// # Errors
 /// Those of [`named`] and [`OutputTensor::check`], which are about the tensor in a format with names.
-pub fn checked(works: Vec<OutputTensor>, format: Format, label: &str) -> Result<Vec<OutputTensor>> {
-    let works = named(works, format).with_context(|| label.to_owned())?;
-    for work in &works {
-        work.check(format).with_context(|| match work.name.as_deref().filter(|_| format.is_container()) {
+pub fn checked(tensors: Vec<OutputTensor>, format: Format, label: &str) -> Result<Vec<OutputTensor>> {
+    let tensors = with_sorted_names(tensors, format).with_context(|| label.to_owned())?;
+    for tensor in &tensors {
+        tensor.check(format).with_context(|| match tensor.name.as_deref().filter(|_| format.is_container()) {
             Some(name) => format!("{label}:{name}"),
             None => label.to_owned(),
         })?;
     }
-    Ok(works)
+    Ok(tensors)
 }
 
 /// What an output is written to, as far as plans depend on it.
@@ -237,7 +237,7 @@ pub struct Share {
 
 impl Share {
     /// Returns the units of this share, of `units` in all.
-    pub fn of(self, units: usize) -> Range<usize> {
+    pub fn range(self, units: usize) -> Range<usize> {
         let (each, more) = (units / self.of, units % self.of);
         // the first shares have one unit more
         let end = |number: usize| each * number + number.min(more);
@@ -245,24 +245,23 @@ impl Share {
     }
 }
 
-/// Changes the data of a work in place, whose operator is a [`Patch`]: only the windows in which something changes are read
+/// Changes the data of a tensor in place, whose operator is a [`Patch`]: only the windows in which something changes are read
 /// and written, and of a store in chunks only those of `share`, if there is one. After the last check and before the first
 /// change `expect` is called once with the number of bytes that `progress` will add up to.
 ///
 /// # Errors
 /// A share of data that is not stored in chunks; data that is in no local file; of reading and writing.
-pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
-    let label = work.label();
-    let stores_empty = work.stores_empty;
-    let (job, plan) = begun_edit(work, share)?;
+pub fn edit(tensor: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
+    let label = tensor.label();
+    let stores_empty = tensor.stores_empty;
+    let (job, plan) = begun_edit(tensor, share)?;
     let patch = job.fill().as_patch().expect(IS_PATCH);
     if patch.base().source.as_chunks().is_some() {
         return edit_chunks(&job, &plan, patch, (&label, stores_empty), expect, progress);
     }
     if share.is_some() {
-        return Err(
-            Error::of(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store").within(label)
-        );
+        return Err(Error::from_kind(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store")
+            .within(label));
     }
     let source = &patch.base().source;
     let bytewise = source.as_local_file().map(|(file, start)| FileSink::new(file, start, job.meta(), &label));
@@ -273,14 +272,14 @@ pub fn edit(work: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), pr
     job.edit(&plan, patch, &sink, progress)
 }
 
-/// Reads everything that [`edit`] reads of a work, and changes nothing, so that several tensors can be checked before the first
+/// Reads everything that [`edit`] reads of a tensor, and changes nothing, so that several tensors can be checked before the first
 /// of them is changed.
 ///
 /// # Errors
 /// Those of reading, as [`edit`] has them.
-pub fn check_edit(work: OutputTensor) -> Result<()> {
-    let label = work.label();
-    let (job, plan) = begun_edit(work, None)?;
+pub fn check_edit(tensor: OutputTensor) -> Result<()> {
+    let label = tensor.label();
+    let (job, plan) = begun_edit(tensor, None)?;
     let patch = job.fill().as_patch().expect(IS_PATCH);
     // a chunk is not read if all of its items change
     let put = |region: &Region, _: &[u8]| match patch.base().source.as_chunks() {
@@ -294,9 +293,9 @@ pub fn check_edit(work: OutputTensor) -> Result<()> {
 const IS_PATCH: &str = "what changes data where it lies is a patch";
 
 /// Plans an edit, all of it or a share of the chunks that the data is stored in, and does what comes before the first change.
-fn begun_edit(work: OutputTensor, share: Option<Share>) -> Result<(Job, engine::Plan)> {
-    let mut job = Job::new(work.fill, work.limits);
-    let plan = job.planners().plan_edit(share.map(|share| move |windows| share.of(windows)))?;
+fn begun_edit(tensor: OutputTensor, share: Option<Share>) -> Result<(Job, engine::Plan)> {
+    let mut job = Job::new(tensor.fill, tensor.limits);
+    let plan = job.planners().plan_edit(share.map(|share| move |windows| share.range(windows)))?;
     job.begin(&plan)?;
     Ok((job, plan))
 }

@@ -34,7 +34,7 @@ use crate::storage::target::{OpenOutput, Target};
 
 /// A tensor of a plan.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct TensorJob {
     pub name: String,
     /// Its dtype, shape and order in the file.
     pub meta: Meta,
@@ -44,7 +44,7 @@ pub(super) struct Planned {
     pub plan: Option<engine::Plan>,
 }
 
-impl Planned {
+impl TensorJob {
     /// Returns how the items are filled.
     ///
     /// # Panics
@@ -60,42 +60,42 @@ impl Planned {
 /// draft of the file is created, a progress bar needs the bytes of all tensors. And a file of several tensors has a header
 /// that says where each begins, so that all are laid out before the first item of any is computed.
 #[derive(Debug)]
-pub struct Plan {
+pub struct LaidOut {
     pub(super) format: Format,
     pub(super) label: String,
-    pub(super) outputs: Vec<Planned>,
+    pub(super) outputs: Vec<TensorJob>,
     pub(super) layout: Layout,
     /// The threads that may share the copying of arrays.
     threads: Threads,
 }
 
-impl Plan {
+impl LaidOut {
     /// Lays out tensors that [`OutputTensor::check`] has passed in a file that messages call `label`. No operand is read before
     /// the output is [begun](Self::begin).
     ///
     /// # Errors
     /// There is no such cast; the format cannot hold such names, or a file of it this many bytes.
-    pub fn prepare(works: Vec<OutputTensor>, format: Format, label: &str, extras: &FileOptions) -> Result<Self> {
-        let threads = works.first().map_or(Threads::default(), |work| work.limits.threads);
-        let mut outputs = Vec::with_capacity(works.len());
+    pub fn prepare(tensors: Vec<OutputTensor>, format: Format, label: &str, extras: &FileOptions) -> Result<Self> {
+        let threads = tensors.first().map_or(Threads::default(), |tensor| tensor.limits.threads);
+        let mut outputs = Vec::with_capacity(tensors.len());
         let (mut styles, mut names, mut same) = (Vec::new(), Vec::new(), true);
-        for work in works {
-            let (meta, source) = (work.meta(format), work.label());
-            let data = work.fill.data();
+        for tensor in tensors {
+            let (meta, source) = (tensor.meta(format), tensor.label());
+            let data = tensor.fill.data();
             let own = || {
                 let style = data.as_chunks()?.style();
-                match work.fill.reads(0).first().and_then(Access::axes) {
+                match tensor.fill.reads(0).first().and_then(Access::axes) {
                     None => Some(Arc::clone(style)),
-                    Some(axes) => style_along(style, &axes, &work.fill.meta().shape).map(Arc::new),
+                    Some(axes) => style_along(style, &axes, &tensor.fill.meta().shape).map(Arc::new),
                 }
             };
-            styles.push(work.style.or_else(own));
-            names.push(work.old_name.or_else(|| work.name.clone()).unwrap_or_default());
+            styles.push(tensor.style.or_else(own));
+            names.push(tensor.old_name.or_else(|| tensor.name.clone()).unwrap_or_default());
             same &= *data.dtype() == meta.dtype;
-            let (rule, order) = (work.recast.rule, work.recast.order);
-            let fill = CastFill::over(work.fill, meta.dtype.clone(), CastRule { order, ..rule }).context(source)?;
-            let job = Job::new(fill, work.limits);
-            outputs.push(Planned { name: work.name.unwrap_or_default(), meta, job, plan: None });
+            let (rule, order) = (tensor.recast.rule, tensor.recast.order);
+            let fill = CastFill::over(tensor.fill, meta.dtype.clone(), CastRule { order, ..rule }).context(source)?;
+            let job = Job::new(fill, tensor.limits);
+            outputs.push(TensorJob { name: tensor.name.unwrap_or_default(), meta, job, plan: None });
         }
         let mut extras = extras.clone();
         if format.can().chunks {
@@ -257,7 +257,9 @@ impl Plan {
     fn stream_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let route = self.route(OutputKind::Stream);
         match (&self.layout, &route) {
-            (Layout::Chunks(_), _) => Err(Error::of(ErrorKind::Unsupported, "is no folder").within(self.failed())),
+            (Layout::Chunks(_), _) => {
+                Err(Error::from_kind(ErrorKind::Unsupported, "is no folder").within(self.failed()))
+            }
             (Layout::Places(places), Route::Stream) => {
                 let written = |error: io::Error| Error::from(error).within(self.failed());
                 self.stream(places, &mut |bytes| out.write_all(bytes).map_err(written), progress)
@@ -332,7 +334,7 @@ impl Plan {
     /// chunks lie across those of the output would be read again and again; those of this store lie across neither.
     fn put_between(
         &self,
-        output: &Planned,
+        output: &TensorJob,
         plan: &engine::Plan,
         grid: Vec<usize>,
         is_packed: bool,
@@ -358,7 +360,7 @@ impl Plan {
         for (key, bytes) in chunks.seal()? {
             stage.seal(&key, &bytes).with_context(|| self.failed())?;
         }
-        let input = OpenOptions::new(self.label.clone()).open(&Located::of(stage.store()))?;
+        let input = OpenOptions::new(self.label.clone()).open(&Located::from_path(stage.store()))?;
         let mut source = input.source(input.chosen()?)?;
         source.reinterpret(meta.dtype.clone());
         Ok(Job::new(Box::new(Selection::whole(source)), output.job.limits()))
@@ -397,7 +399,7 @@ impl Plan {
     /// Writes everything to an empty file, each tensor at its place.
     pub(super) fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
         let failed = || self.failed();
-        if let [output @ Planned { job, .. }] = &self.outputs[..]
+        if let [output @ TensorJob { job, .. }] = &self.outputs[..]
             && output.begun().before.contains(&Before::Clone)
             && let Some(patch) = job.fill().as_patch()
             && let Some((data, start)) = patch.base().source.as_local_file()
@@ -411,7 +413,7 @@ impl Plan {
         let seal = places.seal.as_ref().map(|seal| seal.begin());
         reserve(file, places.bytes).with_context(failed)?;
         write_at(file, &places.header, 0).with_context(failed)?;
-        for (output @ Planned { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
+        for (output @ TensorJob { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
             let mut at = place.start;
             let put = &mut |bytes: &[u8]| {
                 write_at(file, bytes, at).with_context(failed)?;
@@ -441,7 +443,7 @@ impl Plan {
         };
         let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
         by_place.sort_by_key(|(_, place)| place.start);
-        for (output @ Planned { job, .. }, place) in by_place {
+        for (output @ TensorJob { job, .. }, place) in by_place {
             match place.packed {
                 None => job.stream(output.begun(), progress, put)?,
                 Some(bits) => pack(job, output.begun(), bits, put, progress)?,
@@ -460,10 +462,10 @@ fn dims(extras: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Op
 
 /// Divides a range of the windows of all tensors, numbered one tensor after the other, among the tensors.
 pub(super) fn parts_of<'a>(
-    outputs: &'a [Planned],
+    outputs: &'a [TensorJob],
     windows: &'a [Windows],
     own: &Range<usize>,
-) -> impl Iterator<Item = (&'a Planned, &'a Windows, Range<usize>)> {
+) -> impl Iterator<Item = (&'a TensorJob, &'a Windows, Range<usize>)> {
     let own = own.clone();
     outputs.iter().zip(windows).scan(0, move |first, (output, windows)| {
         let (start, end) = (*first, *first + windows.count());

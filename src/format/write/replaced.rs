@@ -23,12 +23,12 @@ pub fn check_replaced_index(
     target: &Target,
     listed: &[String],
     is_removed: &dyn Fn(&Container) -> bool,
-    works: &[OutputTensor],
+    tensors: &[OutputTensor],
     left_out: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
-    let named: HashSet<_> = works.iter().filter_map(|work| work.name.as_deref()).collect();
-    let sources: Vec<_> = works.iter().flat_map(|work| work.fill.operands()).collect();
+    let named: HashSet<_> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
+    let sources: Vec<_> = tensors.iter().flat_map(|tensor| tensor.fill.operands()).collect();
     let stay: HashSet<_> = sources.iter().filter_map(|source| source.member()).collect();
     let shards = sources.iter().filter_map(|source| source.container());
     let mut shards = shards.filter(|shard| shard.index == Some(existing) || is_removed(shard)).peekable();
@@ -44,7 +44,7 @@ pub fn check_replaced_index(
     let lost: Vec<_> = lost.into_iter().collect();
     let tensors = counted(lost.len(), "more tensor", "more tensors");
     let message = format!("stands for {tensors}, which would be lost ({})", list(&lost));
-    Err(Error::of(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
+    Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
 }
 
 /// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever
@@ -58,17 +58,17 @@ pub fn check_replaced_index(
 /// other files; it would take the place of an operand at once; a store cannot be listed.
 pub fn check_replaced(
     target: &Target,
-    works: &[OutputTensor],
+    tensors: &[OutputTensor],
     containers: &[Arc<Container>],
     copies: &[NamedCopy],
     left_out: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
     let Some(existing) = target.identity() else { return Ok(()) };
     if let Target::Folder(_) = target {
-        return check_replaced_store(target, works, containers, copies, left_out);
+        return check_replaced_store(target, tensors, containers, copies, left_out);
     }
-    let refuse = |message: String| Err(Error::of(ErrorKind::Unsupported, message).within(target.label()));
-    let inputs = || works.iter().flat_map(|work| work.fill.operands());
+    let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()));
+    let inputs = || tensors.iter().flat_map(|tensor| tensor.fill.operands());
     let is_index = |container: &Container| container.index == Some(existing);
     let is_in = |chunks: &Arc<dyn Chunked>| chunks.store_identity().is_ok_and(|store| store == existing);
     if !target.keeps_what_it_replaces() && inputs().filter_map(Source::as_chunks).any(is_in) {
@@ -84,9 +84,9 @@ pub fn check_replaced(
     if let Some(why) = container.unwritten {
         return refuse(format!("{why}: choose another file"));
     }
-    let data = works.iter().map(|work| work.fill.data());
+    let data = tensors.iter().map(|tensor| tensor.fill.data());
     let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
-    stay.extend(works.iter().filter_map(|work| work.name.as_deref()));
+    stay.extend(tensors.iter().filter_map(|tensor| tensor.name.as_deref()));
     let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
     let tensors = (lost > 0).then(|| counted(lost, "more tensor", "more tensors"));
     let attachments = listed_attachments(container.attachments.as_ref()).with_context(|| target.label())?;

@@ -24,30 +24,30 @@ use crate::storage::target::Target;
 /// The output would lack arrays or files; the store cannot be listed.
 pub(super) fn check_replaced_store(
     target: &Target,
-    works: &[OutputTensor],
+    tensors: &[OutputTensor],
     containers: &[Arc<Container>],
     copies: &[NamedCopy],
     left_out: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
     let Some(path) = target.canonical()? else { return Ok(()) };
     let folder_of = |source: &Source| source.as_chunks().and_then(|chunks| chunks.folder());
-    let inputs = works.iter().flat_map(|work| work.fill.operands()).filter_map(folder_of);
+    let inputs = tensors.iter().flat_map(|tensor| tensor.fill.operands()).filter_map(folder_of);
     let mut inputs = inputs.chain(copies.iter().filter_map(|copy| copy.array.folder()));
     let is_here = |container: &Arc<Container>| target.identity() == Some(container.file);
     if !inputs.any(|folder| folder.starts_with(&path)) && !containers.iter().any(is_here) {
         return Ok(());
     }
-    let Some(format) = Format::of_folder(&path) else { return Ok(()) };
-    let threads = works.first().map_or_else(Threads::default, |work| work.limits.threads);
-    let store = format.open(Content::of_folder(&path, threads)).with_context(|| target.label())?;
+    let Some(format) = Format::from_folder(&path) else { return Ok(()) };
+    let threads = tensors.first().map_or_else(Threads::default, |tensor| tensor.limits.threads);
+    let store = format.open(Content::from_folder(&path, threads)).with_context(|| target.label())?;
     let names = store.names().unwrap_or_default();
-    let kept = works.iter().filter_map(|work| folder_of(work.fill.data()));
+    let kept = tensors.iter().filter_map(|tensor| folder_of(tensor.fill.data()));
     let kept = kept.chain(copies.iter().filter_map(|copy| copy.array.folder()));
     let mut stay: HashSet<String> = kept.filter_map(|folder| Some(name(folder.strip_prefix(&path).ok()?))).collect();
     if stay.contains("") {
         stay.extend(store.itself().and_then(|n| names.get(n)).cloned());
     }
-    stay.extend(works.iter().filter_map(|work| work.name.clone()));
+    stay.extend(tensors.iter().filter_map(|tensor| tensor.name.clone()));
     let lost: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| !stay.contains(*name) && !left_out(name)).collect();
     let tensors = || format!("{} ({})", counted(lost.len(), "more tensor", "more tensors"), list(&lost));
@@ -56,10 +56,10 @@ pub(super) fn check_replaced_store(
 }
 
 /// Returns whether the output replaces a group that holds the data of one of the tensors, so that the output has to be a group.
-pub fn replaces_own_group(target: &Target, works: &[OutputTensor]) -> bool {
+pub fn replaces_own_group(target: &Target, tensors: &[OutputTensor]) -> bool {
     let Some(existing) = target.identity() else { return false };
     let path = target.canonical().ok().flatten();
-    works.iter().map(|work| work.fill.data()).any(|data| {
+    tensors.iter().map(|tensor| tensor.fill.data()).any(|data| {
         // the array that a store itself is can be named as a member
         let is_below = |chunks: &Arc<dyn Chunked>| chunks.folder().is_some_and(|folder| Some(folder) != path);
         data.container().is_some_and(|container| container.file == existing) && data.as_chunks().is_some_and(is_below)

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use super::output::Share;
-use super::plan::{ChunkShare, Plan, Planned, parts_of};
+use super::plan::{ChunkShare, LaidOut, TensorJob, parts_of};
 use crate::engine::job::Progress;
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ const UNITS_AT_ONCE: usize = 16;
 
 /// An output that is made in shares: its plan, and the units that it is cut into.
 pub struct Shares<'a> {
-    plan: &'a Plan,
+    plan: &'a LaidOut,
     units: Units<'a>,
 }
 
@@ -32,7 +32,7 @@ enum Units<'a> {
     /// A file of a folder of chunks; each tensor has its own windows.
     Chunks { writer: &'a dyn WriteChunks, windows: Vec<Windows> },
     /// A MiB of the one file of a tensor behind its header.
-    Bytes { output: &'a Planned, places: &'a Places },
+    Bytes { output: &'a TensorJob, places: &'a Places },
 }
 
 /// What a share would read and write.
@@ -48,7 +48,7 @@ pub struct ShareReport {
     pub reads: u64,
 }
 
-impl Plan {
+impl LaidOut {
     /// Returns the shares that the output can be made in.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Plan {
             }
             (Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_), _) => {
                 let message = format!("{}: a {} is not made in parts", self.label, self.format.argument());
-                return Err(Error::of(ErrorKind::Unsupported, message));
+                return Err(Error::from_kind(ErrorKind::Unsupported, message));
             }
         };
         Ok(Shares { plan: self, units })
@@ -82,7 +82,7 @@ impl Shares<'_> {
     /// Returns what `share` would read and write.
     pub fn describe(&self, share: Share) -> ShareReport {
         let units = self.count();
-        let own = share.of(units);
+        let own = share.range(units);
         let (mut writes, mut reads) = (0, 0);
         match &self.units {
             Units::Chunks { windows, .. } => {
@@ -127,7 +127,7 @@ impl Shares<'_> {
         if !parts.ledger.is_done(share.number) {
             return Ok(false);
         }
-        let (own, failed) = (share.of(self.count()), || format!("{}: cannot be looked at", self.plan.label));
+        let (own, failed) = (share.range(self.count()), || format!("{}: cannot be looked at", self.plan.label));
         match &self.units {
             Units::Chunks { writer, windows } => {
                 let (store, mut first) = (parts.place.store(), 0);
@@ -184,7 +184,7 @@ impl Shares<'_> {
         if self.is_there(parts, share)? {
             return Ok(());
         }
-        let (plan, own) = (self.plan, share.of(self.count()));
+        let (plan, own) = (self.plan, share.range(self.count()));
         let failed = || plan.failed();
         let done = |made: &str| parts.ledger.set_done(share.number, made).with_context(failed);
         match &self.units {
@@ -197,7 +197,7 @@ impl Shares<'_> {
             Units::Bytes { output, places } => {
                 let start = places.tensors[0].start;
                 let beyond = |length| {
-                    let units = |number| Share { number, of: share.of }.of(self.count());
+                    let units = |number| Share { number, of: share.of }.range(self.count());
                     let is_beyond = |number: &usize| end_of(units(*number).end, places) > length;
                     (1..=share.of).filter(is_beyond).collect()
                 };

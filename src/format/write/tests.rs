@@ -3,7 +3,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::output::MOST_EMPTY_ITEMS;
+use super::output::MAX_EMPTY_ITEMS;
 use super::*;
 use crate::error::Result;
 use crate::format::interface::{FileOptions, Layout, TextOptions};
@@ -25,17 +25,18 @@ fn tensor(dtype: &str, shape: &[usize], bytes: &[u8]) -> Tensor {
     Tensor::new(DType::parse(dtype).expect("a dtype"), shape.to_vec(), bytes.to_vec()).expect("a tensor")
 }
 
-fn work(dtype: &str, shape: &[usize], bytes: &[u8]) -> OutputTensor {
+fn output(dtype: &str, shape: &[usize], bytes: &[u8]) -> OutputTensor {
     OutputTensor::copy(Source::memory(tensor(dtype, shape, bytes), "data".to_owned()), Limits::default())
 }
 
-fn plan(works: Vec<(&str, OutputTensor)>, format: Format) -> Plan {
-    let works = works.into_iter().map(|(name, work)| OutputTensor { name: Some(name.to_owned()), ..work }).collect();
-    Plan::prepare(works, format, "out", &FileOptions::default()).expect("a plan")
+fn plan(tensors: Vec<(&str, OutputTensor)>, format: Format) -> LaidOut {
+    let tensors =
+        tensors.into_iter().map(|(name, tensor)| OutputTensor { name: Some(name.to_owned()), ..tensor }).collect();
+    LaidOut::prepare(tensors, format, "out", &FileOptions::default()).expect("a plan")
 }
 
 /// What a plan puts in a file, and what it hands out from front to back, which must be the same.
-fn both(plan: &mut Plan) -> Vec<u8> {
+fn both(plan: &mut LaidOut) -> Vec<u8> {
     plan.begin(OutputKind::File, &TextOptions::default()).expect("begun");
     let Layout::Places(places) = &plan.layout else { panic!("no places") };
     let mut file = tempfile::tempfile().expect("a file");
@@ -59,11 +60,12 @@ fn names_of_members() {
     let given = |names: &[Option<&str>], format| {
         let one = |(n, name): (usize, &Option<&str>)| OutputTensor {
             name: name.map(str::to_owned),
-            ..work("int8", &[n], &vec![0; n])
+            ..output("int8", &[n], &vec![0; n])
         };
-        let works = named(names.iter().enumerate().map(one).collect(), format).map_err(|error| error.to_string())?;
-        let found = |work: OutputTensor| (work.name.unwrap_or_default(), work.fill.meta().items());
-        Ok(works.into_iter().map(found).collect())
+        let tensors = with_sorted_names(names.iter().enumerate().map(one).collect(), format)
+            .map_err(|error| error.to_string())?;
+        let found = |tensor: OutputTensor| (tensor.name.unwrap_or_default(), tensor.fill.meta().items());
+        Ok(tensors.into_iter().map(found).collect())
     };
     let list = |pairs: &[(&str, usize)]| Ok(pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect());
     let refused = |message: &str| Err(message.to_owned());
@@ -100,11 +102,11 @@ fn what_formats_hold() {
     ];
     for (dtype, format, recast, expected) in rows {
         let size = DType::parse(dtype).expect("a dtype").itemsize();
-        let found = OutputTensor { recast: recast.clone(), ..work(dtype, &[1], &vec![0; size]) }.check(format);
+        let found = OutputTensor { recast: recast.clone(), ..output(dtype, &[1], &vec![0; size]) }.check(format);
         assert_eq!(found.err().map_or(String::new(), |e| e.to_string()), expected, "{dtype} {format:?} {recast:?}");
     }
     let many = Source::item(
-        Meta::new(DType::parse("<U0").expect("a dtype"), vec![MOST_EMPTY_ITEMS + 1]),
+        Meta::new(DType::parse("<U0").expect("a dtype"), vec![MAX_EMPTY_ITEMS + 1]),
         Vec::new(),
         "data".to_owned(),
     );
@@ -115,17 +117,17 @@ fn what_formats_hold() {
 
 #[test]
 fn places_and_packing() {
-    let big = || work(">i2", &[2], &[0, 1, 0, 2]);
-    let four = || work("float4_e2m1fn", &[4], &[1, 2, 3, 4]);
+    let big = || output(">i2", &[2], &[0, 1, 0, 2]);
+    let four = || output("float4_e2m1fn", &[4], &[1, 2, 3, 4]);
     // by the widest alignment, then by name; items of 4 bits two to a byte
-    let mut several = plan(vec![("a", four()), ("b", big()), ("c", work("int8", &[1], &[9]))], Format::SAFETENSORS);
+    let mut several = plan(vec![("a", four()), ("b", big()), ("c", output("int8", &[1], &[9]))], Format::SAFETENSORS);
     let file = both(&mut several);
     assert_eq!(&file[file.len() - 7..], [1, 0, 2, 0, 9, 0x21, 0x43]);
     let bytes: Vec<_> = several.tensors().map(|(name, meta, bytes)| (name, meta.dtype.name(), bytes)).collect();
     let expected = [("a", "float4_e2m1fn".to_owned(), 2), ("b", "int16".to_owned(), 4), ("c", "int8".to_owned(), 1)];
     assert_eq!(bytes, expected);
     assert_eq!(several.bytes(), 4 + 4 + 1);
-    let three = both(&mut plan(vec![("", work("int4", &[3], &[1, 2, 15]))], Format::ONNX));
+    let three = both(&mut plan(vec![("", output("int4", &[3], &[1, 2, 15]))], Format::ONNX));
     assert_eq!(&three[three.len() - 2..], [0x21, 0x0f]);
     let npy = both(&mut plan(vec![("", big())], Format::NPY));
     assert_eq!((npy.len(), &npy[128..]), (132, &[0, 1, 0, 2][..]));
@@ -136,7 +138,7 @@ fn places_and_packing() {
 #[test]
 fn archives_are_sealed() {
     let bytes =
-        both(&mut plan(vec![("a", work("int8", &[2], &[1, 2])), ("b", work(">i2", &[1], &[3, 4]))], Format::NPZ));
+        both(&mut plan(vec![("a", output("int8", &[2], &[1, 2])), ("b", output(">i2", &[1], &[3, 4]))], Format::NPZ));
     let options = OpenOptions { format: Some(Format::NPZ), ..OpenOptions::new("a.npz") };
     let input = options.open_stream(Box::new(io::Cursor::new(bytes))).expect("an archive");
     assert_eq!(input.names(), Some(vec!["a", "b"]));
@@ -161,7 +163,7 @@ fn archives_are_not_read_while_they_are_written() {
         let of = |fill: Selection, recast| OutputTensor { recast, ..OutputTensor::new(Box::new(fill), limits) };
         let fortran = || Recast { order: Order::Fortran, ..Recast::default() };
         let cast = Recast { cast: Some(DType::parse("float64").expect("a dtype")), ..Recast::default() };
-        let works = vec![
+        let tensors = vec![
             ("whole", of(Selection::whole(stored("uint16", &[300, 40], Order::C)), Recast::default())),
             ("across", of(Selection::whole(stored("uint16", &[300, 40], Order::Fortran)), Recast::default())),
             ("empty", of(Selection::whole(stored("uint16", &[0, 40], Order::C)), Recast::default())),
@@ -174,7 +176,7 @@ fn archives_are_not_read_while_they_are_written() {
         ];
         let path = folder.path().join(format!("{window:?} {threads}.npz"));
         let file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(&path).expect("a file");
-        let mut plan = plan(works, Format::NPZ);
+        let mut plan = plan(tensors, Format::NPZ);
         plan.begin(OutputKind::File, &TextOptions::default()).expect("begun");
         let Layout::Places(places) = &plan.layout else { panic!("no places") };
         plan.place(places, &file, &|_| {}).expect("written");
@@ -193,9 +195,10 @@ fn archives_are_not_read_while_they_are_written() {
     }
 }
 
-fn into(path: &Path, work: OutputTensor, format: Format) -> Result<()> {
+fn into(path: &Path, tensor: OutputTensor, format: Format) -> Result<()> {
     let target = Target::resolve(path, "out".to_owned(), false)?;
-    let mut plan = Plan::prepare(named(vec![work], format)?, format, target.label(), &FileOptions::default())?;
+    let mut plan =
+        LaidOut::prepare(with_sorted_names(vec![tensor], format)?, format, target.label(), &FileOptions::default())?;
     let mut sink = target.create()?;
     plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
     sink.finish()
@@ -214,7 +217,7 @@ fn a_failure_leaves_the_old_file() {
         assert_eq!(refused, "data: 2 bytes of data, expected 3 (int8 [3])", "{format:?}");
         assert_eq!(std::fs::read(&path).expect("a file"), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
-        into(&path, work("int8", &[3], &[1, 2, 3]), format).expect("written");
+        into(&path, output("int8", &[3], &[1, 2, 3]), format).expect("written");
         assert_ne!(std::fs::read(&path).expect("a file"), b"old");
     }
 }
@@ -225,7 +228,7 @@ fn containers_are_not_replaced_by_fewer() {
     let path = folder.path().join("two.npz");
     let one = tensor("int8", &[1], &[1]);
     crate::write_all(&path, [("a", &one), ("b", &one)]).expect("written");
-    let input = OpenOptions::new("two.npz").open(&Located::of(&path)).expect("an archive");
+    let input = OpenOptions::new("two.npz").open(&Located::from_path(&path)).expect("an archive");
     let member = |n: usize| OutputTensor {
         name: Some(n.to_string()),
         ..OutputTensor::copy(input.source(n).expect("a member"), Limits::default())

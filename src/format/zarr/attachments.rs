@@ -19,7 +19,7 @@ use crate::storage::read_at::Section;
 use crate::storage::stage::is_unfinished;
 
 /// The most files and folders that are listed.
-const MOST: usize = 1 << 24;
+const MAX_LISTED_BYTES: usize = 1 << 24;
 
 /// The names of files that hold metadata.
 const METADATA: &[&str] = &[V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED];
@@ -125,7 +125,7 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
         }
         let mut names = store.names(&path)?;
         seen += names.len();
-        ensure!(seen <= MOST, "more than {MOST} files and folders");
+        ensure!(seen <= MAX_LISTED_BYTES, "more than {MAX_LISTED_BYTES} files and folders");
         names.sort();
         for name in names {
             let key = join(&path, &name);

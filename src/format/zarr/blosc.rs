@@ -17,10 +17,10 @@ const HEAD: usize = 16;
 const BLOCK: usize = 1 << 18;
 
 /// The fewest bytes that each stream of a block has if the streams are packed apart.
-const LEAST_SPLIT: usize = 128;
+const MIN_SPLIT: usize = 128;
 
 /// The most streams that a block is split into.
-const MOST_SPLITS: usize = 16;
+const MAX_SPLITS: usize = 16;
 
 /// The compressor that packs the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl Blosc {
         let mut shuffled = Vec::new();
         for (block, start) in out.chunks_mut(blocksize).zip(starts.as_chunks::<4>().0) {
             let whole = block.len() == blocksize;
-            let split = flags & 16 == 0 && whole && typesize <= MOST_SPLITS && blocksize / typesize >= LEAST_SPLIT;
+            let split = flags & 16 == 0 && whole && typesize <= MAX_SPLITS && blocksize / typesize >= MIN_SPLIT;
             let streams = if split { typesize } else { 1 };
             let mut rest = packed.get(u32::from_le_bytes(*start) as usize..);
             shuffled.clear();
@@ -177,7 +177,7 @@ impl Blosc {
         let unit = typesize * 8;
         let blocksize = (BLOCK / unit * unit).max(unit).min(bytes.len().max(1));
         let shuffle = if typesize == 1 && self.shuffle == Shuffle::Bytes { Shuffle::None } else { self.shuffle };
-        let splits = self.codec.splits() && typesize <= MOST_SPLITS && blocksize / typesize >= LEAST_SPLIT;
+        let splits = self.codec.splits() && typesize <= MAX_SPLITS && blocksize / typesize >= MIN_SPLIT;
         let splits = splits && blocksize.is_multiple_of(typesize);
         let flags = match shuffle {
             Shuffle::None => 0,

@@ -24,7 +24,7 @@ use crate::storage::conversion::Conversion;
 use crate::storage::source::{fill, is_filled};
 
 /// The most bytes that a chunk is unpacked to, since a few bytes could ask for any memory.
-const MOST_UNPACKED: usize = 1 << 32;
+const MAX_UNPACKED: usize = 1 << 32;
 
 /// Turns the items of a chunk, in C order, into its bytes and back.
 #[derive(Debug)]
@@ -136,8 +136,8 @@ impl Chain {
     /// Bytes that were not packed by this chain, or unpack to another size.
     pub(super) fn unpack(&self, packed: Vec<u8>, bytes: usize) -> Result<Vec<u8>> {
         ensure!(
-            bytes <= MOST_UNPACKED || self.codecs.is_empty() && matches!(self.to_bytes, ToBytes::Swap(_)),
-            "a chunk of {bytes} bytes, at most {MOST_UNPACKED} are unpacked"
+            bytes <= MAX_UNPACKED || self.codecs.is_empty() && matches!(self.to_bytes, ToBytes::Swap(_)),
+            "a chunk of {bytes} bytes, at most {MAX_UNPACKED} are unpacked"
         );
         let mut most = vec![self.most_bytes(bytes)];
         for codec in &self.codecs {
@@ -315,7 +315,7 @@ impl Codec {
                     typesize: codec.integer("typesize", itemsize as i64)?.clamp(1, 255) as usize,
                 })
             }
-            _ => return Err(Error::of(ErrorKind::Unsupported, format!("codec {:?} is not known", codec.name))),
+            _ => return Err(Error::from_kind(ErrorKind::Unsupported, format!("codec {:?} is not known", codec.name))),
         })
     }
 
@@ -413,7 +413,7 @@ pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Valu
             });
             (name, configuration)
         }
-        _ => return Err(Error::of(ErrorKind::Unsupported, format!("compressor {name:?} is not known"))),
+        _ => return Err(Error::from_kind(ErrorKind::Unsupported, format!("compressor {name:?} is not known"))),
     };
     Ok(Some(json!({"name": name, "configuration": configuration})))
 }

@@ -29,7 +29,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// # Errors
 /// A dtype that is not known.
 pub(super) fn from_v3(value: &Value) -> Result<DType> {
-    let unknown = || Error::of(ErrorKind::Unsupported, format!("data_type {} is not known", shortened(value, 80)));
+    let unknown =
+        || Error::from_kind(ErrorKind::Unsupported, format!("data_type {} is not known", shortened(value, 80)));
     let extension = Extension::new(value)?;
     let bytes = || extension.get("length_bytes").and_then(Value::as_u64).ok_or_else(unknown);
     let text = match extension.name {
@@ -74,7 +75,7 @@ fn parsed(name: &str) -> Option<DType> {
 /// # Errors
 /// A dtype that is not read.
 pub(super) fn from_v2(descr: &str) -> Result<DType> {
-    let refuse = || Error::of(ErrorKind::Unsupported, format!("dtype {descr:?} is not read"));
+    let refuse = || Error::from_kind(ErrorKind::Unsupported, format!("dtype {descr:?} is not read"));
     parsed(descr).filter(is_held).ok_or_else(refuse)
 }
 

@@ -107,14 +107,14 @@ fn texts(list: &str, key: impl Fn(&str) -> String) -> Result<Texts> {
 }
 
 /// The most bytes of a text that is wanted for its being there alone.
-const MOST: u64 = 1 << 26;
+const MAX_TEXT_BYTES: u64 = 1 << 26;
 
 impl KeyStore for KnownStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         match metadata_name(key) {
             None => self.store.open(key),
             Some((prefix, name)) => {
-                let text = self.text(prefix, name, MOST)?;
+                let text = self.text(prefix, name, MAX_TEXT_BYTES)?;
                 Ok(text.map(|text| Arc::new(MemoryBytes::new(text)) as Arc<dyn ReadAt>))
             }
         }
@@ -131,7 +131,7 @@ impl KeyStore for KnownStore {
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         match metadata_name(key) {
             // the list is what was read, and it is what may have changed
-            Some((prefix, name)) if !prefix.is_empty() && self.listed(MOST)?.is_some() => {
+            Some((prefix, name)) if !prefix.is_empty() && self.listed(MAX_TEXT_BYTES)?.is_some() => {
                 self.store.stamp(if name == V3 { V3 } else { V2_CONSOLIDATED })
             }
             Some(_) | None => self.store.stamp(key),
@@ -147,7 +147,7 @@ impl KeyStore for KnownStore {
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
         // the list has the arrays and groups of a group, and not what lies in an array
-        let Some(listed) = self.listed(MOST)?.filter(|listed| !is_in_array(listed, prefix)) else {
+        let Some(listed) = self.listed(MAX_TEXT_BYTES)?.filter(|listed| !is_in_array(listed, prefix)) else {
             return self.store.prefixes(prefix);
         };
         let below = |key: &String| {
@@ -169,8 +169,8 @@ impl KeyStore for KnownStore {
         self.store.identity()
     }
 
-    fn lock(&self, key: &str, together: bool) -> Result<Lock> {
-        self.store.lock(key, together)
+    fn lock(&self, key: &str, shared: bool) -> Result<Lock> {
+        self.store.lock(key, shared)
     }
 
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {

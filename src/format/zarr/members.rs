@@ -21,10 +21,10 @@ pub(super) const ROOT: &str = ".";
 pub(super) const CHUNKS: &str = "c";
 
 /// The most levels that folders may lie in folders.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The most folders that are looked at in a store.
-const MOST_FOLDERS: usize = 1 << 20;
+const MAX_FOLDERS: usize = 1 << 20;
 
 /// The arrays of a store, or the one of them that was named.
 #[derive(Debug, Default)]
@@ -94,9 +94,9 @@ impl Members {
                 }
                 let node = metadata::node(store, &name);
                 seen += 1;
-                ensure!(seen <= MOST_FOLDERS, "more than {MOST_FOLDERS} folders");
-                if depth > MOST_DEPTH {
-                    found.refuse(name, malformed!("groups in groups deeper than {MOST_DEPTH}"));
+                ensure!(seen <= MAX_FOLDERS, "more than {MAX_FOLDERS} folders");
+                if depth > MAX_DEPTH {
+                    found.refuse(name, malformed!("groups in groups deeper than {MAX_DEPTH}"));
                     continue;
                 }
                 let is_array = found.add(store, &name, node);

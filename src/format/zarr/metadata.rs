@@ -38,7 +38,7 @@ pub(super) const V2_CONSOLIDATED: &str = ".zmetadata";
 pub(super) const V2_ATTRIBUTES: &str = ".zattrs";
 
 /// The most bytes of metadata that are read.
-const MOST_BYTES: u64 = 1 << 26;
+const MAX_BYTES: u64 = 1 << 26;
 
 /// The metadata of an array.
 #[derive(Debug)]
@@ -216,7 +216,7 @@ pub(super) fn unread(store: &dyn KeyStore, prefix: &str) -> Result<Option<Unread
 
 /// Returns the text of that name at a prefix, if there is one.
 fn read(store: &dyn KeyStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>>> {
-    store.get(&join(prefix, name), MOST_BYTES).with_context(|| name.to_owned())
+    store.get(&join(prefix, name), MAX_BYTES).with_context(|| name.to_owned())
 }
 
 /// Returns the error of a text that is not the JSON that was expected.
@@ -265,7 +265,7 @@ fn tensor(dtype: DType, shape: Vec<usize>) -> Result<Meta> {
 
 /// Returns the error that something is not known, although it may be in order.
 fn unknown(what: &str) -> Error {
-    Error::of(ErrorKind::Unsupported, format!("{what} is not known"))
+    Error::from_kind(ErrorKind::Unsupported, format!("{what} is not known"))
 }
 
 /// Checks that something is known.
@@ -348,7 +348,7 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
     ensure!(raw.text("zarr_format") == Some("2"), "zarr_format is not 2");
     let dtype = raw.value("dtype")?.context("no dtype")?;
     let Some(descr) = dtype.as_str() else {
-        return Err(Error::of(ErrorKind::Unsupported, "structured dtypes of Zarr are not read"));
+        return Err(Error::from_kind(ErrorKind::Unsupported, "structured dtypes of Zarr are not read"));
     };
     let dtype = dtypes::from_v2(descr)?;
     let meta = tensor(dtype, dims(raw.value("shape")?.as_ref(), "shape")?)?;
@@ -357,7 +357,7 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
     let filters = raw.value("filters")?.unwrap_or(Value::Null);
     if !filters.is_null() && filters != json!([]) {
         let id = filters.get(0).and_then(|filter| filter.get("id")?.as_str()).unwrap_or("?");
-        return Err(Error::of(ErrorKind::Unsupported, format!("filter {id:?} is not known")));
+        return Err(Error::from_kind(ErrorKind::Unsupported, format!("filter {id:?} is not known")));
     }
     let mut list = Vec::new();
     let order = raw.value("order")?.unwrap_or_else(|| json!("C"));

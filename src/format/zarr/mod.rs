@@ -168,7 +168,7 @@ impl Reader for ZarrReader {
         let has_v2 = if self.is_array { self.root.is_v2 } else { self.members().has_v2 };
         let unwritten = has_v2.then(|| {
             let message = "in a Zarr store of version 2 only items are changed";
-            Error::of(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
+            Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
         });
         FileFacts { unwritten, ..FileFacts::default() }
     }
@@ -214,8 +214,8 @@ impl Reader for ZarrReader {
         Ok(Some(array))
     }
 
-    fn lock(&self, n: usize, together: bool) -> Result<()> {
-        let lock = self.store.lock(&join(self.prefix(n)?, self.array(n)?.file), together)?;
+    fn lock(&self, n: usize, shared: bool) -> Result<()> {
+        let lock = self.store.lock(&join(self.prefix(n)?, self.array(n)?.file), shared)?;
         *locked(&self.lock) = Some(lock);
         Ok(())
     }

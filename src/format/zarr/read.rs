@@ -316,7 +316,7 @@ impl Chunked for ZarrChunks {
 
     fn finish(&self) -> Result<()> {
         let is_same = self.store.stamp(&join(&self.prefix, self.array.file))? == self.stamp;
-        if is_same { Ok(()) } else { Err(Error::of(ErrorKind::Changed, "changed while it was read")) }
+        if is_same { Ok(()) } else { Err(Error::from_kind(ErrorKind::Changed, "changed while it was read")) }
     }
 
     fn costs_requests(&self) -> bool {

@@ -12,7 +12,7 @@ use crate::memory;
 pub(super) const SHARDING: &str = "sharding_indexed";
 
 /// The most bytes that the index of a shard may have, which are those of 16 million chunks.
-const MOST_INDEX: usize = 1 << 28;
+const MAX_INDEX: usize = 1 << 28;
 
 /// The layout of the chunks in a shard.
 #[derive(Debug)]
@@ -47,13 +47,13 @@ impl Shards {
             [bytes @ Extension { name: "bytes" | "endian", .. }, Extension { name: "crc32c", .. }] => (true, bytes),
             _ => {
                 let message = "with other index_codecs than bytes and crc32c is not read";
-                return Err(Error::of(ErrorKind::Unsupported, message));
+                return Err(Error::from_kind(ErrorKind::Unsupported, message));
             }
         };
         let big_endian = bytes.has_second("endian", ["little", "big"])?;
         let at_start = codec.has_second("index_location", ["end", "start"])?;
         let counts: Vec<usize> = shard.iter().zip(&chunk).map(|(shard, chunk)| shard / chunk).collect();
-        let is_read = bytes_of(&counts, 16).is_some_and(|bytes| bytes <= MOST_INDEX);
+        let is_read = bytes_of(&counts, 16).is_some_and(|bytes| bytes <= MAX_INDEX);
         ensure!(is_read, "more chunks in a shard than are read");
         Ok(Self { chunk, counts, at_start, has_checksum, big_endian })
     }

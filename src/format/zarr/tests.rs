@@ -52,7 +52,7 @@ fn put_chunks(store: &MemoryStore, chunks: &dyn WriteChunks, n: usize, items: &[
 }
 
 fn opened(store: &MemoryStore) -> Result<Box<dyn Reader>> {
-    open(Content::of_store(Arc::new(store.clone()), Threads::default()))
+    open(Content::from_store(Arc::new(store.clone()), Threads::default()))
 }
 
 /// The items of an array, read in windows of a few items.

@@ -72,7 +72,7 @@ impl IndexSpec {
     ) -> Result<Array<T, D>> {
         let resolver = self.in_order(Order::C);
         let named = resolver.all_places(&items(indices))?;
-        let mut bytes: Vec<u8> = memory::of(data.len().saturating_mul(T::SIZE))?;
+        let mut bytes: Vec<u8> = memory::with_capacity(data.len().saturating_mul(T::SIZE))?;
         data.iter().for_each(|item| bytes.extend_from_slice(item.to_little().as_ref()));
         let mut tally = Tally::new(fold, T::SIZE, data.len())?;
         let blocks = resolver.blocks(&named).flatten().zip(updates.iter());

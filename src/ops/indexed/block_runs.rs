@@ -70,7 +70,7 @@ pub(super) struct UpdateRows<'a> {
 const TOGETHER: usize = 1 << 15;
 
 /// Fewer outer places are filled one by one: to begin a copy takes as long as some hundred blocks.
-const LEAST_TOGETHER: usize = 512;
+const MIN_TOGETHER: usize = 512;
 
 /// Stands for no position.
 const NONE: u32 = u32::MAX;
@@ -158,7 +158,7 @@ pub(super) fn put_in_all(runs: &[BlockRun], size: usize, from: UpdateRows<'_>, p
     let outers = out.len() / (pitch * size).max(1);
     let together = (TOGETHER / ((pitch + from.pitch) * size).max(1)).min(outers);
     let row = from.pitch * size;
-    if together < LEAST_TOGETHER {
+    if together < MIN_TOGETHER {
         for (outer, out) in out.chunks_exact_mut((pitch * size).max(1)).enumerate() {
             put_in_one(runs, size, UpdateRows { bytes: &from.bytes[outer * row..], ..from }, 0, out);
         }

@@ -21,11 +21,11 @@ use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::ops::tally::Put;
-use crate::storage::read_at::LEAST_REQUEST;
+use crate::storage::read_at::MIN_REQUEST;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 /// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
-const LEAST_SHARE: usize = 16;
+const MIN_SHARE: usize = 16;
 
 /// The bytes of a tuple in a list: where its block is stored, and its number.
 const TUPLE: usize = 2 * size_of::<usize>();
@@ -34,7 +34,7 @@ const TUPLE: usize = 2 * size_of::<usize>();
 type TakeTuples<'a> = dyn FnMut(&[u32], &[[u8; 4]]) + 'a;
 
 /// The most groups of the tuples of a window: each has a line of cache to which its tuples are added.
-const MOST_GROUPS: usize = 1 << 12;
+const MAX_GROUPS: usize = 1 << 12;
 
 /// A gather by indices that has its data, and whose numbers are all in range.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ impl LinkedGather {
     ) -> Result<()> {
         let (pitch, block) = (self.blocks.pitch(), self.blocks.block * self.data.dtype().itemsize());
         let (count, together) = (at.tuples.len(), self.limits.machine.slab / 4 / block.max(1));
-        let grid = BucketGrid::new(named.clone(), count, together.max(named.len() / MOST_GROUPS));
+        let grid = BucketGrid::new(named.clone(), count, together.max(named.len() / MAX_GROUPS));
         u32::try_from(count).expect("a window has fewer tuples than 2^32");
         for rows in self.blocks.batches(at) {
             let first = self.blocks.first_near(at, rows.start);
@@ -221,7 +221,7 @@ impl LinkedGather {
         let read = |first, items, buffer: &mut Buffer| read_items(&self.data, first, items, buffer);
         let mut put = Put::Replace;
         let mut reads = RunReader::new(&read, itemsize, out, buffer, &mut put);
-        let mut tuples: Vec<GroupedTuple> = memory::of(count).with_context(|| self.data.label())?;
+        let mut tuples: Vec<GroupedTuple> = memory::with_capacity(count).with_context(|| self.data.label())?;
         each(&mut |at, numbers| tuples.extend(at.iter().copied().zip(numbers.iter().map(|&n| u32::from_le_bytes(n)))));
         tuples.sort_unstable();
         tuples.iter().try_for_each(|&(place, n)| {
@@ -261,14 +261,14 @@ impl LinkedGather {
 
     /// Returns the copy by which the data can be read in any order.
     fn copy_to_runs(&self, limits: &Limits) -> Option<Holding> {
-        Holding::of(&self.data, 0, Hold::Runs, limits.threads)
+        Holding::for_source(&self.data, 0, Hold::Runs, limits.threads)
     }
 
     /// Returns whether a server is rather asked for each piece that is wanted than for all of the data, where a request is
     /// worth some bytes.
     fn is_cheaper_in_pieces(&self) -> bool {
         let pieces = self.meta.bytes() / self.piece().max(1);
-        self.data.costs_requests() && pieces.saturating_mul(self.piece() + LEAST_REQUEST) < self.data.bytes()
+        self.data.costs_requests() && pieces.saturating_mul(self.piece() + MIN_REQUEST) < self.data.bytes()
     }
 }
 
@@ -401,7 +401,7 @@ impl Fill for LinkedGather {
         if is_c && row <= slab {
             // short rows are read as a whole, together with as many others as a window takes of the data
             let share = (slab / 2).saturating_mul(self.meta.bytes()) / self.data.bytes().max(1);
-            return Some(if self.blocks.is_flat { share.clamp(window / LEAST_SHARE, window) } else { window });
+            return Some(if self.blocks.is_flat { share.clamp(window / MIN_SHARE, window) } else { window });
         }
         // to touch a page of a large window for the first time costs more than to read one by itself
         if is_c && block >= page {

@@ -21,7 +21,7 @@ use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::ops::machine::Machine;
 use crate::ops::reduction::Repeats;
 use crate::ops::selection::Selection;
-use crate::ops::tally::{Application, MOST_COUNTED, Put, Tally};
+use crate::ops::tally::{Application, MAX_COUNTED, Put, Tally};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
@@ -314,11 +314,11 @@ impl LinkedScatter {
             Application::Combine(combine) => apply(window, out, &mut Put::Combine(combine)),
             Application::Fold(fold) => {
                 let itemsize = self.itemsize();
-                for (number, out) in out.chunks_mut(MOST_COUNTED * itemsize).enumerate() {
+                for (number, out) in out.chunks_mut(MAX_COUNTED * itemsize).enumerate() {
                     let places = out.len() / itemsize;
                     let mut tally = Tally::new(fold, itemsize, places)?;
                     // what is contiguous is a run of items, whatever axes they lie along
-                    let run = Window { start: window.start + number * MOST_COUNTED, ..Window::whole(&[places]) };
+                    let run = Window { start: window.start + number * MAX_COUNTED, ..Window::whole(&[places]) };
                     apply(&run, out, &mut Put::Fold(&mut tally))?;
                     tally.finish(out);
                 }
@@ -355,7 +355,7 @@ impl Fill for LinkedScatter {
     fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
         let (mut all, source) = (self.base.holdings(0, limits), &self.updates.source);
         if self.sweeps.carries_updates() {
-            all.extend(Holding::of(source, 1, Hold::COrder, limits.threads));
+            all.extend(Holding::for_source(source, 1, Hold::COrder, limits.threads));
         } else if way == RESIDENT {
             let copy = HeldCopy { keep: Keep::Memory, bytes_read: source.bytes_stored() };
             all.push(Holding { operand: 1, hold: Hold::Memory, copy });
@@ -456,7 +456,7 @@ impl Patch for LinkedScatter {
             let mut added = Ok(());
             self.sweep(number)?.blocks(&mut |first, last| {
                 if added.is_ok() {
-                    added = windows.of_run(first, last, |run| {
+                    added = windows.each_of_run(first, last, |run| {
                         run.for_each(|number| numbers.add(number));
                         Ok(())
                     });

@@ -53,7 +53,7 @@ impl TuplePlaces {
         // A window of elements has the same window of the index tensor as its indices: they are read again instead of kept.
         let is_read_again = resolver.shapes.is_implied && indices.is_read_by_position();
         if fits && !is_read_again {
-            let begin = |_, tuples| memory::of(tuples).map_err(|why| Error::new(Subject::Indices, why));
+            let begin = |_, tuples| memory::with_capacity(tuples).map_err(|why| Error::new(Subject::Indices, why));
             let parts = collect(&indices, resolver, None, limits, begin, |part: &mut Vec<u32>, _, places| {
                 part.extend(places.iter().map(|&place| place as u32));
                 Ok(())

@@ -10,7 +10,7 @@ use crate::ops::tally::Put;
 const SPAN: usize = 1 << 20;
 
 /// The most runs that are read at once. Their bytes set no limit, since tuples may name one place any number of times.
-const MOST_RUNS: usize = 1 << 14;
+const MAX_RUNS: usize = 1 << 14;
 
 /// Neighbouring items on their way to a window; all three numbers are in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl<'a, 't> RunReader<'a, 't> {
     pub(super) fn add(&mut self, run: ItemRun) -> Result<()> {
         let ItemRun { from, len, .. } = run;
         let is_apart = from < self.start || from.saturating_sub(self.end) * self.itemsize > GAP;
-        if is_apart || (from + len - self.start) * self.itemsize > SPAN || self.runs.len() == MOST_RUNS {
+        if is_apart || (from + len - self.start) * self.itemsize > SPAN || self.runs.len() == MAX_RUNS {
             self.flush()?;
         }
         if self.runs.is_empty() {

@@ -30,10 +30,10 @@ use crate::ops::reduction::Repeats;
 use crate::storage::source::{Hold, Source};
 
 /// Places are counted in at most this many groups of neighbours, whose counters fit a core's second-level cache.
-const MOST_SLOTS: usize = 1 << 15;
+const MAX_SLOTS: usize = 1 << 15;
 
 /// Entries of more bytes are made by rows of the first axis, where that is possible.
-const MOST_TOGETHER: usize = 1 << 26;
+const MAX_TOGETHER: usize = 1 << 26;
 
 /// The bytes of the entries of a sweep by rows.
 const ROWS: usize = 1 << 22;
@@ -110,7 +110,7 @@ impl Sweeps {
         let has_tuples = !matches!(payload, Payload::OnlyPlace { .. });
         let row_bytes = sweeps.resolver.row_tuples().map(|tuples| tuples.saturating_mul(bytes));
         let has_short_rows = row_bytes.is_some_and(|row| row <= most / KEPT);
-        if has_tuples && has_short_rows && all_bytes > most.min(MOST_TOGETHER) {
+        if has_tuples && has_short_rows && all_bytes > most.min(MAX_TOGETHER) {
             sweeps.indices.hold(Hold::Local, limits.threads)?;
             sweeps.plan = sweeps.planned_by_rows(most.min(ROWS) / bytes, group_places)?;
         } else if has_tuples && all_bytes > most {
@@ -178,7 +178,7 @@ impl Sweeps {
     /// where very many tuples name neighbouring places.
     fn planned(&self, most: usize, group: usize) -> Result<Vec<SweepRange>> {
         let places = self.resolver.places;
-        let shift = (0..usize::BITS).find(|shift| places >> shift <= MOST_SLOTS).expect("a number has no more bits");
+        let shift = (0..usize::BITS).find(|shift| places >> shift <= MAX_SLOTS).expect("a number has no more bits");
         let slots = (places.saturating_sub(1) >> shift) + 1;
         // counts the entries of each part by their places, `1 << shift` of which share a slot
         let begin = |_, _| Ok(vec![0; slots]);

@@ -31,16 +31,16 @@ pub(super) enum RequestFailure {
 
 impl RequestFailure {
     fn passing(kind: io::ErrorKind, message: impl Into<String>) -> Self {
-        Self::Passing(Error::of(ErrorKind::Io(kind), message), None)
+        Self::Passing(Error::from_kind(ErrorKind::Io(kind), message), None)
     }
 
     fn lasting(kind: io::ErrorKind, message: impl Into<String>) -> Self {
-        Self::Lasting(Error::of(ErrorKind::Io(kind), message))
+        Self::Lasting(Error::from_kind(ErrorKind::Io(kind), message))
     }
 
     /// Names the server before the text of the error, where the address does not tell it.
-    pub(super) fn of_server(self, url: &Url) -> Self {
-        let named = |error: Error| Error::of(error.kind(), format!("{}: {}", host(url), error.message()));
+    pub(super) fn with_server(self, url: &Url) -> Self {
+        let named = |error: Error| Error::from_kind(error.kind(), format!("{}: {}", host(url), error.message()));
         match self {
             Self::Passing(error, after) => Self::Passing(named(error), after),
             Self::Lasting(error) => Self::Lasting(named(error)),
@@ -118,7 +118,7 @@ impl Version {
 
 /// Returns the error that an object is another than a moment before.
 pub(super) fn changed() -> Error {
-    Error::of(ErrorKind::Changed, "changed while it was read")
+    Error::from_kind(ErrorKind::Changed, "changed while it was read")
 }
 
 /// Returns a number that stands for a text. Nobody finds the text, which may be secret, by the number.
@@ -208,7 +208,7 @@ pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) ->
         Address::Hub { .. } if denied => ": no token was given; HF_TOKEN",
         _ => "",
     };
-    let error = Error::of(ErrorKind::Io(kind), message + note);
+    let error = Error::from_kind(ErrorKind::Io(kind), message + note);
     let error = match address {
         Address::Bucket { .. } if denied && is_signed => error.advising(Advice::AskUnsigned),
         _ => error,
@@ -413,7 +413,7 @@ mod tests {
         ];
         let server = Url::parse("https://me:secret@host:8443/x?key=secret").expect("a URL");
         for (error, told, is_lasting) in rows {
-            let (error, lasting) = match of_connection(error).of_server(&server) {
+            let (error, lasting) = match of_connection(error).with_server(&server) {
                 RequestFailure::Lasting(error) => (error, true),
                 RequestFailure::Passing(error, _) => (error, false),
             };

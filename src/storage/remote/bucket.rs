@@ -36,7 +36,7 @@ const PARTS: &str = "command";
 const SEALS: &str = "seals";
 
 /// The most bytes of a seal: the metadata of a group has those of all arrays in it.
-const MOST_SEAL: u64 = 1 << 30;
+const MAX_SEAL: u64 = 1 << 30;
 
 /// How many objects are removed at once: to wait for one after the other takes as long as to make them.
 const AT_ONCE: usize = 16;
@@ -69,7 +69,7 @@ impl BucketTarget {
     ) -> Result<Self> {
         let Address::Bucket { bucket, key } = address else {
             let message = "nothing is written there: stores of Zarr are written to s3://BUCKET/NAME.zarr";
-            return Err(Error::of(ErrorKind::Unsupported, message).within(label));
+            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         };
         let key = key.trim_end_matches('/').to_owned();
         ensure!(!key.is_empty(), "{label}: expected s3://BUCKET/NAME.zarr");
@@ -77,7 +77,7 @@ impl BucketTarget {
         let target = Self { label, client, root, marks, is_there: false };
         let is_there = target.look().with_context(|| target.label.clone())?;
         if is_there && no_clobber {
-            return Err(Error::of(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(&*target.label));
+            return Err(Error::from_kind(ErrorKind::Io(io::ErrorKind::AlreadyExists), "exists").within(&*target.label));
         }
         Ok(Self { is_there, ..target })
     }
@@ -233,10 +233,9 @@ impl BucketDraft<'_> {
         let mut seals: Vec<String> = listed.into_iter().map(|object| object.name).collect();
         let depth = |key: &str| key.matches('/').count();
         seals.sort_by(|a, b| depth(b).cmp(&depth(a)).then_with(|| a.cmp(b)));
-        let finished = || Error::of(ErrorKind::Changed, "is finished by another process just now");
-        let bytes_of = |key: &String| -> Result<Vec<u8>> {
-            Ok(client.get(&self.waiting(key), MOST_SEAL)?.ok_or_else(finished)?.0)
-        };
+        let finished = || Error::from_kind(ErrorKind::Changed, "is finished by another process just now");
+        let bytes_of =
+            |key: &String| -> Result<Vec<u8>> { Ok(client.get(&self.waiting(key), MAX_SEAL)?.ok_or_else(finished)?.0) };
         let (last, inner) = seals.split_last().ok_or_else(finished)?;
         for key in inner {
             client.put_if(PutCondition::None, &root.join(key), &bytes_of(key)?, &self.may_be_sealed)?;
@@ -251,7 +250,7 @@ impl BucketDraft<'_> {
             return Ok(());
         }
         // the answer to a request that was made again may have been lost: then the seal is this one
-        let there = client.get(&address, MOST_SEAL)?;
+        let there = client.get(&address, MAX_SEAL)?;
         let is_this = there.is_some_and(|(found, version)| found == bytes && version.mark == mark);
         ensure!(is_this, "another process has made it meanwhile");
         Ok(())

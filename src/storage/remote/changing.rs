@@ -12,7 +12,7 @@ use super::client::{Ask, Client, drain};
 use crate::error::{Error, ErrorKind, Result, bail, malformed};
 
 /// The most bytes of an answer that is no object: a list of names.
-const MOST_LIST: u64 = 1 << 24;
+const MAX_LIST: u64 = 1 << 24;
 
 /// A condition for a value to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Client {
     /// The address is in no bucket, since other servers have no lists; no answer, or one that is no list.
     pub fn list(&self, address: &Address, listed: ListedNames) -> Result<Listing> {
         let Address::Bucket { key, .. } = address else {
-            return Err(Error::of(ErrorKind::Unsupported, "the server has no lists of names"));
+            return Err(Error::from_kind(ErrorKind::Unsupported, "the server has no lists of names"));
         };
         let prefix = if key.is_empty() || key.ends_with('/') { key.clone() } else { format!("{key}/") };
         let (mut listing, mut next) = (Listing::default(), None);
@@ -131,7 +131,7 @@ impl Client {
                 let response = self.answer(&ask)?.ok_or_else(|| malformed!("there is no such bucket"))?;
                 answer::plain_length(response.headers())?;
                 let mut text = String::new();
-                let read = response.into_body().into_reader().take(MOST_LIST).read_to_string(&mut text);
+                let read = response.into_body().into_reader().take(MAX_LIST).read_to_string(&mut text);
                 read.map_err(|error| self.broken_off(error))?;
                 Ok(text)
             })?;

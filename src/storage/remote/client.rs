@@ -32,7 +32,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const REDIRECTS: usize = 10;
 
 /// The most addresses of which it is known where they lead: a store may have millions of chunks, few of which are read twice.
-const MOST_TARGETS: usize = 1024;
+const MAX_TARGETS: usize = 1024;
 
 /// How long the signature of a request is valid, which is made anew for each.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
@@ -235,7 +235,7 @@ impl Client {
             else {
                 if ask.reads() && status.is_success() && url != first && !is_signed {
                     let mut targets = locked(&self.targets);
-                    if targets.len() == MOST_TARGETS {
+                    if targets.len() == MAX_TARGETS {
                         targets.clear();
                     }
                     targets.insert(first.into(), url);
@@ -273,7 +273,7 @@ impl Client {
         answer.map_err(|error| {
             let failure = answer::broken(error, self.timeout);
             let is_told = matches!(ask.address, Address::Web(own) if own.origin() == url.origin());
-            if is_told { failure } else { failure.of_server(url) }
+            if is_told { failure } else { failure.with_server(url) }
         })
     }
 
@@ -391,7 +391,7 @@ pub(super) fn drain(mut response: Response) {
 
 /// Returns an error with a note behind it.
 fn with_note(error: &Error, note: &str) -> Error {
-    Error::of(error.kind(), format!("{} ({note})", error.message()))
+    Error::from_kind(error.kind(), format!("{} ({note})", error.message()))
 }
 
 #[cfg(test)]

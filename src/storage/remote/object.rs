@@ -10,15 +10,15 @@ use super::client::Client;
 use super::reading::FirstAnswer;
 use crate::error::Result;
 use crate::layout::gather::GapRun;
-use crate::storage::read_at::{Identity, LEAST_REQUEST, Part, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, MIN_REQUEST, Part, ReadAt, Stamp};
 
 /// The bytes of an object that may come without being wanted: those of the first part, which is asked for before it is known how
 /// long a header is, and gaps between others.
-const MOST_IN_VAIN: usize = 1 << 17;
+const MAX_IN_VAIN: usize = 1 << 17;
 
 /// How often the gaps between pieces may part requests for one object. Every other item of a large tensor would be millions of
-/// requests; after this many of them, gaps shorter than [`LEAST_REQUEST`] are read, though they are more than the bytes above.
-const MOST_PARTED: usize = 4000;
+/// requests; after this many of them, gaps shorter than [`MIN_REQUEST`] are read, though they are more than the bytes above.
+const MAX_PARTED: usize = 4000;
 
 /// An object on a server, of which the first part is here. Each other read is one request for exactly these bytes, which the
 /// server is asked to give only of the version that the first answer told.
@@ -44,7 +44,7 @@ impl RemoteObject {
 
     /// Takes an object of which this is known and here.
     pub(super) fn new(client: &Arc<Client>, address: Address, begun: FirstAnswer) -> Self {
-        let spare = AtomicUsize::new(MOST_IN_VAIN.saturating_sub(begun.bytes.len()));
+        let spare = AtomicUsize::new(MAX_IN_VAIN.saturating_sub(begun.bytes.len()));
         Self { client: Arc::clone(client), address, begun, spare, parted: AtomicUsize::new(0) }
     }
 }
@@ -103,7 +103,7 @@ impl ReadAt for RemoteObject {
         let take = |left| Some(left - taken(left).1);
         let left = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         let count = left.map_or(0, |left| taken(left).0);
-        let may_part = || self.parted.fetch_add(1, Ordering::Relaxed) < MOST_PARTED || gaps.bytes >= LEAST_REQUEST;
+        let may_part = || self.parted.fetch_add(1, Ordering::Relaxed) < MAX_PARTED || gaps.bytes >= MIN_REQUEST;
         if count == gaps.count || may_part() { count } else { gaps.count }
     }
 }

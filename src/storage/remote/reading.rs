@@ -17,10 +17,10 @@ use crate::storage::requests::{RequestEvent, tell};
 use crate::storage::source::fill_from;
 
 /// The most bytes of an object that are taken from a server that gives whole objects only.
-const MOST_WHOLE: u64 = 1 << 28;
+const MAX_WHOLE: u64 = 1 << 28;
 
 /// The most of these that are kept in memory; others are kept in a file without a name.
-const MOST_IN_MEMORY: usize = 1 << 24;
+const MAX_IN_MEMORY: usize = 1 << 24;
 
 /// What is known and here of an object: what the first answer gave.
 #[derive(Debug)]
@@ -82,20 +82,20 @@ impl Client {
     fn begin_whole(&self, response: Response, length: Option<u64>) -> Result<FirstAnswer, RequestFailure> {
         let headers = response.headers().clone();
         let too_long = |bytes: Option<u64>| {
-            let bytes = bytes.map_or_else(|| format!("more than {MOST_WHOLE}"), |bytes| bytes.to_string());
-            let message = format!("the server gives whole files only: {bytes} bytes, at most {MOST_WHOLE} are taken");
-            RequestFailure::Lasting(Error::of(ErrorKind::Unsupported, message))
+            let bytes = bytes.map_or_else(|| format!("more than {MAX_WHOLE}"), |bytes| bytes.to_string());
+            let message = format!("the server gives whole files only: {bytes} bytes, at most {MAX_WHOLE} are taken");
+            RequestFailure::Lasting(Error::from_kind(ErrorKind::Unsupported, message))
         };
-        if length.is_some_and(|length| length > MOST_WHOLE) {
+        if length.is_some_and(|length| length > MAX_WHOLE) {
             return Err(too_long(length));
         }
         let place = || format!("cannot be kept in {}", std::env::temp_dir().display());
-        let (mut body, mut kept, mut size) = (body_of(response), SpooledTempFile::new(MOST_IN_MEMORY), 0);
+        let (mut body, mut kept, mut size) = (body_of(response), SpooledTempFile::new(MAX_IN_MEMORY), 0);
         loop {
             let mut bytes = Vec::new();
             (&mut body).take(1 << 20).read_to_end(&mut bytes).map_err(|error| self.broken_off(error))?;
             size += bytes.len() as u64;
-            if size > MOST_WHOLE {
+            if size > MAX_WHOLE {
                 return Err(too_long(length));
             }
             if bytes.is_empty() {
@@ -154,7 +154,7 @@ impl Client {
                 self.fill(response, &mut rest[..count], length, filled)
             }
             StatusCode::PRECONDITION_FAILED | StatusCode::RANGE_NOT_SATISFIABLE => Err(answer::changed().into()),
-            StatusCode::OK if version.size <= MOST_WHOLE => {
+            StatusCode::OK if version.size <= MAX_WHOLE => {
                 // it gave a part before, and now gives all: what stands before is read in vain
                 version.check(&Version::of(response.headers(), length.unwrap_or(version.size)))?;
                 let mut body = body_of(response);
@@ -273,7 +273,7 @@ fn body_of(response: Response) -> Body {
 }
 
 fn broke_off() -> RequestFailure {
-    RequestFailure::Passing(Error::of(ErrorKind::Io(io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
+    RequestFailure::Passing(Error::from_kind(ErrorKind::Io(io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
 }
 
 /// Checks that as many bytes came as the answer said, and returns them.

@@ -17,7 +17,7 @@ use crate::storage::key_store::{Commit, KeyStore, Lock, WritableStore};
 use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 
 /// The most objects whose versions are kept, which take some 35 MiB. Others are not compared.
-const MOST_VERSIONS: usize = 1 << 20;
+const MAX_VERSIONS: usize = 1 << 20;
 
 /// The objects whose names follow an address, as the files of a folder follow its path. Only a bucket can list them.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl RemoteStore {
         let mut first = locked(first);
         match first.get(&key) {
             Some(known) if *known != found => return Err(changed()),
-            None if first.len() < MOST_VERSIONS => drop(first.insert(key, found)),
+            None if first.len() < MAX_VERSIONS => drop(first.insert(key, found)),
             Some(_) | None => {}
         }
         Ok(())
@@ -135,5 +135,5 @@ impl WritableStore for RemoteStore {
 
 /// Returns the error that a store is changed where it lies.
 fn unchangeable() -> Error {
-    Error::of(ErrorKind::Unsupported, "a file behind an address cannot be changed in place")
+    Error::from_kind(ErrorKind::Unsupported, "a file behind an address cannot be changed in place")
 }

@@ -16,7 +16,7 @@ use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share, threads_holding};
 use crate::storage::calls::Calls;
-use crate::storage::chunked::{Chunked, MOST_ROW, few_rows};
+use crate::storage::chunked::{Chunked, MAX_ROW, few_rows};
 use crate::storage::counted::counted;
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::read_at::request_window;
@@ -157,7 +157,7 @@ impl Source {
     /// Returns whether a row of chunks is so large that windows in C order would read each chunk again and again.
     fn is_in_long_rows(&self, chunks: &Arc<dyn Chunked>) -> bool {
         let row = Windows::on_grid(self.shape(), 1, chunks.grid()).largest();
-        row.saturating_mul(self.dtype().itemsize()) > MOST_ROW
+        row.saturating_mul(self.dtype().itemsize()) > MAX_ROW
     }
 
     /// Returns whether a server is asked for chunks that lie in so few rows that most threads would have none.
@@ -225,7 +225,7 @@ impl Source {
     /// Copies chunks, each of which is read once, to a file without a name.
     fn copied_by_chunks(&self, threads: Threads) -> Result<Storage> {
         /// The most bytes that more threads than usual hold together: as many as eight rows of chunks may take.
-        const HELD: usize = 8 * MOST_ROW;
+        const HELD: usize = 8 * MAX_ROW;
         let chunks = self.as_chunks().expect("a source in chunks");
         let windows = Windows::boxes(self.shape(), chunks.grid());
         let each = windows.largest().saturating_mul(2 * self.dtype().itemsize());

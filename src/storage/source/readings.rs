@@ -15,13 +15,13 @@ use crate::storage::read_at::{MemoryBytes, ReadAt};
 /// gives what stands between that and whoever reads items.
 pub trait ByteReading {
     /// Reads bytes by position, of which the first item begins at byte `start`. In what is returned it begins at byte 0.
-    fn of_bytes(&self, bytes: Arc<dyn ReadAt>, start: u64) -> Arc<dyn ReadAt>;
+    fn convert_bytes(&self, bytes: Arc<dyn ReadAt>, start: u64) -> Arc<dyn ReadAt>;
 
     /// Reads bytes that come once.
-    fn of_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send>;
+    fn convert_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send>;
 
     /// Reads chunks.
-    fn of_chunks(&self, chunks: Arc<dyn Chunked>) -> Arc<dyn Chunked>;
+    fn convert_chunks(&self, chunks: Arc<dyn Chunked>) -> Arc<dyn Chunked>;
 }
 
 impl Source {
@@ -33,14 +33,16 @@ impl Source {
         let bytes = meta.bytes() as u64;
         self.store = match mem::replace(&mut self.store, Storage::Item(Vec::new())) {
             Storage::Bytes { bytes, start, stamp } => {
-                Storage::Bytes { bytes: reading.of_bytes(bytes, start), start: 0, stamp }
+                Storage::Bytes { bytes: reading.convert_bytes(bytes, start), start: 0, stamp }
             }
             Storage::Stream(stream) => {
-                let reader = reading.of_stream(stream.into_inner().expect(UNPOISONED).reader);
+                let reader = reading.convert_stream(stream.into_inner().expect(UNPOISONED).reader);
                 Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }))
             }
-            Storage::Chunks(chunks) => Storage::Chunks(reading.of_chunks(chunks)),
-            Storage::Memory(items) => Storage::stored(reading.of_bytes(Arc::new(MemoryBytes::shared(items)), 0), 0)?,
+            Storage::Chunks(chunks) => Storage::Chunks(reading.convert_chunks(chunks)),
+            Storage::Memory(items) => {
+                Storage::stored(reading.convert_bytes(Arc::new(MemoryBytes::shared(items)), 0), 0)?
+            }
             Storage::Item(_) => unreachable!("what stands at every place comes from an option, and has its dtype"),
         };
         self.near = OnceLock::new();

@@ -5,7 +5,7 @@ use super::*;
 use crate::layout::axis::Span;
 use crate::layout::window::{Window, Windows};
 use crate::parallel::share;
-use crate::storage::chunked::{ChunkStyle, MOST_ROW, PackedUnit};
+use crate::storage::chunked::{ChunkStyle, MAX_ROW, PackedUnit};
 use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, MemoryBytes};
 
@@ -356,12 +356,12 @@ fn what_is_copied_to_be_held() {
 #[test]
 fn chunks_in_long_rows() {
     let tensor = |dim| Tensor::new(DType::parse("uint8").unwrap(), vec![2, dim], vec![5; 2 * dim]).unwrap();
-    for (dim, is_long) in [(MOST_ROW / 2, false), (MOST_ROW / 2 + 1, true)] {
+    for (dim, is_long) in [(MAX_ROW / 2, false), (MAX_ROW / 2 + 1, true)] {
         let source = TestChunks::source(tensor(dim), &[2, 1 << 20], false);
         let found = HOLDS.map(|hold| source.copy_to(hold, three_threads()).is_some());
         assert_eq!(found, [false, is_long, is_long, is_long, false, true], "{dim}");
     }
-    let (dim, chunk) = (MOST_ROW / 2 + 1, [2, 1 << 20]);
+    let (dim, chunk) = (MAX_ROW / 2 + 1, [2, 1 << 20]);
     let mut source = TestChunks::source(tensor(dim), &chunk, false);
     assert_eq!(source.copy_to(Hold::COrder, three_threads()).map(|copy| copy.bytes_read), Some(3 * 2 * dim as u64));
     source.hold(Hold::COrder, three_threads()).unwrap();
