@@ -10,7 +10,7 @@ use super::check_known::KnownFailures;
 use super::io::Io;
 use super::messages::unless_closed;
 use crate::conformance::case::KnownTest;
-use crate::conformance::judge::{Failure, TestVerdict, VerdictKind};
+use crate::conformance::judge::{CaseFailure, TestVerdict, VerdictKind};
 use crate::diff::Difference;
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
@@ -30,7 +30,7 @@ pub(super) struct Judged<'a> {
 struct OperatorCounts {
     passed: usize,
     /// In the order of [`Failure::ALL`].
-    failed: [usize; Failure::ALL.len()],
+    failed: [usize; CaseFailure::ALL.len()],
 }
 
 impl OperatorCounts {
@@ -222,7 +222,7 @@ impl<'a> CheckReport<'a> {
                 self.unless_closed(copied)?;
             }
             let operators = json::array(&self.operators, |(name, counts)| {
-                let names = std::iter::once("passed").chain(Failure::ALL.map(key));
+                let names = std::iter::once("passed").chain(CaseFailure::ALL.map(key));
                 let counts = names.zip(counts.all()).map(|(name, count)| (name, count.to_string()));
                 json::object(std::iter::once(("operator", json::string(name, Escapes::Short))).chain(counts))
             });
@@ -254,7 +254,7 @@ impl<'a> CheckReport<'a> {
             let counts = counts.all().map(|count| Cow::from(count.to_string()));
             std::iter::once(Cow::from(printable(name).into_owned())).chain(counts).collect()
         };
-        let headings = std::iter::once("passed").chain(Failure::ALL.map(Failure::name));
+        let headings = std::iter::once("passed").chain(CaseFailure::ALL.map(CaseFailure::name));
         let table = Table {
             columns: std::iter::once(Column::left("operator")).chain(headings.map(Column::right)).collect(),
             rows: operators.iter().map(row).collect(),
@@ -298,10 +298,10 @@ impl<'a> CheckReport<'a> {
 }
 
 /// Returns the key of a failure in the JSON object of an operator.
-fn key(failure: Failure) -> &'static str {
+fn key(failure: CaseFailure) -> &'static str {
     match failure {
-        Failure::NoResult => "no_result",
-        Failure::Differs | Failure::Refused => failure.name(),
+        CaseFailure::NoResult => "no_result",
+        CaseFailure::Differs | CaseFailure::Refused => failure.name(),
     }
 }
 

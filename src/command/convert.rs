@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::asked::Reinterpret;
 use super::io::{Io, Outcome, note};
 use super::keeping::tell_what_stayed;
-use super::member::{Member, StoredItems};
+use super::member::{Member, MemberItems};
 use super::messages::message;
 use super::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
@@ -211,8 +211,8 @@ impl Convert {
             };
             let Member { input, n, .. } = &tensor.member;
             match tensor.member.stored(asked.of(Some(&tensor.old)), format, changes) {
-                Ok(StoredItems::Read(data)) => tensors.push((data, tensor)),
-                Ok(StoredItems::Unread(array)) => {
+                Ok(MemberItems::Read(data)) => tensors.push((data, tensor)),
+                Ok(MemberItems::Unread(array)) => {
                     copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });
                 }
                 Err(why) if tensor.whole && !alone && input.describe(*n).is_err() => {

@@ -29,7 +29,7 @@ pub(super) struct Member {
 }
 
 /// The items of a tensor for an output.
-pub(super) enum StoredItems {
+pub(super) enum MemberItems {
     /// They are read.
     Read(Source),
     /// They are copied as they are stored.
@@ -106,15 +106,15 @@ impl Member {
         asked: DTypeOption<'_>,
         format: Format,
         changes: impl Fn(&UnreadArray) -> Option<&'static str>,
-    ) -> Result<StoredItems> {
+    ) -> Result<MemberItems> {
         let why = match self.source(asked) {
             Err(why) if format.can().chunks => why,
-            source => return source.map(StoredItems::Read),
+            source => return source.map(MemberItems::Read),
         };
         match self.input.unread(self.n) {
             Ok(None) => Err(why),
             Ok(Some(array)) => match changes(&array) {
-                None => Ok(StoredItems::Unread(array)),
+                None => Ok(MemberItems::Unread(array)),
                 Some(option) => {
                     bail!("{}, so it is only copied as it is stored, and {option} would change it", message(&why))
                 }

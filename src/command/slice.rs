@@ -9,7 +9,7 @@ use super::asked::Reinterpret;
 use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::keeping::tell_what_stayed;
-use super::member::{Member, StoredItems};
+use super::member::{Member, MemberItems};
 use super::messages::message;
 use super::operation::Operation;
 use super::options::members::{TakenOptions, UnreadableMembers};
@@ -100,8 +100,8 @@ impl Slice {
                 if sliced { Some("--at") } else { output.changes(name, &array.dims) }
             };
             let data = match member.stored(asked.of(Some(name)), format, changes) {
-                Ok(StoredItems::Read(data)) => data,
-                Ok(StoredItems::Unread(array)) => {
+                Ok(MemberItems::Read(data)) => data,
+                Ok(MemberItems::Unread(array)) => {
                     copies.push(NamedCopy { name: (*name).to_owned(), array });
                     continue;
                 }

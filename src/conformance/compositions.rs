@@ -70,7 +70,7 @@ pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> CaseResult<Vec<
 }
 
 /// What an entry of StridedSlice does.
-enum Entry {
+enum SliceEntry {
     /// Takes these places of an axis.
     Range(StepRange),
     /// Takes one place of an axis, which is no more.
@@ -86,9 +86,10 @@ impl CaseInputs<'_> {
     /// StridedSlice: a slice as ONNX clamps it, then a reshape for the axes that are new and those that are no more.
     pub(super) fn strided_slice(&mut self) -> CaseResult<CaseCall> {
         let (data, entries) = (self.tensor("data")?, self.entries()?);
-        let (shape, count) = (data.shape(), |of: fn(&Entry) -> bool| entries.iter().filter(|entry| of(entry)).count());
-        let taken = count(|entry| matches!(entry, Entry::Range(_) | Entry::Place(_)));
-        let ellipses = count(|entry| matches!(entry, Entry::Ellipsis));
+        let (shape, count) =
+            (data.shape(), |of: fn(&SliceEntry) -> bool| entries.iter().filter(|entry| of(entry)).count());
+        let taken = count(|entry| matches!(entry, SliceEntry::Range(_) | SliceEntry::Place(_)));
+        let ellipses = count(|entry| matches!(entry, SliceEntry::Ellipsis));
         let (Some(skipped), 0 | 1) = (shape.len().checked_sub(taken), ellipses) else {
             return refuse(format!("{taken} entries and {ellipses} ellipses for data {shape:?}"));
         };
@@ -96,20 +97,20 @@ impl CaseInputs<'_> {
         let (mut slices, mut kept, mut axis) = (SliceArgs::default(), Vec::new(), 0);
         for entry in entries {
             axis += match entry {
-                Entry::NewAxis => {
+                SliceEntry::NewAxis => {
                     kept.push(None);
                     0
                 }
-                Entry::Ellipsis => {
+                SliceEntry::Ellipsis => {
                     kept.extend((axis..axis + skipped).map(Some));
                     skipped
                 }
-                Entry::Range(range) => {
+                SliceEntry::Range(range) => {
                     kept.push(Some(axis));
                     slices = slices.axis(axis as i64, range);
                     1
                 }
-                Entry::Place(place) => {
+                SliceEntry::Place(place) => {
                     let place = axis_of(place, shape[axis])? as i64;
                     slices = slices.axis(axis as i64, place..place + 1);
                     1
@@ -125,7 +126,7 @@ impl CaseInputs<'_> {
     }
 
     /// Takes what StridedSlice does with the axes of the data one by one.
-    fn entries(&mut self) -> CaseResult<Vec<Entry>> {
+    fn entries(&mut self) -> CaseResult<Vec<SliceEntry>> {
         let (begin, end) = (self.bounds("begin")?, self.bounds("end")?);
         let stride = self.optional_bounds("stride")?.unwrap_or_else(|| vec![1; begin.len()]);
         if [end.len(), stride.len()] != [begin.len(); 2] {
@@ -138,10 +139,10 @@ impl CaseInputs<'_> {
             let is_set = |mask: &[i64]| mask.get(n).is_some_and(|&bit| bit != 0);
             let start = (!is_set(&first)).then_some(begin[n]);
             match () {
-                () if is_set(&ellipsis) => Entry::Ellipsis,
-                () if is_set(&new_axis) => Entry::NewAxis,
-                () if is_set(&shrink) => Entry::Place(start.unwrap_or(0)),
-                () => Entry::Range(StepRange { start, stop: (!is_set(&last)).then_some(end[n]), step: stride[n] }),
+                () if is_set(&ellipsis) => SliceEntry::Ellipsis,
+                () if is_set(&new_axis) => SliceEntry::NewAxis,
+                () if is_set(&shrink) => SliceEntry::Place(start.unwrap_or(0)),
+                () => SliceEntry::Range(StepRange { start, stop: (!is_set(&last)).then_some(end[n]), step: stride[n] }),
             }
         };
         Ok((0..begin.len()).map(entry).collect())

@@ -19,7 +19,7 @@ pub(crate) enum TestVerdict {
     /// What came out is what must.
     Passed,
     /// Something else came out. The difference is known where a tensor came and a tensor was expected.
-    Failed { failure: Failure, reason: String, difference: Option<Box<Difference>> },
+    Failed { failure: CaseFailure, reason: String, difference: Option<Box<Difference>> },
     /// The program does not have what the test is about.
     Unsupported(String),
     /// The test cannot be read.
@@ -28,7 +28,7 @@ pub(crate) enum TestVerdict {
 
 /// How a test fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub(crate) enum CaseFailure {
     /// There is a result, and it is not the expected one.
     Differs,
     /// The runtime has crashed, or has written nothing.
@@ -37,7 +37,7 @@ pub(crate) enum Failure {
     Refused,
 }
 
-impl Failure {
+impl CaseFailure {
     /// All, in the order of reports.
     pub(crate) const ALL: [Self; 3] = [Self::Differs, Self::NoResult, Self::Refused];
 
@@ -94,7 +94,7 @@ impl TestVerdict {
         }
     }
 
-    fn failed(failure: Failure, reason: impl Into<String>) -> Self {
+    fn failed(failure: CaseFailure, reason: impl Into<String>) -> Self {
         Self::Failed { failure, reason: reason.into(), difference: None }
     }
 }
@@ -153,7 +153,7 @@ fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<
         (Err(NoOutput::Unsupported(what)), _) => TestVerdict::Unsupported(what),
         (Err(NoOutput::Refused(_)), Expected::Refusal(_)) => TestVerdict::Passed,
         (Err(NoOutput::Refused(error)), Expected::Outputs(_)) => {
-            TestVerdict::failed(Failure::Refused, format!("refused: {error}"))
+            TestVerdict::failed(CaseFailure::Refused, format!("refused: {error}"))
         }
         (Ok(actual), Expected::Outputs(expected)) => {
             let verdicts = expected.iter().zip(&actual).map(|(expected, actual)| compare(expected, actual, options));
@@ -177,7 +177,7 @@ fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) 
 /// Returns the verdict on outputs that should not be there.
 fn accepted(actual: &[Tensor], wrong: &str) -> TestVerdict {
     let shown: Vec<_> = actual.iter().map(|one| format!("{} {:?}", one.dtype().name(), one.shape())).collect();
-    TestVerdict::failed(Failure::Differs, format!("gave {}, expected an error: {wrong}", shown.join(", ")))
+    TestVerdict::failed(CaseFailure::Differs, format!("gave {}, expected an error: {wrong}", shown.join(", ")))
 }
 
 /// Returns the verdict on an output.
@@ -192,7 +192,7 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict
     let ignore_dtype = options.ignore_dtype || are_strings;
     let found = match diff::compare(expected, actual, &Options { ignore_dtype, ..options.clone() }) {
         Ok(found) => found,
-        Err(error) => return TestVerdict::failed(Failure::Differs, error.to_string()),
+        Err(error) => return TestVerdict::failed(CaseFailure::Differs, error.to_string()),
     };
     let reason = match found.reason() {
         None => return TestVerdict::Passed,
@@ -208,21 +208,21 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict
             format!("{mismatches} of {items} {verb}{first}")
         }
     };
-    TestVerdict::Failed { failure: Failure::Differs, reason, difference: Some(Box::new(found)) }
+    TestVerdict::Failed { failure: CaseFailure::Differs, reason, difference: Some(Box::new(found)) }
 }
 
 /// Judges the files of a runtime for a test with outputs.
 fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options) -> TestVerdict {
     let names = match written_outputs(folder) {
         Ok(Ok(names)) => names,
-        Ok(Err(message)) => return TestVerdict::failed(Failure::Refused, message),
+        Ok(Err(message)) => return TestVerdict::failed(CaseFailure::Refused, message),
         Err(verdict) => return verdict,
     };
     let count = expected.len();
     let is_expected = |name: &String| (0..count).any(|n| output_names(n, count).any(|known| known == *name));
     if let Some(extra) = names.iter().find(|name| !is_expected(name)) {
         let reason = format!("wrote {extra}, expected {}", counted(count, "output", "outputs"));
-        return TestVerdict::failed(Failure::Differs, reason);
+        return TestVerdict::failed(CaseFailure::Differs, reason);
     }
     let verdict = |(n, wanted): (usize, &Result<&Tensor>)| {
         let wanted = match wanted {
@@ -230,11 +230,11 @@ fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options)
             Err(error) => return TestVerdict::Broken(error.to_string()),
         };
         let Some(name) = output_names(n, count).find(|name| names.contains(name)) else {
-            return TestVerdict::failed(Failure::NoResult, "no result");
+            return TestVerdict::failed(CaseFailure::NoResult, "no result");
         };
         match read(folder.join(name)).and_then(|actual| as_named(actual, wanted)) {
             Ok(actual) => compare(wanted, &actual, options),
-            Err(error) => TestVerdict::failed(Failure::Differs, error.to_string()),
+            Err(error) => TestVerdict::failed(CaseFailure::Differs, error.to_string()),
         }
     };
     first_that_failed(expected.iter().enumerate().map(verdict), count)
@@ -246,18 +246,18 @@ fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options)
 /// The verdict, if there is neither or both, or if the runtime has crashed.
 fn written_outputs(folder: &Path) -> Result<Result<Vec<String>, String>, TestVerdict> {
     let names = results_in(folder).map_err(|error| {
-        TestVerdict::failed(Failure::NoResult, error.within(folder.display().to_string()).to_string())
+        TestVerdict::failed(CaseFailure::NoResult, error.within(folder.display().to_string()).to_string())
     })?;
     let has = |marker: &str| names.iter().any(|name| name == marker);
     let outputs: Vec<_> = names.iter().filter(|name| ![REFUSED, CRASHED].contains(&name.as_str())).cloned().collect();
     match (has(CRASHED), has(REFUSED), outputs.first()) {
-        (true, ..) => Err(TestVerdict::failed(Failure::NoResult, message(folder, CRASHED))),
+        (true, ..) => Err(TestVerdict::failed(CaseFailure::NoResult, message(folder, CRASHED))),
         (false, true, Some(output)) => {
             let reason = format!("wrote {output} and {REFUSED}, expected one of them");
-            Err(TestVerdict::failed(Failure::Differs, reason))
+            Err(TestVerdict::failed(CaseFailure::Differs, reason))
         }
         (false, true, None) => Ok(Err(message(folder, REFUSED))),
-        (false, false, None) => Err(TestVerdict::failed(Failure::NoResult, "no result")),
+        (false, false, None) => Err(TestVerdict::failed(CaseFailure::NoResult, "no result")),
         (false, false, Some(_)) => Ok(Ok(outputs)),
     }
 }
@@ -279,7 +279,7 @@ fn judge_refusal(folder: &Path, wrong: &str) -> TestVerdict {
     match names.iter().map(|name| read(folder.join(name))).collect::<Result<Vec<_>>>() {
         Ok(actual) => accepted(&actual, wrong),
         Err(_) => {
-            TestVerdict::failed(Failure::Differs, format!("wrote {}, expected an error: {wrong}", names.join(", ")))
+            TestVerdict::failed(CaseFailure::Differs, format!("wrote {}, expected an error: {wrong}", names.join(", ")))
         }
     }
 }

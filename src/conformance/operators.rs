@@ -37,7 +37,7 @@ enum Take {
 }
 
 /// An operator of a specification.
-struct Row {
+struct OperatorRow {
     specification: Specification,
     name: &'static str,
     /// The versions, in ascending order.
@@ -45,21 +45,26 @@ struct Row {
     take: Take,
 }
 
-const fn onnx(name: &'static str, versions: &'static [u64], take: TakeCall) -> Row {
-    Row { specification: Specification::Onnx, name, versions, take: Take::One(take) }
+const fn onnx(name: &'static str, versions: &'static [u64], take: TakeCall) -> OperatorRow {
+    OperatorRow { specification: Specification::Onnx, name, versions, take: Take::One(take) }
 }
 
-const fn openvino(name: &'static str, versions: &'static [u64], take: TakeCall) -> Row {
-    Row { specification: Specification::OpenVino, name, versions, take: Take::One(take) }
+const fn openvino(name: &'static str, versions: &'static [u64], take: TakeCall) -> OperatorRow {
+    OperatorRow { specification: Specification::OpenVino, name, versions, take: Take::One(take) }
 }
 
 /// An operator of several outputs.
-const fn several(specification: Specification, name: &'static str, versions: &'static [u64], take: TakeCalls) -> Row {
-    Row { specification, name, versions, take: Take::Several(take) }
+const fn several(
+    specification: Specification,
+    name: &'static str,
+    versions: &'static [u64],
+    take: TakeCalls,
+) -> OperatorRow {
+    OperatorRow { specification, name, versions, take: Take::Several(take) }
 }
 
 /// The operators that cases may ask for.
-static ROWS: &[Row] = &[
+static ROWS: &[OperatorRow] = &[
     onnx("Slice", &[1], |case, _| Ok((case.data()?, Call::Slice(case.slices_by_attributes()?.clamped_as_onnx())))),
     onnx("Slice", &[10, 11, 13], |case, _| Ok((case.data()?, Call::Slice(case.slices_by_inputs()?.clamped_as_onnx())))),
     openvino("Slice", &[8], |case, _| Ok((case.data()?, Call::Slice(case.slices()?)))),
@@ -184,7 +189,7 @@ static ROWS: &[Row] = &[
 ];
 
 /// Finds an operator and its version: of ONNX the newest that is not above an opset, of OpenVINO the very one.
-fn find(specification: Specification, name: &str, version: u64) -> Option<(&'static Row, u64)> {
+fn find(specification: Specification, name: &str, version: u64) -> Option<(&'static OperatorRow, u64)> {
     let named = ROWS.iter().filter(|row| row.specification == specification && row.name == name);
     let mut versions = named.flat_map(|row| row.versions.iter().map(move |&known| (row, known)));
     match specification {

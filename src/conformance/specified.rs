@@ -21,15 +21,15 @@ struct Specified {
     attributes: Option<Vec<&'static str>>,
 }
 
-struct Table {
+struct SpecifiedTable {
     /// The newest opsets of ONNX's domains.
     opsets: HashMap<&'static str, u64>,
     /// Operators by specification and name.
     operators: HashMap<(&'static str, &'static str), Specified>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table { opsets: HashMap::new(), operators: HashMap::new() };
+static TABLE: LazyLock<SpecifiedTable> = LazyLock::new(|| {
+    let mut table = SpecifiedTable { opsets: HashMap::new(), operators: HashMap::new() };
     for line in OPERATORS.lines().filter(|line| !line.starts_with('#')) {
         let number = |text: &str| text.parse::<u64>().expect("versions are numbers");
         match Vec::from_iter(line.split(' '))[..] {

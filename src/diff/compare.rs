@@ -42,7 +42,8 @@ pub(super) fn compare_as_they_are(
     effort: Effort,
     progress: Progress<'_>,
 ) -> Result<Difference> {
-    let Begun { mut difference, how, axes } = Begun::new(expected, actual, options, effort.of_files)?;
+    let BegunComparison { mut difference, how, axes } =
+        BegunComparison::new(expected, actual, options, effort.of_files)?;
     let Some(how) = how else { return Ok(difference) };
     let (one, other) = (expected.dtype().native(), actual.dtype().native());
     let shape = expected.shape().to_vec();
@@ -76,14 +77,14 @@ pub(super) fn compare_as_they_are(
 }
 
 /// The state of a comparison before any item is read.
-pub(super) struct Begun {
+pub(super) struct BegunComparison {
     pub difference: Difference,
     /// How items are compared; `None` if dtypes or shapes differ.
     pub how: Option<Comparability>,
     pub axes: ActualAxes,
 }
 
-impl Begun {
+impl BegunComparison {
     /// Begins the comparison of two tensors.
     pub(super) fn new(expected: &Source, actual: &Source, options: &Options, of_files: bool) -> Result<Self> {
         let refused = |message: String| Error::from_kind(ErrorKind::Argument, message).advising(Advice::ChangeOption);

@@ -1,6 +1,6 @@
 //! The plan of a comparison: how both tensors would be read, told before they are.
 
-use super::compare::{Begun, PASSES, is_read_once, may_be_equal_as_stored};
+use super::compare::{BegunComparison, PASSES, is_read_once, may_be_equal_as_stored};
 use super::difference::Difference;
 use super::options::Options;
 use super::reading::Comparability;
@@ -34,7 +34,7 @@ pub fn explain_sources(
     options: &Options,
     limits: Limits,
 ) -> Result<PlannedComparison> {
-    let Begun { difference, how, axes } = Begun::new(expected, actual, options, true)?;
+    let BegunComparison { difference, how, axes } = BegunComparison::new(expected, actual, options, true)?;
     let Some(how) = how else { return Ok(PlannedComparison::Unread(Box::new(difference))) };
     let sources = [expected, actual];
     let walk = match &how {

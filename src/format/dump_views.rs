@@ -54,9 +54,9 @@ struct DumpEntry {
 }
 
 /// The entries of a list in their order, each with its path.
-struct Entries(Vec<(String, Value)>);
+struct DumpEntries(Vec<(String, Value)>);
 
-impl<'de> FromObject<'de> for Entries {
+impl<'de> FromObject<'de> for DumpEntries {
     const EXPECTED: &'static str = "an object with an entry for each file";
 
     fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
@@ -78,7 +78,7 @@ impl DumpShapes {
     /// # Errors
     /// Another JSON value; an entry without a valid dtype and shape, or with an unknown key; two entries for a file.
     pub fn parse(text: &[u8]) -> Result<Self> {
-        let JsonObject(Entries(list)) =
+        let JsonObject(DumpEntries(list)) =
             serde_json::from_slice(text).map_err(|error| malformed!("{}", one_line(&error)))?;
         ensure!(!list.is_empty(), "has no entries");
         let mut entries = HashMap::new();

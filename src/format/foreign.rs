@@ -157,9 +157,9 @@ pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns what a text is that is not JSON, if it is known.
-pub(super) fn text(text: &str) -> Option<Text> {
+pub(super) fn text(text: &str) -> Option<TextKind> {
     if is_printed(text) {
-        return Some(Text::Printed);
+        return Some(TextKind::Printed);
     }
     let mut rows = text.lines();
     let row = rows.next().unwrap_or_default();
@@ -169,7 +169,7 @@ pub(super) fn text(text: &str) -> Option<Text> {
     let delimiter = delimiter.or_else(|| has_numbers().then_some(' '))?;
     let has_word = |row: &str| row.split(delimiter).any(is_word);
     let headings = has_word(row) && rows.next().is_some_and(|second| !has_word(second));
-    (!row.starts_with(['[', '{', '"'])).then_some(Text::Rows { delimiter, headings })
+    (!row.starts_with(['[', '{', '"'])).then_some(TextKind::Rows { delimiter, headings })
 }
 
 /// Returns whether a cell is neither empty nor a number nor a bool.
@@ -181,7 +181,7 @@ fn is_word(cell: &str) -> bool {
 
 /// Text that holds a tensor in a way that is not read as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Text {
+pub(super) enum TextKind {
     /// Text as NumPy prints an array, and as this program prints one without `-o`.
     Printed,
     /// Rows of cells.
@@ -253,12 +253,12 @@ mod tests {
     #[test]
     fn texts() {
         let rows = [
-            ("[1. 2.5 nan -inf]", Some(Text::Printed)),
-            ("[[1 2]\n [3 4]]\n", Some(Text::Printed)),
-            ("[ True False]", Some(Text::Printed)),
-            ("[0.+1.j 2.e-05-3.j]", Some(Text::Printed)),
-            ("[1. ... 3.]", Some(Text::Printed)),
-            ("[1.]", Some(Text::Printed)),
+            ("[1. 2.5 nan -inf]", Some(TextKind::Printed)),
+            ("[[1 2]\n [3 4]]\n", Some(TextKind::Printed)),
+            ("[ True False]", Some(TextKind::Printed)),
+            ("[0.+1.j 2.e-05-3.j]", Some(TextKind::Printed)),
+            ("[1. ... 3.]", Some(TextKind::Printed)),
+            ("[1.]", Some(TextKind::Printed)),
             ("[1]\n[2]", None),
             ("[nan]", None),
             ("[NaN Infinity]", None),
@@ -266,15 +266,15 @@ mod tests {
             ("[]", None),
             ("[a b]", None),
             ("{\"a\" 1}", None),
-            ("a,b\n1,2\n", Some(Text::Rows { delimiter: ',', headings: true })),
-            ("a,b\nc,2\n", Some(Text::Rows { delimiter: ',', headings: false })),
-            ("a,b\n", Some(Text::Rows { delimiter: ',', headings: false })),
-            ("1,true,\n2,nan,\n", Some(Text::Rows { delimiter: ',', headings: false })),
-            ("1\t2\n", Some(Text::Rows { delimiter: '\t', headings: false })),
-            ("x, unit\ty\n1\t2\n", Some(Text::Rows { delimiter: '\t', headings: true })),
-            ("1;2\n3;4\n", Some(Text::Rows { delimiter: ';', headings: false })),
-            ("a|b\n1|2\n", Some(Text::Rows { delimiter: '|', headings: true })),
-            ("1  2\n3 4\n", Some(Text::Rows { delimiter: ' ', headings: false })),
+            ("a,b\n1,2\n", Some(TextKind::Rows { delimiter: ',', headings: true })),
+            ("a,b\nc,2\n", Some(TextKind::Rows { delimiter: ',', headings: false })),
+            ("a,b\n", Some(TextKind::Rows { delimiter: ',', headings: false })),
+            ("1,true,\n2,nan,\n", Some(TextKind::Rows { delimiter: ',', headings: false })),
+            ("1\t2\n", Some(TextKind::Rows { delimiter: '\t', headings: false })),
+            ("x, unit\ty\n1\t2\n", Some(TextKind::Rows { delimiter: '\t', headings: true })),
+            ("1;2\n3;4\n", Some(TextKind::Rows { delimiter: ';', headings: false })),
+            ("a|b\n1|2\n", Some(TextKind::Rows { delimiter: '|', headings: true })),
+            ("1  2\n3 4\n", Some(TextKind::Rows { delimiter: ' ', headings: false })),
             ("two words\n", None),
             ("word", None),
             ("", None),

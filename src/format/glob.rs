@@ -59,12 +59,12 @@ impl Glob {
 
     /// Returns whether it matches a whole name. The time is at most proportional to the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
-        name == self.text || Walk::through(&self.tokens, name).ends.last() == Some(&name.len())
+        name == self.text || GlobWalk::through(&self.tokens, name).ends.last() == Some(&name.len())
     }
 
     /// Returns whether it matches any name that begins with `prefix`, or may.
     pub fn matches_some_within(&self, prefix: &str) -> bool {
-        let walk = Walk::through(&self.tokens, prefix);
+        let walk = GlobWalk::through(&self.tokens, prefix);
         self.text.starts_with(prefix) || walk.goes_on || walk.ends.last() == Some(&prefix.len())
     }
 
@@ -76,7 +76,7 @@ impl Glob {
 }
 
 /// A walk of tokens through a name.
-struct Walk<'n> {
+struct GlobWalk<'n> {
     name: &'n str,
     /// The bytes of the name behind what the tokens so far match, in ascending order and each once.
     ends: Vec<usize>,
@@ -84,7 +84,7 @@ struct Walk<'n> {
     goes_on: bool,
 }
 
-impl<'n> Walk<'n> {
+impl<'n> GlobWalk<'n> {
     /// Walks through a name from its beginning.
     fn through(tokens: &[Token], name: &'n str) -> Self {
         let mut walk = Self { name, ends: vec![0], goes_on: false };

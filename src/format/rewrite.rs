@@ -15,7 +15,7 @@ use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
 use super::values::delimiter::TableOptions;
-use super::write::{OutputTensor, Plan, check_attachments, checked};
+use super::write::{LaidOut, OutputTensor, check_attachments, checked};
 use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};

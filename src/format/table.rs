@@ -282,7 +282,7 @@ impl Format {
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.name_in_messages).collect();
         let neither = format!("neither {}: begins with byte 0x{byte:02x}", joined_by(&words, "nor"));
         Err(match foreign::text(&String::from_utf8_lossy(begin)) {
-            Some(foreign::Text::Rows { delimiter, headings }) if !begin.contains(&0) => {
+            Some(foreign::TextKind::Rows { delimiter, headings }) if !begin.contains(&0) => {
                 malformed!("{neither}; this looks like CSV").advising(Advice::ReadAsCsv { delimiter, headings })
             }
             Some(_) | None => {

@@ -18,16 +18,16 @@ pub(super) struct GroupStats {
 }
 
 /// The smallest or the largest item of a tensor, and its index.
-type Extreme = (ItemValue, Vec<usize>);
+type GroupExtreme = (ItemValue, Vec<usize>);
 
 /// An item that is a number, to be compared with others.
 #[derive(Clone, Copy, Debug)]
-enum Number {
+enum GroupNumber {
     Integer(i128),
     Float(f64),
 }
 
-impl Number {
+impl GroupNumber {
     fn of(value: &ItemValue) -> Option<Self> {
         let text = value.to_string();
         match &*text {
@@ -87,7 +87,7 @@ impl GroupStats {
     /// Returns them as a JSON object.
     pub(super) fn json(&self) -> String {
         let Self { figures, min, max } = self;
-        let extreme = |extreme: &Option<Extreme>, tensor: &Option<String>| {
+        let extreme = |extreme: &Option<GroupExtreme>, tensor: &Option<String>| {
             or_null(extreme.as_ref(), |(value, index)| {
                 let tensor = json::string(tensor.as_deref().unwrap_or_default(), Escapes::Numbers);
                 json::object([("value", value.to_string()), ("tensor", tensor), ("index", list(index))])
@@ -109,11 +109,11 @@ impl GroupStats {
 /// not numbers, such as dates, have one only if a single tensor has it.
 fn extreme(
     found: &[(&Info, &Stats)],
-    of: fn(&Stats) -> &Option<Extreme>,
+    of: fn(&Stats) -> &Option<GroupExtreme>,
     better: Ordering,
-) -> Option<(Extreme, String)> {
+) -> Option<(GroupExtreme, String)> {
     let all: Vec<_> = found.iter().filter_map(|(info, stats)| Some((info, of(stats).as_ref()?))).collect();
-    let numbers = all.iter().filter_map(|(info, found)| Some((Number::of(&found.0)?, info, found)));
+    let numbers = all.iter().filter_map(|(info, found)| Some((GroupNumber::of(&found.0)?, info, found)));
     let best = numbers.reduce(|best, next| if next.0.compare(best.0) == better { next } else { best });
     let single = match &all[..] {
         [(info, found)] => Some((info, found)),
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn large_integers_are_compared_exactly() {
-        let (one, two) = (Number::Integer((1 << 53) + 1), Number::Integer(1 << 53));
+        let (one, two) = (GroupNumber::Integer((1 << 53) + 1), GroupNumber::Integer(1 << 53));
         assert_eq!(one.compare(two), Ordering::Greater);
-        assert_eq!(two.compare(Number::Float(0.5)), Ordering::Greater);
+        assert_eq!(two.compare(GroupNumber::Float(0.5)), Ordering::Greater);
     }
 }

@@ -35,12 +35,12 @@ struct Branch<'a> {
 }
 
 /// A row of a tree: a group, a tensor, or several that are alike.
-struct Node<'a> {
+struct TreeNode<'a> {
     name: String,
     copies: Copies<'a>,
     /// Whether it is a tensor, or several that are alike.
     is_leaf: bool,
-    children: Vec<Node<'a>>,
+    children: Vec<TreeNode<'a>>,
 }
 
 /// Writes the names of tensors as a tree for each file, and then the statistics of each row, if tensors have any.
@@ -65,7 +65,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
             // nothing of the file can be read
             rows.push(row(&name, &[&[]], false));
         } else {
-            add_rows(&mut rows, &mut figures, &Node { name, ..root(&entries) }, 0);
+            add_rows(&mut rows, &mut figures, &TreeNode { name, ..root(&entries) }, 0);
         }
         let blank = || std::iter::repeat_n(Cow::Borrowed(""), 5);
         let row =
@@ -97,8 +97,8 @@ pub fn write_tree_json(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
 }
 
 /// Returns a row and those below it as a JSON object, whose first member is given.
-fn object(node: &Node<'_>, first: (&'static str, &str)) -> String {
-    let Node { copies, is_leaf, children, .. } = node;
+fn object(node: &TreeNode<'_>, first: (&'static str, &str)) -> String {
+    let TreeNode { copies, is_leaf, children, .. } = node;
     let totals = Totals::of(infos_of(copies));
     let meta = || &copies[0][0].info.stored.meta;
     let quoted = |text: &str| json::string(text, Escapes::Numbers);
@@ -125,11 +125,11 @@ fn entries<'a>(of_file: &OfFile<'a>) -> Vec<TreeEntry<'a>> {
 }
 
 /// Returns the tree of a file, without its name.
-fn root<'a>(entries: &'a [TreeEntry<'a>]) -> Node<'a> {
+fn root<'a>(entries: &'a [TreeEntry<'a>]) -> TreeNode<'a> {
     let copies = vec![entries];
     let is_leaf = matches!(entries, [alone] if alone.info.member.is_none());
     let children = if is_leaf { Vec::new() } else { nodes(&copies, 0, "") };
-    Node { name: String::new(), copies, is_leaf, children }
+    TreeNode { name: String::new(), copies, is_leaf, children }
 }
 
 fn infos_of<'a>(copies: &Copies<'a>) -> impl Iterator<Item = &'a Info> {
@@ -140,7 +140,7 @@ fn infos_of<'a>(copies: &Copies<'a>) -> impl Iterator<Item = &'a Info> {
 fn add_rows(
     rows: &mut Vec<Vec<Cow<'static, str>>>,
     figures: &mut Vec<Vec<Cow<'static, str>>>,
-    node: &Node<'_>,
+    node: &TreeNode<'_>,
     indent: usize,
 ) {
     let name = format!("{}{}", " ".repeat(indent), printable(&node.name));
@@ -221,7 +221,7 @@ fn branches<'a>(copies: &[&'a [TreeEntry<'a>]], depth: usize) -> Vec<Branch<'a>>
 
 /// Returns the nodes of tensors, and of all groups among them, whose names go on by their segment `depth` in a group of that
 /// label. Numbers are called by what they count, the last segment of the group that they lie in.
-fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<Node<'a>> {
+fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<TreeNode<'a>> {
     let node = |Branch { mut label, is_number, mut copies }: Branch<'a>| {
         let mut depth = depth + 1;
         // a group of one branch is one row with it
@@ -239,14 +239,14 @@ fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<Node<'a>> {
             true | false => divided(&label).1.to_owned(),
         };
         if copies[0].len() == 1 {
-            return Node { name, copies, is_leaf: true, children: Vec::new() };
+            return TreeNode { name, copies, is_leaf: true, children: Vec::new() };
         }
         let own = (copies[0][0].segments.len() == depth).then(|| {
             let own: Copies<'_> = copies.iter().map(|copy| &copy[..1]).collect();
-            Node { name: name.clone(), copies: own, is_leaf: true, children: Vec::new() }
+            TreeNode { name: name.clone(), copies: own, is_leaf: true, children: Vec::new() }
         });
         let children = own.into_iter().chain(nodes(&copies, depth, &label)).collect();
-        Node { name, copies, is_leaf: false, children }
+        TreeNode { name, copies, is_leaf: false, children }
     };
     branches(copies, depth).into_iter().map(node).collect()
 }

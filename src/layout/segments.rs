@@ -47,12 +47,12 @@ pub struct Segments {
 pub struct Piece {
     /// The places of the window, counted from its beginning.
     pub places: Range<usize>,
-    pub content: Content,
+    pub content: SegmentContent,
 }
 
 /// The content of some places of an axis of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum SegmentContent {
     /// These places of the data. The step is not 0.
     Read(Span),
     /// The places of the window that come this number of places before.
@@ -119,24 +119,25 @@ impl Segments {
     /// Returns how many places of the data are read for the whole axis, as far as none is read twice for one window.
     pub fn places_read(&self) -> usize {
         self.pieces(&(0..self.len)).iter().fold(0, |read, piece| match piece.content {
-            Content::Read(span) => read + span.len,
+            SegmentContent::Read(span) => read + span.len,
             // a period that is longer than a window is read for each of its repetitions
-            Content::Repeat(period) if period > 1 => read + piece.places.len(),
-            Content::Repeat(_) | Content::Fill => read,
+            SegmentContent::Repeat(period) if period > 1 => read + piece.places.len(),
+            SegmentContent::Repeat(_) | SegmentContent::Fill => read,
         })
     }
 
     /// Returns how many places of the axis the data feeds. What is filled counts, too, if the list is gone through again.
     pub fn places_fed(&self) -> usize {
-        let fed = self.pieces(&(0..self.len)).into_iter().filter(|piece| piece.content != Content::Fill);
+        let fed = self.pieces(&(0..self.len)).into_iter().filter(|piece| piece.content != SegmentContent::Fill);
         fed.map(|piece| piece.places.len()).sum()
     }
 
     /// Returns whether all of `dim` places of the data are read in ascending order, and none of them again, for the whole axis.
     pub fn reads_whole(&self, dim: usize) -> bool {
         let pieces = self.pieces(&(0..self.len));
-        let mut reads = pieces.iter().filter(|piece| matches!(piece.content, Content::Read(_)));
-        reads.next().is_some_and(|piece| piece.content == Content::Read(Span::whole(dim))) && reads.next().is_none()
+        let mut reads = pieces.iter().filter(|piece| matches!(piece.content, SegmentContent::Read(_)));
+        reads.next().is_some_and(|piece| piece.content == SegmentContent::Read(Span::whole(dim)))
+            && reads.next().is_none()
     }
 
     /// Returns the pieces of a range of the axis, in order.
@@ -156,21 +157,21 @@ impl Segments {
                 at += count;
             };
             match segment {
-                Segment::Fill(_) => push(count, Content::Fill),
+                Segment::Fill(_) => push(count, SegmentContent::Fill),
                 Segment::Run(span) if span.step == 0 => {
-                    push(1, Content::Read(Span { step: 1, len: 1, ..span }));
+                    push(1, SegmentContent::Read(Span { step: 1, len: 1, ..span }));
                     if count > 1 {
-                        push(count - 1, Content::Repeat(1));
+                        push(count - 1, SegmentContent::Repeat(1));
                     }
                 }
                 Segment::Run(span) => {
-                    push(count, Content::Read(Span { start: span.at(inside), step: span.step, len: count }));
+                    push(count, SegmentContent::Read(Span { start: span.at(inside), step: span.step, len: count }));
                 }
             }
             (number, from) = if number + 1 == self.list.len() { (0, 0) } else { (number + 1, end) };
         }
         if once < len {
-            pieces.push(Piece { places: once..len, content: Content::Repeat(period) });
+            pieces.push(Piece { places: once..len, content: SegmentContent::Repeat(period) });
         }
         pieces
     }
@@ -181,7 +182,7 @@ impl Segments {
 pub fn boxes_read(axes: &[Vec<Piece>]) -> impl Iterator<Item = (Vec<Span>, Vec<Range<usize>>)> + use<> {
     let read = |pieces: &Vec<Piece>| -> Vec<(Span, Range<usize>)> {
         let of = |piece: &Piece| {
-            if let Content::Read(span) = piece.content { Some((span, piece.places.clone())) } else { None }
+            if let SegmentContent::Read(span) = piece.content { Some((span, piece.places.clone())) } else { None }
         };
         pieces.iter().filter_map(of).collect()
     };
@@ -218,16 +219,18 @@ pub fn arrange<T: Copy, E>(
     let mut block = item.len();
     for (axis, pieces) in axes.iter().enumerate().rev() {
         let row = dims[axis] * block;
-        let made = pieces.iter().filter(|piece| !matches!(piece.content, Content::Read(_)));
+        let made = pieces.iter().filter(|piece| !matches!(piece.content, SegmentContent::Read(_)));
         let made: Vec<_> = made.map(|it| (it.places.start * block..it.places.end * block, it.content)).collect();
         if !made.is_empty() {
             each_read_place(&axes[..axis], &dims, 0, &mut |number| {
                 let row = &mut out[number * row..][..row];
                 for (Range { start, end }, content) in &made {
                     match content {
-                        Content::Repeat(distance) => repeat(&mut row[start - distance * block..*end], distance * block),
-                        Content::Fill => fill(&mut row[*start..*end], item),
-                        Content::Read(_) => {}
+                        SegmentContent::Repeat(distance) => {
+                            repeat(&mut row[start - distance * block..*end], distance * block)
+                        }
+                        SegmentContent::Fill => fill(&mut row[*start..*end], item),
+                        SegmentContent::Read(_) => {}
                     }
                 }
             });
@@ -240,7 +243,7 @@ pub fn arrange<T: Copy, E>(
 /// Calls `each` with the number, in C order, of every place of some axes that is read. `number` is that of the axes before them.
 fn each_read_place(axes: &[Vec<Piece>], dims: &[usize], number: usize, each: &mut impl FnMut(usize)) {
     let Some((pieces, rest)) = axes.split_first() else { return each(number) };
-    for piece in pieces.iter().filter(|piece| matches!(piece.content, Content::Read(_))) {
+    for piece in pieces.iter().filter(|piece| matches!(piece.content, SegmentContent::Read(_))) {
         for place in piece.places.clone() {
             each_read_place(rest, &dims[1..], number * dims[0] + place, each);
         }

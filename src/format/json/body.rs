@@ -64,7 +64,7 @@ impl BodyReader {
         let refused = "a KServe body whose items follow the JSON as bytes (binary_data_size), which are not read: ask the server \
                        for JSON";
         let keys = match serde_json::from_slice(text) {
-            Ok(JsonObject(Keys(keys))) => keys,
+            Ok(JsonObject(BodyKeys(keys))) => keys,
             Err(error) => {
                 // bytes behind the object are not JSON
                 let first = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>().next();
@@ -202,9 +202,9 @@ fn name_of(tensor: &RawValue, marks: Option<&Marks<'_>>) -> Result<String> {
 }
 
 /// The keys of an object and their values as text.
-struct Keys<'a>(BTreeMap<String, &'a RawValue>);
+struct BodyKeys<'a>(BTreeMap<String, &'a RawValue>);
 
-impl<'de> FromObject<'de> for Keys<'de> {
+impl<'de> FromObject<'de> for BodyKeys<'de> {
     const EXPECTED: &'static str = "an object";
 
     fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {

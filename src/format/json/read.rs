@@ -48,11 +48,11 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
         return Err(error(format!("lists more than {MAX_OPEN} deep")));
     }
     let syntax = |e: serde_json::Error| match foreign::text(text).filter(|_| e.is_syntax()) {
-        Some(foreign::Text::Printed) => {
+        Some(foreign::TextKind::Printed) => {
             let message = "not JSON (no commas) but a tensor printed as text";
             error(message.to_owned()).advising(Advice::PassTensor)
         }
-        Some(foreign::Text::Rows { delimiter, headings }) => {
+        Some(foreign::TextKind::Rows { delimiter, headings }) => {
             let message = format!("{}: this looks like CSV", describe_syntax(text, &e));
             error(message).advising(Advice::ReadAsCsv { delimiter, headings })
         }
@@ -61,7 +61,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     match text.trim_start_matches([' ', '\n', '\r', '\t']).bytes().next() {
         None => Err(error("empty, expected JSON".into())),
         Some(b'{') => {
-            let JsonObject(Members(members)) = serde_json::from_str(text).map_err(syntax)?;
+            let JsonObject(JsonMembers(members)) = serde_json::from_str(text).map_err(syntax)?;
             let raw = |key: &str| members.get(key).map(|member| member.get());
             let named = |key: &str| {
                 let name =
@@ -121,9 +121,9 @@ const DATATYPES: &[(&str, Kind)] = &[
 ];
 
 /// The members of an object by their keys, as raw text. There is always a member `data`.
-struct Members<'a>(BTreeMap<String, &'a RawValue>);
+struct JsonMembers<'a>(BTreeMap<String, &'a RawValue>);
 
-impl<'de> FromObject<'de> for Members<'de> {
+impl<'de> FromObject<'de> for JsonMembers<'de> {
     const EXPECTED: &'static str = "an object with dtype, shape and data";
 
     fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {

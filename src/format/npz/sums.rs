@@ -12,12 +12,12 @@ use crate::parallel::locked;
 #[derive(Debug, Default)]
 pub struct WrittenSums {
     /// By the byte of the file at which each begins.
-    runs: Mutex<BTreeMap<u64, Run>>,
+    runs: Mutex<BTreeMap<u64, SummedRun>>,
 }
 
 /// Bytes that follow each other.
 #[derive(Debug)]
-struct Run {
+struct SummedRun {
     /// The byte behind the last.
     end: u64,
     crc: Crc,
@@ -31,7 +31,7 @@ impl WrittenSums {
         }
         let mut crc = Crc::new();
         crc.update(bytes);
-        let mut run = Run { end: at + bytes.len() as u64, crc };
+        let mut run = SummedRun { end: at + bytes.len() as u64, crc };
         let mut runs = locked(&self.runs);
         if let Some(next) = runs.remove(&run.end) {
             run.crc.combine(&next.crc);

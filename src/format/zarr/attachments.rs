@@ -92,7 +92,7 @@ impl Around {
 }
 
 /// A folder that is listed.
-struct Folder {
+struct StoreFolder {
     path: String,
     /// The array that it lies in, if it lies in one.
     around: Option<Rc<Around>>,
@@ -105,9 +105,9 @@ struct Folder {
 /// Lists the files, those in folders of chunks only if it is `thorough`.
 fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), 0);
-    let root = Folder { path: String::new(), around: None, is_passed_over: false, is_first_of_chunks: false };
+    let root = StoreFolder { path: String::new(), around: None, is_passed_over: false, is_first_of_chunks: false };
     let mut pending = vec![root];
-    while let Some(Folder { path, mut around, is_passed_over, is_first_of_chunks }) = pending.pop() {
+    while let Some(StoreFolder { path, mut around, is_passed_over, is_first_of_chunks }) = pending.pop() {
         let node = if is_passed_over { Ok(None) } else { metadata::node(store, &path) };
         let is_group = matches!(&node, Ok(Some(node)) if node.is_group);
         // damaged metadata may be those of an array
@@ -151,7 +151,7 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
             }
             let is_passed_over = is_passed_over && !is_first_of_chunks || is_of_chunks || own.starts_with('.');
             let is_first_of_chunks = is_of_chunks && own == CHUNKS;
-            pending.push(Folder { path: name, around: around.clone(), is_passed_over, is_first_of_chunks });
+            pending.push(StoreFolder { path: name, around: around.clone(), is_passed_over, is_first_of_chunks });
         }
     }
     found.sort();

@@ -164,7 +164,7 @@ impl Blosc {
                     codec.unpack(bytes, stream).map_err(|error| error.within("blosc"))?;
                 }
             }
-            arrange(shuffle, &shuffled, block, typesize, Arrangement::OfItems);
+            arrange(shuffle, &shuffled, block, typesize, ByteArrangement::OfItems);
         }
         Ok(out)
     }
@@ -190,7 +190,7 @@ impl Blosc {
             starts.extend(((HEAD + 4 * count + body.len()) as u32).to_le_bytes());
             shuffled.clear();
             shuffled.resize(block.len(), 0);
-            arrange(shuffle, block, &mut shuffled, typesize, Arrangement::Shuffled);
+            arrange(shuffle, block, &mut shuffled, typesize, ByteArrangement::Shuffled);
             let streams = if splits && block.len() == blocksize { typesize } else { 1 };
             for stream in shuffled.chunks((block.len() / streams).max(1)) {
                 let packed = if self.level == 0 { stream.to_vec() } else { self.codec.pack(stream, self.level)? };
@@ -222,7 +222,7 @@ impl Blosc {
 
 /// The order in which bytes or bits are arranged.
 #[derive(Clone, Copy)]
-enum Arrangement {
+enum ByteArrangement {
     /// The first bytes of all items come first, then the second ones, and so on; of bits, the lowest of all items first.
     Shuffled,
     /// All bytes of an item follow each other.
@@ -230,7 +230,7 @@ enum Arrangement {
 }
 
 /// Arranges the bytes of items. Those of one byte stay as they are, but for their bits.
-fn arrange(shuffle: Shuffle, from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangement) {
+fn arrange(shuffle: Shuffle, from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     match shuffle {
         Shuffle::Bytes if size > 1 => shuffle_bytes(from, to, size, arrangement),
         Shuffle::Bits => shuffle_bits(from, to, size, arrangement),
@@ -239,17 +239,17 @@ fn arrange(shuffle: Shuffle, from: &[u8], to: &mut [u8], size: usize, arrangemen
 }
 
 /// Arranges bytes from the one way to the other. Bytes that are no whole item stay at the end.
-fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangement) {
+fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     let items = from.len() / size;
     for byte in 0..size {
         let run = byte * items..(byte + 1) * items;
         match arrangement {
-            Arrangement::Shuffled => {
+            ByteArrangement::Shuffled => {
                 for (item, place) in to[run].iter_mut().enumerate() {
                     *place = from[item * size + byte];
                 }
             }
-            Arrangement::OfItems => {
+            ByteArrangement::OfItems => {
                 for (item, value) in from[run].iter().enumerate() {
                     to[item * size + byte] = *value;
                 }
@@ -260,7 +260,7 @@ fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangeme
 }
 
 /// Arranges bits from the one way to the other. Items whose number is no multiple of 8 stay as they are.
-fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangement) {
+fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     let items = from.len() / size;
     if !items.is_multiple_of(8) {
         return to.copy_from_slice(from);
@@ -271,8 +271,8 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: Arrangemen
             // Each pair says where 8 bytes begin and how far apart they lie: the same byte of 8 items, and their bits.
             let (of_items, by_bit) = ((group * 8 * size + byte, size), (byte * 8 * row + group, row));
             let ((first, step), (start, stride)) = match arrangement {
-                Arrangement::Shuffled => (of_items, by_bit),
-                Arrangement::OfItems => (by_bit, of_items),
+                ByteArrangement::Shuffled => (of_items, by_bit),
+                ByteArrangement::OfItems => (by_bit, of_items),
             };
             let word = (0..8).fold(0_u64, |all, n| all | u64::from(from[first + n * step]) << (8 * n));
             for (n, value) in transposed(word).to_le_bytes().into_iter().enumerate() {

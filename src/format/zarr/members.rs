@@ -40,7 +40,7 @@ pub(super) struct Members {
 }
 
 /// A folder whose folders are looked at.
-struct Folder {
+struct ListedFolder {
     path: String,
     /// The number of folders that it lies in.
     depth: usize,
@@ -69,8 +69,8 @@ impl Members {
     pub(super) fn all(store: &dyn KeyStore, root: &Node, damage: Option<Error>) -> Result<Self> {
         let (mut found, mut seen) = (Self::new(root), 0_usize);
         let is_array = !root.is_group || damage.is_some();
-        let mut pending = vec![Folder { path: String::new(), depth: 0, is_array }];
-        while let Some(Folder { path, depth, is_array }) = pending.pop() {
+        let mut pending = vec![ListedFolder { path: String::new(), depth: 0, is_array }];
+        while let Some(ListedFolder { path, depth, is_array }) = pending.pop() {
             if is_array && store.costs_requests() {
                 continue;
             }
@@ -88,7 +88,7 @@ impl Members {
                 let name = join(&path, &own);
                 if is_array && is_of_chunks(store, &own, &name) {
                     if own == CHUNKS {
-                        pending.push(Folder { path: name, depth: depth + 1, is_array });
+                        pending.push(ListedFolder { path: name, depth: depth + 1, is_array });
                     }
                     continue;
                 }
@@ -100,7 +100,7 @@ impl Members {
                     continue;
                 }
                 let is_array = found.add(store, &name, node);
-                pending.push(Folder { path: name, depth: depth + 1, is_array });
+                pending.push(ListedFolder { path: name, depth: depth + 1, is_array });
             }
         }
         found.names.sort_by(|a, b| by_numbers(a, b));

@@ -13,7 +13,7 @@ const WORTH_A_TABLE: usize = 2 * KEYS;
 /// The table of a cast, which is made when it has proved to be of use.
 #[derive(Debug)]
 pub(super) struct ByteTable {
-    key: Key,
+    key: TableKey,
     /// The dtype whose 65,536 items are the keys.
     keys: DType,
     /// How many items were to be cast before there was a table.
@@ -24,7 +24,7 @@ pub(super) struct ByteTable {
 
 /// How the key of an item is made.
 #[derive(Clone, Copy, Debug)]
-enum Key {
+enum TableKey {
     /// It is the item.
     Item,
     /// It is the float32 rounded to odd to a bfloat16: the upper half of its bits, whose last one is set if any other is. That
@@ -43,13 +43,13 @@ impl ByteTable {
         let is_byte = is_narrow || matches!(to.kind(), Kind::Bool | Kind::Int8 | Kind::UInt8);
         let is_big = from.is_big_endian();
         let key = match from.kind() {
-            Kind::Float16 | Kind::BFloat16 if is_byte => Key::Item,
-            Kind::Int16 | Kind::UInt16 if is_narrow => Key::Item,
-            Kind::Float32 if is_narrow_float => Key::Single { is_big },
-            Kind::Float64 if is_narrow_float => Key::Double { is_big },
+            Kind::Float16 | Kind::BFloat16 if is_byte => TableKey::Item,
+            Kind::Int16 | Kind::UInt16 if is_narrow => TableKey::Item,
+            Kind::Float32 if is_narrow_float => TableKey::Single { is_big },
+            Kind::Float64 if is_narrow_float => TableKey::Double { is_big },
             _ => return None,
         };
-        let keys = if matches!(key, Key::Item) { from.clone() } else { Kind::BFloat16.into() };
+        let keys = if matches!(key, TableKey::Item) { from.clone() } else { Kind::BFloat16.into() };
         Some(Self { key, keys, seen: AtomicUsize::new(0), items: OnceLock::new() })
     }
 
@@ -85,11 +85,15 @@ impl ByteTable {
             }
         }
         match self.key {
-            Key::Item => each(table, items, out, u16::from_le_bytes),
-            Key::Single { is_big: false } => each(table, items, out, |item| upper(u32::from_le_bytes(item))),
-            Key::Single { is_big: true } => each(table, items, out, |item| upper(u32::from_be_bytes(item))),
-            Key::Double { is_big: false } => each(table, items, out, |item| upper(single(f64::from_le_bytes(item)))),
-            Key::Double { is_big: true } => each(table, items, out, |item| upper(single(f64::from_be_bytes(item)))),
+            TableKey::Item => each(table, items, out, u16::from_le_bytes),
+            TableKey::Single { is_big: false } => each(table, items, out, |item| upper(u32::from_le_bytes(item))),
+            TableKey::Single { is_big: true } => each(table, items, out, |item| upper(u32::from_be_bytes(item))),
+            TableKey::Double { is_big: false } => {
+                each(table, items, out, |item| upper(single(f64::from_le_bytes(item))))
+            }
+            TableKey::Double { is_big: true } => {
+                each(table, items, out, |item| upper(single(f64::from_be_bytes(item))))
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::memory::{self, Buffer};
 #[derive(Debug)]
 pub(super) struct Buckets {
     grid: BucketGrid,
-    segments: Segments,
+    segments: BucketSegments,
     /// For each entry of the arena its payload.
     with: Buffer,
     /// The bytes of a payload, which is a [word](with_word).
@@ -28,7 +28,7 @@ pub(super) struct Buckets {
 
 /// The segments of the arena, and the places of its entries.
 #[derive(Clone, Debug)]
-struct Segments {
+struct BucketSegments {
     /// The entries of a segment.
     segment: usize,
     /// For each bucket, where its next entry goes and where its last segment ends, in entries of the arena.
@@ -105,7 +105,7 @@ impl BucketGrid {
     }
 }
 
-impl Segments {
+impl BucketSegments {
     /// Gives a bucket another segment.
     #[cold]
     fn grow(&mut self, bucket: usize) {
@@ -132,7 +132,7 @@ impl Buckets {
         let most = (entries / segment + grid.count.min(entries)) * segment;
         Ok(Self {
             grid,
-            segments: Segments {
+            segments: BucketSegments {
                 segment,
                 heads: vec![(0, 0); grid.count],
                 chains: vec![(NONE, NONE); grid.count],

@@ -41,12 +41,12 @@ pub struct Scatter {
     pub(super) count: usize,
     pub(super) payload: Payload,
     /// The places that index tuples name, each with its payload. There are none where there is only one place.
-    pub(super) entries: Entries,
+    pub(super) entries: ScatterEntries,
 }
 
 /// The entries of a scatter.
 #[derive(Debug)]
-pub(super) enum Entries {
+pub(super) enum ScatterEntries {
     /// All of them, in the order in which updates apply: those of each part of the index tensor.
     Grouped(Vec<Buckets>),
     /// The last of each place, which [fill](Scatter::last) windows without the others.
@@ -68,8 +68,8 @@ impl Scatter {
     /// Returns the runs that an outer place gets, if only these are kept of the entries.
     pub(super) fn last(&self) -> Option<&BlockRuns> {
         match &self.entries {
-            Entries::Grouped(_) => None,
-            Entries::Last(runs) => Some(runs),
+            ScatterEntries::Grouped(_) => None,
+            ScatterEntries::Last(runs) => Some(runs),
         }
     }
 
@@ -81,7 +81,7 @@ impl Scatter {
         if let Payload::OnlyPlace { from, to } = self.payload {
             (from..to).for_each(|position| each(0, &[0], &(position as u64).to_le_bytes()));
         }
-        let Entries::Grouped(parts) = &self.entries else {
+        let ScatterEntries::Grouped(parts) = &self.entries else {
             unreachable!("runs of blocks are not looked through one by one")
         };
         parts.iter().for_each(|part| part.near(lo, hi, each));

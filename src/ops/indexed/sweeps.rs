@@ -18,7 +18,7 @@ use super::buckets::{BucketGrid, Buckets};
 use super::latest::{KEPT, Latest};
 use super::read::collect;
 use super::resolve::TupleResolver;
-use super::scatter::{Entries, Payload, Scatter};
+use super::scatter::{Payload, Scatter, ScatterEntries};
 use crate::error::{Error, Result, Subject};
 use crate::layout::shape::coordinates;
 use crate::layout::walk::is_word;
@@ -226,8 +226,8 @@ impl Sweeps {
 
     /// Leaves the last entry of each place, where only these are kept.
     fn with_lasts(&self, scatter: Scatter, sweep: &SweepRange) -> Result<Scatter> {
-        let (Some(lasts), Entries::Grouped(parts)) = (self.lasts, &scatter.entries) else { return Ok(scatter) };
-        let entries = Entries::Last(BlockRuns::new(parts, sweep.grid, lasts)?);
+        let (Some(lasts), ScatterEntries::Grouped(parts)) = (self.lasts, &scatter.entries) else { return Ok(scatter) };
+        let entries = ScatterEntries::Last(BlockRuns::new(parts, sweep.grid, lasts)?);
         Ok(Scatter { entries, ..scatter })
     }
 
@@ -259,7 +259,7 @@ impl Sweeps {
         };
         let parts = parts.into_iter().map(|(buckets, _)| buckets).collect();
         let (dim, count) = (self.resolver.places, self.resolver.count());
-        Ok(Scatter { outer, dim, block, count, payload: self.payload, entries: Entries::Grouped(parts) })
+        Ok(Scatter { outer, dim, block, count, payload: self.payload, entries: ScatterEntries::Grouped(parts) })
     }
 
     /// Looks for tuples that occur twice.
