@@ -1,4 +1,4 @@
-//! Files that another file names. They must lie in the same folder, because the author of the name may be malicious.
+//! Files that another file names. They must be in the same folder, because the author of the name may be malicious.
 
 use std::path::{Component, Path};
 use std::{fs::File, path::PathBuf, sync::Arc};
@@ -7,15 +7,13 @@ use crate::error::{Result, ensure};
 use crate::storage::read_at::ReadAt;
 use crate::storage::requests::{RequestOptions, as_address};
 
-/// Returns whether a location is the plain name of a file in the same folder, on every system.
 pub(super) fn is_plain_name(location: &str) -> bool {
     let mut parts = Path::new(location).components();
     let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == location);
-    // a colon is a drive or a stream on Windows
+    // A colon marks a drive or a stream on Windows.
     one && !location.contains(['/', '\\', '\0']) && !(cfg!(windows) && location.contains(':'))
 }
 
-/// Returns the path of a file in a folder, or the address of an object beside another one.
 pub(super) fn join(folder: &Path, name: &str) -> PathBuf {
     match as_address(folder) {
         Some(address) => format!("{address}/{name}").into(),
@@ -23,16 +21,12 @@ pub(super) fn join(folder: &Path, name: &str) -> PathBuf {
     }
 }
 
-/// Opens a file that another one names, or an object.
-///
-/// # Errors
-/// It is not there, or is no regular file; of opening.
 pub(super) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
     if let Some(address) = as_address(path) {
         return super::remote::object(address, requests);
     }
-    // To open a pipe may block for ever. Links are followed, because caches of downloads link the folder of a model to
-    // files elsewhere.
+    // Opening a pipe may block for ever. Links are followed, because download caches link the files of a model
+    // elsewhere.
     ensure!(std::fs::metadata(path)?.is_file(), "expected a regular file");
     Ok(Arc::new(File::open(path)?))
 }

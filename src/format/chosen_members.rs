@@ -1,4 +1,4 @@
-//! The members of an open container that a path means: by a name, by a pattern of names, or the only one.
+//! Selects members of an open container: by name, by glob, or the only one.
 
 use super::open::Input;
 use super::table::containers;
@@ -7,11 +7,10 @@ use crate::format::glob::Glob;
 use crate::format::name_order::{alike, list};
 
 impl Input {
-    /// Returns the number of the tensor that the path means: the [member](Self::member) that it names, else the only one.
+    /// Returns the number of the [member](Self::member) that the path names, or of the only tensor.
     ///
     /// # Errors
-    /// There is no such member (the message lists similar names); the format has no members; no member is named and there
-    /// are several.
+    /// No member has the name, the format has no members, or the path names none of several tensors.
     pub fn chosen(&self) -> Result<usize> {
         self.pick(self.member())
     }
@@ -19,7 +18,7 @@ impl Input {
     /// Returns the number of the member called `name`, or of the only one.
     ///
     /// # Errors
-    /// Those of [`chosen`](Self::chosen).
+    /// As for [`chosen`](Self::chosen).
     pub fn pick(&self, name: Option<&str>) -> Result<usize> {
         let refuse = |message: String| Err(Error::from_kind(ErrorKind::Member, message).within(self.label()));
         if let (None, Some(n)) = (name, self.reader().itself()) {
@@ -48,18 +47,16 @@ impl Input {
         }
     }
 
-    /// Returns the [member](Self::member) that the path names as a pattern of names, if it is one and no tensor has it as its
-    /// name.
+    /// Returns the [member](Self::member) of the path as a glob, unless a tensor has this very name.
     pub fn glob(&self) -> Option<Glob> {
         let names = self.names()?;
         self.member().filter(|name| !names.contains(name)).map(Glob::new).filter(Glob::is_pattern)
     }
 
-    /// Returns the numbers of the members that the path means: all members of a container, or if it names
-    /// [one](Self::member), that one or those that it matches as a [glob](Glob).
+    /// Returns the numbers of all members, of the named [one](Self::member), or of those that match the [glob](Glob).
     ///
     /// # Errors
-    /// Those of [`chosen`](Self::chosen); a glob that matches nothing.
+    /// As for [`chosen`](Self::chosen), or the glob matches nothing.
     pub fn select(&self) -> Result<Vec<usize>> {
         let name = self.member();
         let Some(names) = self.names() else { return Ok(vec![self.chosen()?]) };

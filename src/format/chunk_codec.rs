@@ -1,9 +1,9 @@
-//! The codecs that users choose among for the chunks of an output.
+//! The codecs for the chunks of an output that users can choose.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// What packs chunks: `none`, `gzip[:L]`, `zstd[:L]` or `blosc[:C[:L]]` with a compressor C and a level L.
+/// A codec: `none`, `gzip[:L]`, `zstd[:L]` or `blosc[:C[:L]]` with a compressor C and a level L.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkCodec {
     None,
@@ -12,7 +12,6 @@ pub enum ChunkCodec {
     Blosc { compressor: &'static str, level: i32 },
 }
 
-/// The compressors of Blosc that pack.
 const COMPRESSORS: [&str; 4] = ["lz4", "snappy", "zlib", "zstd"];
 
 impl FromStr for ChunkCodec {

@@ -1,7 +1,8 @@
-//! Finds tensors by name in a container, in the files that an index names, or in the files of a folder.
+//! Finds tensors by name in a container, in the shards of an index, or in the files of a folder.
 //!
-//! A file that can hold several tensors is opened at once, to learn their names, and stays open. A file of one tensor is
-//! opened when it is wanted, so that a folder may hold more of them than a program may have open.
+//! A file that can hold several tensors is opened at once for their names and stays open. A file of one tensor is
+//! opened on
+//! demand, so that a folder may hold more of them than a process may have open.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,19 +23,18 @@ use crate::format::glob::Glob;
 use crate::format::name_filter::{ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
 
-/// The number of containers of a folder that stay open; others are opened again when one of their tensors is wanted.
+/// The number of containers that stay open; others are reopened on demand.
 const OPEN: usize = 256;
 
 /// How the files of a folder are opened.
 pub struct Opening<'a> {
-    /// What messages call the folder, before its path.
+    /// The word for the folder in messages, before its path.
     pub role: &'a str,
-    /// How each file is opened; the label is replaced by one of its own.
+    /// The options for each file, which gets its own label.
     pub options: OpenOptions,
-    /// Which tensors are wanted: files in which none can be are not opened, but for indices and for the only container.
+    /// The tensors that are wanted. A file without any is not opened, unless it is an index or the only container.
     pub filter: NameFilter<'a>,
-    /// Whether the names of tensors begin with those of their files in any case, and not only where the filter leaves more
-    /// than one model.
+    /// Whether names of tensors always begin with those of their files, even in a folder of one model.
     pub by_files: bool,
 }
 
@@ -43,70 +43,59 @@ pub struct Opening<'a> {
 pub struct Collection {
     pub(super) files: Vec<Listed>,
     pub(super) tensors: HashMap<String, TensorPlace>,
-    /// The numbers of the files of a folder, by their names without endings.
+    /// Numbers of files by their names without endings.
     pub(super) stems: HashMap<String, usize>,
-    /// How files are opened later; the label is replaced by that of the file.
     pub(super) options: OpenOptions,
-    /// The number of containers that stay open.
     pub(super) open: usize,
-    /// The file that the folder stands for, if all tensors are of one model: the first one.
+    /// The only model, which is file 0, if all tensors belong to one.
     pub(super) model: Option<ModelFile>,
-    /// The names of tensors of the folder that the filter leaves out, where the others are those of one model.
+    /// Names that the filter excludes beside the only model.
     pub(super) left_out: Vec<String>,
-    /// The files of a folder that hold no tensors, as far as their names or their content tell.
+    /// Files without tensors.
     pub(super) left_alone: Vec<PathBuf>,
-    /// The containers that lie beside the index of a model and are no part of it.
+    /// Containers beside an index that are not part of its model.
     pub(super) beside: Vec<BesideIndex>,
 }
 
-/// A file of a collection.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub path: PathBuf,
     pub label: String,
-    /// The name of the file in its folder, with which the names of its tensors begin; `None` if the collection is no folder.
+    /// The path in the folder without the ending, which is the prefix of tensor names; `None` outside a folder.
     pub stem: Option<String>,
-    /// The open file, if it stays open.
     pub input: Option<Arc<Input>>,
-    /// The names of the files beside its path that make up the model, if it is one in numbered files.
     pub parts: Vec<String>,
-    /// Whether it holds any number of tensors by their names.
+    /// Whether the file holds any number of named tensors.
     pub is_container: bool,
-    /// Whether it holds tensors in a format that is not read.
     pub is_not_read: bool,
-    /// Whether it may hold several tensors, and could not be opened.
+    /// Whether the file may hold several tensors and could not be opened.
     pub is_broken: bool,
-    /// Why it is not opened, if the folder tells that.
+    /// The error that opening returns.
     pub refused: Option<Error>,
-    /// What its bytes are, if it has no header.
     pub view: Option<RawView>,
 }
 
-/// Where a tensor of a collection is.
+/// The place of a tensor in a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorPlace {
-    /// The number of its file.
     pub file: usize,
-    /// Its number in the file; `None` for the only tensor of a file that has not been opened.
+    /// `None` for the only tensor of a file that has not been opened.
     pub(super) member: Option<usize>,
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     pub bytes: u64,
 }
 
 impl TensorPlace {
-    /// Returns the place of the only tensor of file number `file`, or of all that one has which is not opened.
     pub(super) fn of_file(file: usize, bytes: u64) -> Self {
         Self { file, member: None, bytes }
     }
 
-    /// Returns the place of tensor `n` of file number `file`, which is open as `input`. How many bytes it takes is found out
-    /// if it `is_wanted`; one that cannot be read counts nothing.
+    /// An unwanted tensor gets size 0, because describing it may read the file.
     pub(super) fn of_member(file: usize, input: &Input, n: usize, is_wanted: bool) -> Self {
         let described = if is_wanted { input.describe(n).ok() } else { None };
         Self { file, member: Some(n), bytes: described.map_or(0, |described| described.bytes) }
     }
 
-    /// Returns its number in the file; `None` for the only tensor of a file that has not been opened.
     pub fn member(&self) -> Option<usize> {
         self.member
     }
@@ -114,18 +103,17 @@ impl TensorPlace {
     /// Returns the number of the tensor in its file, which is open as `input`.
     ///
     /// # Errors
-    /// A file that holds several tensors where it should hold one.
+    /// The file holds several tensors instead of one.
     pub fn number_in(&self, input: &Input) -> Result<usize> {
         self.member.map_or_else(|| input.pick(None), Ok)
     }
 }
 
 impl Collection {
-    /// Lists the tensors of a container or an index, those that are damaged, too: all, or those that its path selects. A file
-    /// of one tensor without a name has none.
+    /// Lists the named tensors of a container or an index that its path selects, damaged ones included.
     ///
     /// # Errors
-    /// Those of [`Input::select`].
+    /// The path selects no tensor.
     pub fn from_input(input: Arc<Input>, path: &Path, opening: &Opening<'_>) -> Result<Self> {
         let members = input.select()?.into_iter().filter_map(|n| Some((n, input.name(n)?)));
         let tensors = members
@@ -137,20 +125,20 @@ impl Collection {
         Ok(Self { files: vec![file], tensors, options: opening.options.clone(), open: 1, ..Self::default() })
     }
 
-    /// Lists the tensors in the files of a folder and of the folders in it. The name of a tensor is the path of its file
-    /// from there without the ending; in a container, `:` and its name there follow. Skipped are files whose endings are
-    /// not those of a format that is read, hidden files, files that are not regular, and JSON objects that are no tensors.
-    /// An index stands for the files that it names. Links are followed, but not to a folder that they lie in.
+    /// Lists the tensors of a folder and its subfolders by `PATH/STEM` or, in a container, `PATH/STEM:NAME`.
     ///
-    /// If the filter leaves one model, an index or a container, and no other file but texts, the folder is that model: its
-    /// tensors have the names that they have there, and texts are left alone, as beside several models.
+    /// Hidden files, unknown endings, non-regular files and JSON objects without data are skipped. An index replaces
+    /// the files
+    /// that it names. Links are followed unless they lead back to a parent folder. If the filter leaves a single model
+    /// and
+    /// otherwise only texts, tensors have the names of the model.
     ///
-    /// A file that cannot be read is listed as one tensor, so that it stops nobody who wants the others; why it cannot be
-    /// read is said when it is opened. So are a folder in the folder that cannot be read, two files of one name, and, by its
-    /// whole name, a file of a format that holds tensors and is not read.
+    /// Unreadable files and folders, equal names and unsupported formats are listed as one tensor each. Their errors
+    /// appear on
+    /// opening, so that the other tensors stay readable.
     ///
     /// # Errors
-    /// The folder itself cannot be read; more than [`MOST`] files or tensors.
+    /// The folder cannot be read, or has more than [`MAX_FILES`] files or tensors.
     pub fn from_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
         let mut listed = folder.files().map_err(|unread| unread.error(opening.role))?;
         let dumps = dumps::add_to(&mut listed, folder, opening.options.shapes.as_deref());
@@ -164,7 +152,7 @@ impl Collection {
         }
         not_read.extend(collection.add_all(files, opening)?);
         let filter = opening.filter;
-        // patterns that choose texts alone name them by themselves
+        // Patterns that match a text alone select it by its name in the folder.
         let names_texts = !filter.only.is_empty() && texts.iter().any(|text| filter.takes(&text.stem));
         let model = collection.only_model(filter).filter(|_| !opening.by_files);
         let mut beside_models = true;
@@ -186,8 +174,6 @@ impl Collection {
         Ok(collection)
     }
 
-    /// Lists the tensors of files of a folder that are no texts. Returns the pointers of Git LFS among them that lie beside one
-    /// model, which keeps its names although others are not there.
     fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<Vec<FileNotRead>> {
         let (indices, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.format.names_files());
         let (mut shards, mut indexed) = (HashSet::new(), Vec::new());
@@ -211,14 +197,14 @@ impl Collection {
         if !opening.by_files {
             let left = || files.iter().filter(|file| is_left(&file.stem, file.format.is_container()));
             let models = left().filter(|file| file.format.is_container() && !file.is_pointer());
-            // of many files of one tensor, the first that is no pointer is the last that is opened
+            // `all` stops at the first file that is not a pointer, so it opens few of many files.
             let mut singles = left().filter(|file| !file.format.is_container());
             if listed + models.count() == 1 && singles.all(FolderFile::is_pointer) {
                 pointers = files.extract_if(.., |file| file.is_pointer()).map(FolderFile::not_read).collect();
             }
         }
         let left = listed + files.iter().filter(|file| is_left(&file.stem, file.format.is_container())).count();
-        // patterns may be for the own names of the tensors of the only file
+        // Patterns may match the names inside the only file.
         let filter = match (self.files.len() + files.len(), left) {
             _ if opening.by_files => opening.filter,
             (1, _) => NameFilter::default(),
@@ -229,49 +215,47 @@ impl Collection {
         Ok(pointers)
     }
 
-    /// Returns the file that the folder stands for, if all its tensors are those of one model.
+    /// Returns the only model if all tensors belong to one.
     pub fn model(&self) -> Option<&ModelFile> {
         self.model.as_ref()
     }
 
-    /// Returns the names of tensors of the folder that the filter leaves out, where the others are those of one model.
+    /// Returns the names that the filter excludes beside the only model.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
 
-    /// Returns whether it has a tensor whose name a pattern matches.
     fn has(&self, glob: &Glob) -> bool {
         self.tensors.keys().any(|name| glob.matches(name))
     }
 
-    /// Returns the files of a folder that hold no tensors, in the order of their paths.
+    /// Returns the files without tensors, in the order of their paths.
     pub fn left_alone(&self) -> &[PathBuf] {
         &self.left_alone
     }
 
-    /// Returns the file or folder that a tensor of that name would lie in, if it cannot be opened, and what it is listed as.
+    /// Returns the stem and place of the file or folder that would hold a tensor called `name` and cannot be opened.
     pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
         if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }, ..]) = (&self.model, &*self.files) {
-            // nobody knows which tensors the one file has
+            // The tensors of a broken model are unknown.
             return Some((stem, TensorPlace::of_file(0, 0)));
         }
         name.match_indices([':', '/']).find_map(|(at, mark)| {
             let (stem, file) = self.stems.get_key_value(&name[..at])?;
             let Listed { is_broken, refused, path, .. } = &self.files[*file];
-            // a folder has its tensors behind a slash, a file behind a colon
+            // Tensors follow `/` in a folder and `:` in a file.
             let is_folder = refused.is_some() && path.is_dir() && Format::from_folder(path).is_none();
             (*is_broken && is_folder == (mark == "/")).then_some((stem.as_str(), TensorPlace::of_file(*file, 0)))
         })
     }
 
-    /// Lists the tensors of a file of a folder, which is opened if `filter` may take one. Returns the files beside it that it
-    /// stands for.
+    /// Returns the shards of an index, which need no entries.
     fn add(&mut self, found: FolderFile, opening: &Opening<'_>, filter: NameFilter<'_>) -> Result<Vec<PathBuf>> {
         let FolderFile { path, format, stem, bytes, parts, view } = found;
         let label = format!("{} {}", opening.role, path.display());
         let file = self.files.len();
         let may_hold_wanted = filter.takes(&stem) || format.is_container() && filter.takes_within(&format!("{stem}:"));
-        // files that may hold several tensors, or none, are opened; an index in any case, since it stands for others
+        // An index is always opened, because it replaces its shards.
         let is_index = format.names_files() && parts.is_empty();
         let is_opened = is_index || (format.is_container() || !format.is_binary()) && may_hold_wanted;
         let mut listed = Listed { path: path.clone(), label, stem: Some(stem.clone()), parts, ..Listed::default() };
@@ -294,7 +278,7 @@ impl Collection {
         self.stems.insert(stem.clone(), file);
         match &container {
             None => {
-                // what was not opened has one name, which is left out as all that it may hold
+                // An unopened container is filtered by its prefix.
                 let name = if is_opened || !format.is_container() { stem.clone() } else { format!("{stem}:") };
                 self.tensors.insert(name, TensorPlace::of_file(file, bytes));
             }
@@ -320,24 +304,24 @@ impl Collection {
         Ok(shards)
     }
 
-    /// Returns the names in natural order, and where the tensors are.
+    /// Returns the names in natural order with the places of their tensors.
     pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
         let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
         tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         tensors
     }
 
-    /// Returns whether there is no tensor but those of files that are not read.
+    /// Returns whether all tensors are in files of unsupported formats.
     pub fn is_empty(&self) -> bool {
         self.tensors.values().all(|place| self.is_not_read(place.file))
     }
 
-    /// Returns whether a file is listed as one tensor because its format is not read.
+    /// Returns whether a file is listed as one tensor because its format is not supported.
     pub fn is_not_read(&self, file: usize) -> bool {
         self.files[file].is_not_read
     }
 
-    /// Returns whether a file has no header, and something else says what it is.
+    /// Returns whether a file has no header and something else describes its bytes.
     pub fn is_dump(&self, file: usize) -> bool {
         self.files[file].view.is_some()
     }
@@ -347,25 +331,25 @@ impl Collection {
         &self.files[file].path
     }
 
-    /// Returns the name of a file in its folder, without its ending; `None` if the collection is no folder.
+    /// Returns the name of a file in its folder without the ending; `None` outside a folder.
     pub fn stem(&self, file: usize) -> Option<&str> {
         self.files[file].stem.as_deref()
     }
 
-    /// Returns the number of the file with that [`stem`](Self::stem).
+    /// Returns the number of the file with this [`stem`](Self::stem).
     pub fn file_of_stem(&self, stem: &str) -> Option<usize> {
         self.stems.get(stem).copied()
     }
 
-    /// Returns the container that the collection is; `None` if it is a folder, or empty because nothing exists there.
+    /// Returns the container behind the collection; `None` for a folder or an empty collection.
     pub fn container(&self) -> Option<&Input> {
         self.files.first().filter(|file| file.stem.is_none())?.input.as_deref()
     }
 
-    /// Returns a file, which is opened if it is not open.
+    /// Returns a file, opening it if necessary.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::open`]; a folder that cannot be read, or two files of one name.
+    /// The file or folder cannot be read, or two files have one name.
     pub fn open(&self, file: usize) -> Result<Arc<Input>> {
         match &self.files[file] {
             Listed { input: Some(input), .. } => Ok(Arc::clone(input)),
@@ -376,10 +360,6 @@ impl Collection {
 }
 
 impl Listed {
-    /// Opens the file, or the files that make up the model.
-    ///
-    /// # Errors
-    /// Those of [`OpenOptions::open`].
     pub(super) fn reopen(&self, options: &OpenOptions) -> Result<Input> {
         let options = OpenOptions { label: self.label.clone(), ..options.clone() };
         match &self.view {
@@ -390,18 +370,17 @@ impl Listed {
     }
 }
 
-/// Opens a located file as [`OpenOptions::open`] does, and also a folder of files. The folder is a container: its tensors have the names
-/// of [`Collection::of_folder`], where `filter` may leave one model. `FOLDER:NAME` is one of its tensors; a text
-/// beside a model is found by that, too.
+/// Opens a file as [`OpenOptions::open`] does, or a folder as a container of the tensors that
+/// [`Collection::from_folder`] lists. `FOLDER:NAME` selects one tensor, and also finds a text beside a model.
 ///
 /// # Errors
-/// Those of [`OpenOptions::open`] and [`Collection::of_folder`]; a folder of which no file is read that holds tensors.
+/// The file or folder cannot be read, or the folder holds tensors only in formats that are not supported.
 pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) -> Result<Input> {
     let folder = match &located.place {
         Place::Folder(folder) if options.is_for_files() => folder,
         _ => return options.open(located),
     };
-    // within the folder, a file is called by its path from there
+    // Messages name a file by its path in the folder.
     let opening = |filter| Opening { role: "file", options: options.clone(), filter, by_files: false };
     let listed = |filter| Collection::from_folder(folder, &opening(filter)).with_context(|| options.label.clone());
     let mut collection = listed(filter)?;

@@ -1,19 +1,19 @@
-//! Names of dimensions, by which slices may be given. Only stores of Zarr have them.
+//! Names of dimensions in slices. Only Zarr stores have them.
 
 use crate::error::Result;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 
-/// Returns the names of the dimensions of a tensor, of which some may have none.
+/// Returns the names of a tensor's dimensions, some of which may have none.
 pub fn dims_of(data: &Source) -> Vec<Option<String>> {
     let text = data.as_chunks().and_then(|chunks| chunks.style().dimension_names.clone());
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Returns slices with the axes of a tensor in the place of names of its dimensions.
+/// Replaces names of dimensions in slices with axes.
 ///
 /// # Errors
-/// A name that none of its dimensions has; messages name the tensor.
+/// No dimension of the tensor has the name.
 pub fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
     let dims = dims_of(data);
     slices.check_dims(&dims).map_err(|error| error.within(data.label()))?;

@@ -1,7 +1,7 @@
-//! The dtypes and shapes of files without a header in a folder, as runtimes write them for each layer.
+//! Dtypes and shapes of files without a header, as runtimes dump them for each layer.
 //!
-//! They come from a pattern on the command line, with one [`RawView`] for all files that it matches; from a list of shapes by
-//! the paths of files; or from a JSON object beside a file.
+//! They come from a glob on the command line with one [`RawView`], a list of shapes by path, or a JSON object beside a
+//! file.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -19,28 +19,24 @@ use super::stored_dtype::StoredDType;
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::meta::Order;
 
-/// The ending of files without a header, whatever other endings a list of shapes has.
+/// The conventional ending of files without a header.
 const ENDING: &str = "bin";
 
-/// The files of a folder that are all read alike.
+/// Files of a folder that share one view.
 #[derive(Clone, Debug)]
 pub struct DumpPattern {
-    /// Matches the paths of the files from the folder on, with `/` between names.
+    /// Matches paths relative to the folder, with `/` between names.
     pub(super) glob: Glob,
     pub(super) view: RawView,
 }
 
 impl DumpPattern {
-    /// Returns a pattern of paths with the view that is parsed from `view`.
-    ///
-    /// # Errors
-    /// Those of [`RawView::parse`].
     pub(super) fn new(glob: &str, view: &str) -> Result<Self> {
         Ok(Self { glob: Glob::new(glob), view: RawView::parse(view)? })
     }
 }
 
-/// The dtypes and shapes of files without a header, by their paths from a folder on.
+/// Dtypes and shapes of files without a header, by their paths in a folder.
 #[derive(Debug)]
 pub struct DumpShapes {
     entries: HashMap<String, DumpEntry>,
@@ -49,11 +45,10 @@ pub struct DumpShapes {
 #[derive(Debug)]
 struct DumpEntry {
     view: RawView,
-    /// Whether a folder had this file.
     is_used: AtomicBool,
 }
 
-/// The entries of a list in their order, each with its path.
+/// The entries in the order of the text, which a `HashMap` would lose.
 struct DumpEntries(Vec<(String, Value)>);
 
 impl<'de> FromObject<'de> for DumpEntries {
@@ -72,11 +67,10 @@ impl<'de> FromObject<'de> for DumpEntries {
 }
 
 impl DumpShapes {
-    /// Reads a list: a JSON object with an object for each file, such as
-    /// `{"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}`.
+    /// Parses a JSON object such as `{"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}`.
     ///
     /// # Errors
-    /// Another JSON value; an entry without a valid dtype and shape, or with an unknown key; two entries for a file.
+    /// The text is not such an object, or an entry is invalid or occurs twice.
     pub fn parse(text: &[u8]) -> Result<Self> {
         let JsonObject(DumpEntries(list)) =
             serde_json::from_slice(text).map_err(|error| malformed!("{}", one_line(&error)))?;
@@ -92,25 +86,24 @@ impl DumpShapes {
         Ok(Self { entries })
     }
 
-    /// Returns the paths for which no folder had a file so far.
+    /// Returns the paths that no folder had so far.
     pub fn unused(&self) -> Vec<&str> {
         let unused = self.entries.iter().filter(|(_, entry)| !entry.is_used.load(Ordering::Relaxed));
         unused.map(|(path, _)| path.as_str()).collect()
     }
 
-    /// Returns whether the list has the file at a path.
     pub(super) fn has(&self, path: &str) -> bool {
         self.entries.contains_key(path)
     }
 
-    /// Returns the view of the file at a path, if the list has it, and marks the entry as used.
+    /// Marks the entry as used.
     pub(super) fn find(&self, path: &str) -> Option<&RawView> {
         let entry = self.entries.get(path)?;
         entry.is_used.store(true, Ordering::Relaxed);
         Some(&entry.view)
     }
 
-    /// Returns whether a file without an entry looks like a dump, by its ending.
+    /// Returns whether a file without an entry has the ending of a dump.
     pub(super) fn may_miss(&self, path: &Path) -> bool {
         let Some(ending) = path.extension().and_then(OsStr::to_str) else { return false };
         let has = |entry: &String| Path::new(entry).extension().is_some_and(|other| other == ending);
@@ -118,10 +111,9 @@ impl DumpShapes {
     }
 }
 
-/// The keys of an entry.
 const KEYS: [&str; 4] = ["dtype", "shape", "offset", "order"];
 
-/// Checks that an entry of a list has no unknown key. A JSON file beside a file may have other keys.
+/// A JSON file beside a file may have other keys, so only lists are checked.
 fn check_keys(entry: &Value) -> Result<()> {
     let keys = entry.as_object().into_iter().flat_map(|keys| keys.keys());
     match keys.into_iter().find(|key| !KEYS.contains(&key.as_str())) {
@@ -130,10 +122,6 @@ fn check_keys(entry: &Value) -> Result<()> {
     }
 }
 
-/// Returns the view that an entry describes: `{"dtype", "shape"}`, and maybe `"offset"` (a number of bytes) and `"order"` (`C` or `F`).
-///
-/// # Errors
-/// A missing dtype or shape, or an invalid value.
 fn view_of(entry: &Value) -> Result<RawView> {
     let Value::Object(keys) = entry else { bail!("expected an object with dtype and shape") };
     let dtype = match keys.get("dtype") {
@@ -162,7 +150,7 @@ fn view_of(entry: &Value) -> Result<RawView> {
     RawView::new(dtype, dims, offset, order)
 }
 
-/// Returns the view that a JSON file describes. Returns `None` if it has no dtype and shape, or is a tensor itself.
+/// Returns `None` if the object has no dtype and shape, or is a tensor itself.
 pub(super) fn beside(path: &Path) -> Option<Result<RawView>> {
     let entry: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let is_entry = entry.get("dtype").is_some() && entry.get("shape").is_some() && entry.get("data").is_none();

@@ -1,4 +1,4 @@
-//! Files without a header in a folder as tensors of it.
+//! Files without a header as tensors of a folder.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -13,17 +13,12 @@ use super::raw::{self, RawView};
 use super::table::Format;
 use crate::error::{Context, Error, Result, ensure, malformed};
 
-/// The most bytes of a JSON object beside a file. Longer ones hold other things, and are not read.
+/// Longer JSON objects beside a file are not descriptions, and are not read.
 const MAX_BESIDE: u64 = 1 << 16;
 
-/// The reason why a file without an entry in the list of shapes is not read.
 const UNKNOWN: &str = "bytes without a header, of which no dtype and shape are given";
 
-/// Adds the files of a folder without a header to its tensors, if a pattern, a list of shapes or a JSON object beside the file
-/// gives dtype and shape.
-///
-/// # Errors
-/// A pattern that matches no file, or one with an invalid view.
+/// A pattern, a list of shapes or a JSON object beside the file gives dtype and shape.
 pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&DumpShapes>) -> Result<()> {
     if let Some(pattern) = folder.pattern.as_deref() {
         return add_matching(listed, &folder.path, pattern.as_ref().map_err(not_a_view)?);
@@ -41,12 +36,11 @@ pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&
     Ok(())
 }
 
-/// Returns the error of a pattern with an invalid view.
 fn not_a_view(error: &Error) -> Error {
     malformed!("the files of a pattern are read as bytes without a header: {}", error.message())
 }
 
-/// Takes the files that a pattern matches, and no others.
+/// A pattern replaces all other files.
 fn add_matching(listed: &mut FolderFiles, folder: &Path, DumpPattern { glob, view }: &DumpPattern) -> Result<()> {
     let FolderFiles { files, not_read, left_alone, unread } = std::mem::take(listed);
     let paths = files.into_iter().map(|file| file.path).chain(not_read.into_iter().map(|file| file.path));
@@ -59,7 +53,6 @@ fn add_matching(listed: &mut FolderFiles, folder: &Path, DumpPattern { glob, vie
     Ok(())
 }
 
-/// Takes the files that a list of shapes has.
 fn add_listed(listed: &mut FolderFiles, folder: &Path, shapes: &DumpShapes) {
     let has = |path: &PathBuf| shapes.has(&path_from(folder, path)) && regular(path).is_some();
     let mut paths: Vec<_> = listed.files.extract_if(.., |file| has(&file.path)).map(|file| file.path).collect();
@@ -72,8 +65,7 @@ fn add_listed(listed: &mut FolderFiles, folder: &Path, shapes: &DumpShapes) {
     }
 }
 
-/// Takes the files beside which a JSON object of the same name describes them: `layer.bin.json`, or `layer.json`. The object is
-/// no file of its own then.
+/// A file is described by a JSON object in `layer.bin.json` or `layer.json`, which is then not a tensor itself.
 fn add_described(listed: &mut FolderFiles, folder: &Path) {
     let is_short = |file: &&FolderFile| file.format == Format::JSON && file.bytes <= MAX_BESIDE;
     let texts: HashSet<PathBuf> = match listed.left_alone.is_empty() {
@@ -102,28 +94,21 @@ fn add_described(listed: &mut FolderFiles, folder: &Path) {
     listed.files.retain(|file| !used.contains(&file.path));
 }
 
-/// Returns the metadata of a regular file.
 fn regular(path: &Path) -> Option<Metadata> {
     fs::metadata(path).ok().filter(Metadata::is_file)
 }
 
-/// Returns a file of a folder that is read as a view says.
 fn dump(folder: &Path, path: PathBuf, metadata: &Metadata, view: Result<RawView>) -> FolderFile {
     let stem = path_from(folder, &path.with_extension(""));
     FolderFile { path, format: Format::RAW, stem, bytes: metadata.len(), parts: Vec::new(), view: Some(view) }
 }
 
-/// Returns the path of a file from its folder on, with `/` between names.
 fn path_from(folder: &Path, path: &Path) -> String {
     let inside = path.strip_prefix(folder).unwrap_or(path);
     inside.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/")
 }
 
 impl OpenOptions {
-    /// Opens a file without a header as the tensor that `view` describes.
-    ///
-    /// # Errors
-    /// It cannot be read; those of [`raw::open`].
     pub(super) fn open_dump(&self, path: &Path, view: &RawView) -> Result<Input> {
         let open = || {
             let content = Content::from_file(File::open(path)?, path.parent(), self.threads)?;

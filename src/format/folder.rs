@@ -1,4 +1,6 @@
-//! The files of a folder that may hold tensors, found by their names: only `.bin` is opened, which is the ending of all bytes.
+//! The files of a folder that may hold tensors. Their names decide; only `.bin` files are opened, because any bytes may
+//! be
+//! called so.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -11,99 +13,85 @@ use super::table::Format;
 use crate::error::{Error, Result, malformed};
 use crate::parallel::made_once;
 
-/// The most files and folders that are looked at in a folder, and the most tensors that it may hold. Where there are more,
-/// links most likely lead in circles.
+/// The maximum number of files and folders, or tensors, in a folder. More suggest links that form a cycle.
 pub const MAX_FILES: usize = 1 << 20;
 
-/// The bytes that count for a store whose size is not known, when work is divided by size.
+/// The assumed size in bytes of a Zarr store, for dividing work.
 const UNKNOWN: u64 = 1 << 30;
 
-/// A folder of files. It is listed when its files are first wanted, and once.
+/// A folder of files, listed once, on first use.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// Where it is.
+    /// The path of the folder.
     pub path: PathBuf,
-    /// The files without a header that are wanted of it, if these alone are.
+    /// The pattern and view of dumps, which replace all other files.
     pub(super) pattern: Option<Arc<Result<DumpPattern>>>,
     listed: Arc<OnceLock<FolderFiles>>,
 }
 
-/// A file, or a store of chunks, in a folder.
 #[derive(Clone, Debug)]
 pub(super) struct FolderFile {
     pub path: PathBuf,
-    /// The format that the name tells.
     pub format: Format,
-    /// The path from the folder on without the ending, with `/` between names: what the tensors of the file are called by.
+    /// The path relative to the folder without the ending, with `/` between names; the prefix of tensor names.
     pub stem: String,
     pub bytes: u64,
-    /// The names of the files in the folder of the path that make up the model, if it is one in numbered files.
+    /// The names of all files of a model in numbered files.
     pub parts: Vec<String>,
-    /// What its bytes are, or why that is not known, if it has no header and something else describes it.
+    /// The view of a file without a header, or why it is invalid.
     pub view: Option<Result<RawView>>,
 }
 
 impl FolderFile {
-    /// Returns whether it is a pointer of Git LFS.
     pub(super) fn is_pointer(&self) -> bool {
         foreign::is_pointer_at(&self.path, self.bytes)
     }
 
-    /// Returns a pointer of Git LFS as a file that is not read.
     pub(super) fn not_read(self) -> FileNotRead {
         FileNotRead { name: self.name(), path: self.path, what: foreign::POINTS }
     }
 
-    /// Returns the path from the folder on with the ending.
     pub(super) fn name(&self) -> String {
         format!("{}{}", self.prefix(), self.path.file_name().unwrap_or_default().to_string_lossy())
     }
 
-    /// Returns the path from the folder on to the folder that the file is in, with a slash at its end unless it is empty.
     pub(super) fn prefix(&self) -> &str {
         self.stem.rfind('/').map_or("", |at| &self.stem[..=at])
     }
 
-    /// Returns whether it is a text, which may hold anything, and no index.
     pub(super) fn is_text(&self) -> bool {
         !self.format.is_binary() && !self.format.is_container()
     }
 }
 
-/// The files of a folder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FolderFiles {
-    /// Those that may hold tensors.
     pub files: Vec<FolderFile>,
-    /// Those that hold tensors and are not read.
     pub not_read: Vec<FileNotRead>,
-    /// The others, but for hidden ones.
+    /// Other files, without hidden ones.
     pub left_alone: Vec<PathBuf>,
-    /// The folders in it that cannot be read.
+    /// Subfolders that cannot be read.
     pub unread: Vec<UnreadFolder>,
 }
 
-/// A file in a folder that holds tensors in a way that is not read.
 #[derive(Clone, Debug)]
 pub(super) struct FileNotRead {
     pub path: PathBuf,
-    /// The path from the folder on with the ending, with `/` between names: the file is called by it.
+    /// The path relative to the folder with the ending, with `/` between names.
     pub name: String,
-    /// What it is.
     pub what: &'static str,
 }
 
-/// A folder that cannot be read.
 #[derive(Clone, Debug)]
 pub(super) struct UnreadFolder {
     pub path: PathBuf,
-    /// The path from the folder on, with `/` between names.
+    /// The path relative to the folder, with `/` between names.
     pub stem: String,
     error: Box<Error>,
 }
 
 impl UnreadFolder {
-    /// Returns why it cannot be read, with its path behind the `role` that messages give the folder.
+    /// `role` is the word for the folder in messages.
     pub(super) fn error(self, role: &str) -> Error {
         self.error.within(format!("{role} {}", self.path.display()))
     }
@@ -114,23 +102,19 @@ impl Folder {
         Self { path, pattern: None, listed: Arc::default() }
     }
 
-    /// Returns the files without a header in a folder that a pattern matches; or why it is no such pattern, which is told when
-    /// the files are wanted.
+    /// An invalid pattern becomes an error when the files are listed.
     pub(super) fn of_dumps(path: PathBuf, pattern: Result<DumpPattern>) -> Self {
         Self { pattern: Some(Arc::new(pattern)), ..Self::new(path) }
     }
 
-    /// Returns whether it stands for the files that a pattern matches.
+    /// Returns whether the folder stands for the files that a pattern matches.
     pub fn is_pattern(&self) -> bool {
         self.pattern.is_some()
     }
 
-    /// Returns the files in the folder and in the folders in it. Left alone are files whose endings are not those of a format
-    /// that holds tensors, and files that are not regular. In each folder indices come first, since they stand for other
-    /// files, and then the others by name. Links are followed, but not to a folder that they lie in.
-    ///
-    /// # Errors
-    /// The folder cannot be read; more than [`MOST`] files and folders.
+    /// Indices come first in each folder, because they replace other files. Links are followed, unless they lead back
+    /// to a parent
+    /// folder.
     pub(super) fn files(&self) -> Result<FolderFiles, UnreadFolder> {
         let list = || {
             let mut walk = FolderWalk { found: FolderFiles::default(), seen: 0, within: Vec::new() };
@@ -140,21 +124,18 @@ impl Folder {
     }
 }
 
-/// A walk through a folder.
 struct FolderWalk {
     found: FolderFiles,
-    /// The number of files and folders so far.
     seen: usize,
-    /// The folders that the one that is being read lies in.
     within: Vec<PathBuf>,
 }
 
 impl FolderWalk {
-    /// Lists a folder, the stems of whose files begin with `stem` and a slash, or have nothing before them.
+    /// `stem` is the path relative to the listed folder.
     fn folder(&mut self, folder: &Path, stem: &str) -> Result<(), UnreadFolder> {
         let refused = |error: Error| UnreadFolder { path: folder.into(), stem: stem.into(), error: error.into() };
         let prefix = &if stem.is_empty() { String::new() } else { format!("{stem}/") };
-        // by the path without links: by their metadata some systems take two folders that were made together for one
+        // Canonical paths find cycles; the metadata of some systems take two folders made at the same time for one.
         let own = fs::canonicalize(folder).map_err(|error| refused(error.into()))?;
         if self.within.contains(&own) {
             return Ok(());
@@ -174,7 +155,7 @@ impl FolderWalk {
             let path = folder.join(&name);
             let metadata = fs::metadata(&path);
             let is_folder = metadata.as_ref().is_ok_and(Metadata::is_dir);
-            // a broken link is listed as a file, so that whoever wants its tensors is told so
+            // A broken link is listed as a file, so that opening it reports an error.
             let bytes = metadata.map_or(Some(0), |metadata| metadata.is_file().then_some(metadata.len()));
             match (format, bytes) {
                 _ if is_folder => match Format::from_folder(&path) {
@@ -214,7 +195,6 @@ impl FolderWalk {
 }
 
 impl FolderFiles {
-    /// Lists a file that is in no format that is read.
     fn leave(&mut self, path: PathBuf, prefix: &str, name: &str) {
         match foreign::holder(name, &path) {
             None => self.left_alone.push(path),

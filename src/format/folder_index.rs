@@ -1,4 +1,4 @@
-//! The models of a folder that are in several files: what lies beside an index, and what is wrong with one.
+//! Folders with models in several files: files beside an index, and faults of indices.
 
 use super::beside_index::{BesideIndex, IndexedFolder, message};
 use super::collection::Collection;
@@ -8,8 +8,9 @@ use super::index_faults::{IndexFaults, UnlistedTensor};
 use super::numbered::{self, NumberedName};
 
 impl Collection {
-    /// Takes the containers out of `files` that lie beside the index of a folder, unless a pattern of `only` names them by
-    /// what the names of their tensors would begin with. Other numbered files without an index become one file for each model.
+    /// Sets containers beside an index aside, unless a pattern names them by their stem. Numbered files without an
+    /// index become
+    /// one file for each model.
     pub(super) fn leave_beside(
         &mut self,
         files: Vec<FolderFile>,
@@ -35,18 +36,18 @@ impl Collection {
         numbered::joined(others, &with_index)
     }
 
-    /// Returns the files in the folders of indices that are not part of their models.
+    /// Returns the containers beside indices that are not part of their models.
     pub fn beside(&self) -> &[BesideIndex] {
         &self.beside
     }
 
-    /// Returns a line about the files in the folders of indices that are not part of their models.
+    /// Returns a line about the containers beside indices that are not part of their models.
     pub fn beside_message(&self) -> Option<String> {
         message(&self.beside)
     }
 
-    /// Returns what the indices do not say rightly, as far as the shards tell that have been opened. Beside other files the
-    /// names of tensors begin with that of their index.
+    /// Returns the faults of the indices that the opened shards reveal. Beside other files, names begin with the stem
+    /// of the index.
     pub fn index_faults(&self) -> IndexFaults {
         let mut all = IndexFaults::default();
         for file in &self.files {

@@ -1,4 +1,4 @@
-//! Whether a folder is one model: which of its files patterns leave, and what its tensors are called then.
+//! Folders that hold one model after filtering, and the names of its tensors.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,21 +14,20 @@ use crate::error::{Error, Result, malformed};
 use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 
 impl Input {
-    /// Returns it as the folder that it is the one model of, which messages call `label`.
     pub(super) fn of_folder(mut self, label: String, folder: InFolder) -> Self {
         (self.label, self.folder) = (label, Some(folder.into()));
         self
     }
 
-    /// Returns whether a filter takes member `n`, by the name that it has, or, of the model of a folder, by the one that it
-    /// would have beside others.
+    /// Returns whether a filter takes member `n`, by its own name or, in the model of a folder, by its name with the
+    /// stem.
     pub fn is_taken(&self, n: usize, filter: NameFilter<'_>) -> bool {
         let name = self.name(n).unwrap_or_default();
         self.folder.as_ref().map_or_else(|| filter.takes(name), |folder| filter.takes_of(&folder.model, name))
     }
 
-    /// Returns the names that patterns may match beside those of the members: of the model of a folder those that its tensors
-    /// would have beside others, and those of tensors that are left out; those that an index does not name in its shards.
+    /// Returns further names that patterns may match: names with the stem, excluded tensors, and tensors missing in an
+    /// index.
     pub fn names_beside(&self) -> Vec<String> {
         let mut names = self.reader().index_faults().names();
         if let Some(InFolder { model, left_out, .. }) = self.folder.as_deref() {
@@ -40,8 +39,9 @@ impl Input {
 }
 
 impl Collection {
-    /// Returns the number of the one file that the patterns leave, if it is a container or an index: the patterns that
-    /// exclude some, else all. Where there is no other file, patterns are for its tensors.
+    /// Excluding patterns may leave one model; if they leave more, `--only` counts too. The patterns apply to the
+    /// tensors of a
+    /// file that is alone.
     pub(super) fn only_model(&self, filter: NameFilter<'_>) -> Option<usize> {
         if let [alone] = &*self.files {
             return alone.is_container.then_some(0);
@@ -54,19 +54,17 @@ impl Collection {
         only(filter.excluding()).or_else(|| only(filter))
     }
 
-    /// Returns the numbers of the files that tensors lie in which the filter takes, once for each tensor.
     fn files_left(&self, filter: NameFilter<'_>) -> impl Iterator<Item = usize> {
         self.tensors.iter().filter(move |(name, _)| filter.takes(name)).map(|(_, place)| place.file)
     }
 
-    /// Returns whether the filter leaves models, which are containers and indices, and no tensor beside them.
+    /// Whether the filter leaves only containers and indices.
     pub(super) fn has_only_models(&self, filter: NameFilter<'_>) -> bool {
         let mut files = self.files_left(filter).peekable();
         files.peek().is_some() && files.all(|file| self.files[file].is_container)
     }
 
-    /// Returns whether a tensor of a file is taken, by its own name or by the one that begins with that of the file; of a
-    /// file that cannot be opened one may be.
+    /// A tensor counts by its own name or with the stem. A file that cannot be opened may have any tensor.
     pub(super) fn has_wanted_of(&self, file: usize, filter: NameFilter<'_>) -> bool {
         let model = self.model_file(file);
         let own = |name: &str| name.strip_prefix(&*model.stem)?.strip_prefix(':').map(str::to_owned);
@@ -74,7 +72,7 @@ impl Collection {
         self.tensors.iter().any(|(name, place)| place.file == file && is_wanted(name))
     }
 
-    /// Returns the path of the file that a place stands for, if it is not read: its format is not, or it is a pointer of Git LFS.
+    /// Returns the path of a place if its format is not supported or it is a Git LFS pointer.
     pub fn path_if_not_read(&self, place: TensorPlace) -> Option<&Path> {
         let file = &self.files[place.file];
         let bytes = || fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
@@ -83,20 +81,17 @@ impl Collection {
         (file.is_not_read || is_pointer()).then_some(&*file.path)
     }
 
-    /// Returns the path of a file that is not read, as its name says, or as its content does where it has the name of a format
-    /// that is read. The content is looked at, so that this is for tensors that could not be opened.
+    /// Returns the path of a place if its name or its content has an unsupported format. This reads the file, so call
+    /// it only after
+    /// opening failed.
     pub fn path_if_foreign(&self, place: TensorPlace) -> Option<&Path> {
         let file = &self.files[place.file];
         let is_foreign = || file.input.is_none() && foreign::is_holder(&file.path);
         self.path_if_not_read(place).or_else(|| is_foreign().then_some(&*file.path))
     }
 
-    /// Checks that some file is read, if any holds tensors: files of formats that are not read and pointers of Git LFS are not.
-    ///
-    /// # Errors
-    /// There is none; the first of those that `filter` does not exclude are named.
+    /// Refuses a folder whose tensors are all in unsupported formats or Git LFS pointers, and names the first ones.
     pub(super) fn check_some_read(&self, filter: NameFilter<'_>) -> Result<()> {
-        /// The number of files that the message names.
         const NAMED: usize = 5;
         if !self.tensors.values().all(|place| self.path_if_not_read(*place).is_some()) {
             return Ok(());
@@ -116,23 +111,20 @@ impl Collection {
         }
     }
 
-    /// Returns what a folder that stands for a file knows of it.
     fn model_file(&self, file: usize) -> ModelFile {
         let stem = self.files[file].stem.clone().expect("a file of a folder has a stem");
         ModelFile { stem, is_alone: self.files.len() == 1 }
     }
 
-    /// Lists a file that is not read as one tensor.
     pub(super) fn add_not_read(&mut self, FileNotRead { path, name, what }: FileNotRead, role: &str) {
         let label = format!("{role} {}", path.display());
-        // a tensor may be called like a file
+        // A tensor may already have the name of the file.
         let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
         self.tensors.insert(name.clone(), TensorPlace::of_file(self.files.len(), 0));
         let refused = Some(malformed!("{what}").within(label.clone()));
         self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
     }
 
-    /// Lists what is not opened as one tensor that cannot be read.
     pub(super) fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
         let file = self.files.len();
         self.stems.insert(stem.clone(), file);
@@ -141,13 +133,13 @@ impl Collection {
         self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
 
-    /// Makes a folder the one file of it that it stands for.
+    /// The only model replaces the folder.
     pub(super) fn into_model(mut self, file: usize, filter: NameFilter<'_>) -> Self {
         let model = self.model_file(file);
         let others = self.tensors.extract_if(|_, place| place.file != file);
         let left_out = others.map(|(name, _)| name).collect();
         let mut listed = self.files.swap_remove(file);
-        // a file that was not opened yet, or is one of many, is opened again
+        // A file that was not opened yet, or is one of many, is opened again.
         let input = listed.input.take().or_else(|| listed.reopen(&self.options).ok().map(Arc::new));
         let (mut tensors, mut stem) = (HashMap::new(), None);
         match &input {

@@ -18,10 +18,6 @@ use crate::storage::local_store::LocalStore;
 use crate::storage::source::Source;
 
 impl Collection {
-    /// Makes a container of a folder, which messages call `label`, of the files that are read.
-    ///
-    /// # Errors
-    /// None of the files is read that `filter` does not exclude, and there are some that hold tensors.
     pub(super) fn into_input(mut self, label: String, filter: NameFilter<'_>) -> Result<Input> {
         self.check_some_read(filter).with_context(|| label.clone())?;
         let (beside, path) = (self.beside_message(), self.files.first().map(|file| file.path.clone()));
@@ -41,34 +37,30 @@ impl Collection {
     }
 }
 
-/// Returns the bytes of a file, or of all files of a store, as far as they can be read.
 fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
     let metadata = fs::metadata(path).ok()?;
     if metadata.is_dir() {
         return Some(Box::new(AllValues::new(Arc::new(LocalStore::new(path)), "")));
     }
-    // to open a pipe would wait for its writer
+    // Opening a pipe would wait for its writer.
     if metadata.is_file() { Some(Box::new(fs::File::open(path).ok()?)) } else { None }
 }
 
-/// A folder of files as a container of all their tensors.
+/// A folder as a container of all tensors in its files.
 #[derive(Debug)]
 struct FolderReader {
     collection: Collection,
-    /// The names of the tensors, and where each lies.
     names: Vec<String>,
     places: Vec<TensorPlace>,
 }
 
 impl FolderReader {
-    /// Opens the file that tensor `n` lies in, and returns its number there.
     fn find(&self, n: usize) -> Result<(Arc<Input>, usize)> {
         let input = self.collection.open(self.places[n].file)?;
         let number = self.places[n].number_in(&input)?;
         Ok((input, number))
     }
 
-    /// Asks the reader of the file that tensor `n` lies in, with its number there.
     fn ask<T>(&self, n: usize, ask: impl FnOnce(&dyn Reader, usize) -> Result<T>) -> Result<T> {
         let (input, number) = self.find(n)?;
         ask(input.reader(), number).with_context(|| input.label())

@@ -1,5 +1,6 @@
-//! Recognises files that hold no tensor, so that messages can name them: for a model, a packed file or the printed text of a
-//! tensor, "not JSON" would not help.
+//! Recognises files without readable tensors, so that messages can name them: "not JSON" does not help with a model, a
+//! packed
+//! file or the printed text of a tensor.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,24 +10,17 @@ use prost::encoding::WireType;
 
 use super::onnx::wire::WireField;
 
-/// What a file that `torch.save` wrote is, and how its tensors become readable.
 pub(super) const PYTORCH: &str = "a PyTorch file, which is not read; this converts a dict of tensors: \
     python3 -c \"import torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in \
     torch.load('IN.pt', map_location='cpu', weights_only=True).items()}, 'OUT.safetensors')\"";
 
-/// What a Zarr store is whose files are packed into an archive.
 pub(super) const ZIPPED_STORE: &str = "a Zarr store in a ZIP archive: unpack it into a folder first";
 
-/// What a classic netCDF file is.
 const NETCDF: &str = "a netCDF file, which is not read";
-/// What a Parquet file is.
 const PARQUET: &str = "a Parquet file, which is not read";
-/// What a pickle is.
 const PICKLE: &str = "a Python pickle, which is not read";
-/// What a TIFF image is.
 const TIFF: &str = "a TIFF image, which is not read";
 
-/// The first bytes of binary files that are often taken for tensors, and what these are.
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x1f\x8b", "packed by gzip: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first"),
@@ -40,14 +34,13 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"II+\0", TIFF),
     (b"MM\0+", TIFF),
     (b"PAR1", PARQUET),
-    // the number that the old format of torch.save begins with, as a pickle
+    // A pickle of the magic number of the old torch.save format.
     (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", PYTORCH),
 ];
 
-/// What a file of PyTorch is among others.
 const OF_TORCH: &str = "a PyTorch file, which is not read";
 
-/// The endings of files that hold tensors as a rule and are not read, and what these are.
+/// Endings of unsupported formats that usually hold tensors.
 const ENDINGS: &[(&str, &str)] = &[
     (".pt", OF_TORCH),
     (".pth", OF_TORCH),
@@ -72,8 +65,7 @@ const ENDINGS: &[(&str, &str)] = &[
     (".zarr.zip", ZIPPED_STORE),
 ];
 
-/// Returns what a file is that holds tensors and is not read, as its name tells; of `.bin`, which any bytes are called, its
-/// content tells whether it is PyTorch's.
+/// The name decides, except for `.bin`, where the content shows whether PyTorch wrote the file.
 pub(super) fn holder(name: &str, path: &Path) -> Option<&'static str> {
     let ends = |ending: &str| {
         let at = name.len().checked_sub(ending.len()).filter(|at| *at > 0);
@@ -83,15 +75,14 @@ pub(super) fn holder(name: &str, path: &Path) -> Option<&'static str> {
     named.or_else(|| if ends(".bin") { holder_among_bytes(path).ok().flatten() } else { None })
 }
 
-/// Returns whether the content of a file is that of a format that holds tensors and is not read, whatever its name says.
+/// The content decides, not the name.
 pub(super) fn is_holder(path: &Path) -> bool {
     holder_among_bytes(path).is_ok_and(|what| what.is_some())
 }
 
-/// Returns what a file is, if its bytes are those of PyTorch or of another format that is not read. What `torch.save` makes of
-/// settings is no such file: an archive with a pickle and without items.
+/// Settings that `torch.save` wrote do not count: their archive has a pickle and no items.
 fn holder_among_bytes(path: &Path) -> io::Result<Option<&'static str>> {
-    /// The first bytes, and the last ones, in which the directory of an archive ends.
+    /// The central directory of a ZIP archive is at its end.
     const LOOK: u64 = 4096;
     let mut file = File::open(path)?;
     let mut begin = Vec::new();
@@ -108,10 +99,9 @@ fn holder_among_bytes(path: &Path) -> io::Result<Option<&'static str>> {
     Ok(is_torch.then_some(OF_TORCH))
 }
 
-/// The most bytes of a pointer of Git LFS.
 const POINTER: u64 = 1024;
 
-/// Returns whether a file of `bytes` bytes is a pointer of Git LFS. A file that is longer than any pointer is not opened.
+/// A file of `bytes` bytes, longer than any pointer, is not opened.
 pub(super) fn is_pointer_at(path: &Path, bytes: u64) -> bool {
     let begin = || -> io::Result<Vec<u8>> {
         let mut begin = Vec::new();
@@ -121,13 +111,11 @@ pub(super) fn is_pointer_at(path: &Path, bytes: u64) -> bool {
     (LFS.len() as u64..POINTER).contains(&bytes) && begin().is_ok_and(|begin| is_pointer(&begin))
 }
 
-/// What the files that Git LFS leaves in the place of others begin with.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// What a pointer of Git LFS is.
 pub(super) const POINTS: &str = "a Git LFS pointer in the place of the file: git lfs pull fetches it";
 
-/// Returns what a text is that stands in the place of a file which is not there.
+/// Text that replaces a missing file.
 pub(super) fn stand_in(begin: &[u8]) -> Option<&'static str> {
     let text = begin.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|word| word.eq_ignore_ascii_case(with.as_bytes()));
@@ -140,23 +128,22 @@ pub(super) fn stand_in(begin: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a file that begins with `begin` is a pointer of Git LFS.
 pub(super) fn is_pointer(begin: &[u8]) -> bool {
     begin.starts_with(LFS)
 }
 
-/// Returns what a binary file that begins with `begin` is, if it is a known kind of file without tensors.
+/// Known binary formats without readable tensors.
 pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
     match begin {
-        // the version of the protocol follows the mark
+        // The protocol version follows the mark.
         [0x80, 2..=5, ..] if magic.is_none() => Some("a Python pickle (an old .pt, or objects), which is not read"),
         _ if magic.is_none() && is_onnx_model(begin) => Some("an ONNX model, expected a tensor (a TensorProto)"),
         _ => magic,
     }
 }
 
-/// Returns what a text is that is not JSON, if it is known.
+/// Known kinds of text that are not JSON.
 pub(super) fn text(text: &str) -> Option<TextKind> {
     if is_printed(text) {
         return Some(TextKind::Printed);
@@ -164,7 +151,7 @@ pub(super) fn text(text: &str) -> Option<TextKind> {
     let mut rows = text.lines();
     let row = rows.next().unwrap_or_default();
     let delimiter = ['\t', ',', ';', '|'].into_iter().find(|delimiter| row.contains(*delimiter));
-    // sentences have blanks, too
+    // Sentences contain blanks too.
     let has_numbers = || row.trim().contains(' ') && !row.split_ascii_whitespace().any(is_word);
     let delimiter = delimiter.or_else(|| has_numbers().then_some(' '))?;
     let has_word = |row: &str| row.split(delimiter).any(is_word);
@@ -172,34 +159,33 @@ pub(super) fn text(text: &str) -> Option<TextKind> {
     (!row.starts_with(['[', '{', '"'])).then_some(TextKind::Rows { delimiter, headings })
 }
 
-/// Returns whether a cell is neither empty nor a number nor a bool.
+/// A word is neither empty, a number nor a bool.
 fn is_word(cell: &str) -> bool {
     let cell = cell.trim().trim_matches('"');
     let is_bool = ["true", "false"].iter().any(|name| cell.eq_ignore_ascii_case(name));
     !cell.is_empty() && !is_bool && cell.parse::<f64>().is_err()
 }
 
-/// Text that holds a tensor in a way that is not read as JSON.
+/// Text that holds a tensor, but not as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextKind {
-    /// Text as NumPy prints an array, and as this program prints one without `-o`.
+    /// NumPy's notation, which this program prints without `-o`.
     Printed,
-    /// Rows of cells.
     Rows {
-        /// The delimiter of the cells; a blank means any number of blanks.
+        /// A blank means any number of blanks.
         delimiter: char,
-        /// Whether the first row has words and the second has none.
+        /// Whether the first row has words and the second has only numbers.
         headings: bool,
     },
 }
 
-/// Returns whether a text is an array of numbers or bools as NumPy prints it: items with blanks and no commas between them.
+/// Items have blanks and no commas between them.
 fn is_printed(text: &str) -> bool {
-    /// How many items are examined.
+    /// The number of examined items.
     const ITEMS: usize = 50;
     let text = text.trim_start();
     let Some(items) = text.strip_prefix('[') else { return false };
-    // several lists, one after the other, are no printed array
+    // Several consecutive lists are not a printed array.
     let mut depth = 0_i32;
     let after = text.trim_end().char_indices().find(|(_, c)| {
         depth += i32::from(*c == '[') - i32::from(*c == ']');
@@ -210,9 +196,9 @@ fn is_printed(text: &str) -> bool {
     }
     let mut words =
         items.split(|c: char| c.is_whitespace() || "[]".contains(c)).filter(|word| !word.is_empty()).peekable();
-    // for JSON's own names of NaN and infinities the reader of JSON has a better message
+    // The JSON reader explains `NaN` and `Infinity` better.
     let number = |word: &str| word.parse::<f64>().is_ok() && !word.contains(|c: char| c.is_ascii_uppercase());
-    // a sign in the middle of a number, unless it belongs to an exponent, begins the second part of a complex number
+    // A sign inside a number, except in an exponent, begins the imaginary part.
     let complex = |word: &str| {
         let signs = word.char_indices().filter(|(at, c)| *at > 0 && "+-".contains(*c)).map(|(at, _)| word.split_at(at));
         signs.into_iter().any(|(re, im)| number(re) && im.strip_suffix('j').is_some_and(number))
@@ -223,8 +209,7 @@ fn is_printed(text: &str) -> bool {
     first.is_some_and(|first| !alone || first.ends_with('.')) && words.take(ITEMS).all(item)
 }
 
-/// Returns whether a protobuf message that begins with `begin` has only fields of an ONNX ModelProto, among them a graph or
-/// the opsets.
+/// The message has only fields of an ONNX ModelProto, including a graph or opsets.
 fn is_onnx_model(begin: &[u8]) -> bool {
     const IR_VERSION: u32 = 1;
     const GRAPH: u32 = 7;
@@ -233,10 +218,10 @@ fn is_onnx_model(begin: &[u8]) -> bool {
     let mut fields = 0;
     while let Ok(field) = WireField::read(rest) {
         match (field.number, field.wire) {
-            // every writer begins with the version
+            // Every writer begins with the version.
             (IR_VERSION, WireType::Varint) => fields += 1,
             (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return fields > 0,
-            // names, versions and texts of the program that made it
+            // Names, versions and texts about the producer.
             (2..=6, WireType::LengthDelimited | WireType::Varint) => {}
             _ => return false,
         }

@@ -1,22 +1,21 @@
-//! Patterns for names of tensors, as `--only` and `FILE:GLOB` take them, and names made from other names.
+//! Patterns of tensor names for `--only` and `FILE:GLOB`, and rules that rename tensors.
 //!
-//! Unlike in a shell, `*` also matches `/`, so `model.*` matches `model.layers.0/w`; and a pattern that is not
-//! well-formed is a name. The packages globset and glob refuse such a pattern, give `**` and `\` a meaning that these
-//! characters do not have in a name, and do not tell whether a pattern may match a name that begins with a prefix. By that
-//! question files of a folder are left closed in which no tensor is wanted.
-//!
-//! Braces are never expanded: a pattern is matched by the set of positions in the name that its beginning can lead to. So the
-//! time depends on the lengths of both texts, and not on how many names a pattern stands for.
+//! Unlike in a shell, `*` also matches `/`, and a malformed pattern is a plain name. The crates globset and glob refuse
+//! malformed patterns, give `**` and `\` a meaning, and cannot decide whether a pattern may match names with a given
+//! prefix,
+//! which saves opening files. Braces are matched as sets of positions, never expanded, so the time does not depend on
+//! the number of expansions.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-/// The most braces within one another. Deeper ones are letters, so that no pattern needs more stack than there is.
+/// Deeper braces are letters, which bounds the recursion.
 const MAX_DEPTH: usize = 32;
 
-/// A pattern of names: `*` stands for any letters or none, `?` for one letter, `[abc]`, `[a-c]` and `[!abc]` for one
-/// letter that is in a set or not in it, `{a,b}` for one of several patterns, and `{0..31}` for a number in a range. A
-/// pattern also matches the name that is written like itself, since names may hold these characters.
+/// A glob: `*` matches any letters, `?` one letter, `[abc]`, `[a-c]` and `[!abc]` one letter in or not in a set,
+/// `{a,b}` one
+/// of several patterns, and `{0..31}` a number. A glob also matches its own text, because names may hold these
+/// characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -25,74 +24,72 @@ pub struct Glob {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
-    /// Any letters or none.
     Any,
-    /// One letter, whatever it is.
     One,
-    /// One letter in (or not in) these ranges.
-    Set { not: bool, ranges: Vec<(char, char)> },
-    /// This letter.
+    Set {
+        not: bool,
+        ranges: Vec<(char, char)>,
+    },
     Letter(char),
-    /// What one of several patterns matches.
     Choice(Vec<Vec<Token>>),
-    /// A number from `low` to `high`, in as many digits as it needs, or in `width` digits if that is not 0.
-    Number { low: u64, high: u64, width: usize },
+    /// `width` digits, or no leading zeros if `width` is 0.
+    Number {
+        low: u64,
+        high: u64,
+        width: usize,
+    },
 }
 
 impl Glob {
-    /// Parses a text. Every text is a pattern: a bracket that is not closed is a letter, and so are braces that hold neither
-    /// a comma nor a range of numbers.
+    /// Parses a pattern. An unclosed bracket, or braces without a comma or a range, are letters.
     pub fn new(text: &str) -> Self {
         let pattern = PatternText { text, braces: &closed_braces(text) };
         Self { text: text.to_owned(), tokens: pattern.tokens(0, text.len(), 0) }
     }
 
-    /// Returns the pattern as it was written.
+    /// Returns the text of the pattern.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns whether it may match other names than the one that is written like itself.
+    /// Returns whether the pattern may match anything except its own text.
     pub fn is_pattern(&self) -> bool {
         self.tokens.iter().any(|token| !matches!(token, Token::Letter(_)))
     }
 
-    /// Returns whether it matches a whole name. The time is at most proportional to the product of both lengths.
+    /// Returns whether the pattern matches the whole name, in time proportional to the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
         name == self.text || GlobWalk::through(&self.tokens, name).ends.last() == Some(&name.len())
     }
 
-    /// Returns whether it matches any name that begins with `prefix`, or may.
+    /// Returns whether the pattern may match a name that begins with `prefix`.
     pub fn matches_some_within(&self, prefix: &str) -> bool {
         let walk = GlobWalk::through(&self.tokens, prefix);
         self.text.starts_with(prefix) || walk.goes_on || walk.ends.last() == Some(&prefix.len())
     }
 
-    /// Returns whether it surely matches every name that begins with `prefix`.
+    /// Returns whether the pattern certainly matches every name that begins with `prefix`.
     pub fn matches_all_within(&self, prefix: &str) -> bool {
-        // whatever comes behind a name that it matches, its last `*` stands for that, too
+        // The last `*` also matches the rest of the name.
         self.tokens.last() == Some(&Token::Any) && self.matches(prefix)
     }
 }
 
-/// A walk of tokens through a name.
 struct GlobWalk<'n> {
     name: &'n str,
-    /// The bytes of the name behind what the tokens so far match, in ascending order and each once.
+    /// Byte offsets after the matched tokens, ascending and unique.
     ends: Vec<usize>,
-    /// Whether a token could match more than the name has left.
+    /// Whether a token could match beyond the end of the name.
     goes_on: bool,
 }
 
 impl<'n> GlobWalk<'n> {
-    /// Walks through a name from its beginning.
     fn through(tokens: &[Token], name: &'n str) -> Self {
         let mut walk = Self { name, ends: vec![0], goes_on: false };
         walk.go(tokens);
         walk
     }
 
-    /// Goes on by some tokens.
     fn go(&mut self, tokens: &[Token]) {
         for token in tokens {
             if self.ends.is_empty() {
@@ -124,7 +121,6 @@ impl<'n> GlobWalk<'n> {
         }
     }
 
-    /// Goes on by one letter.
     fn letter(&mut self, takes: impl Fn(char) -> bool) {
         let name = self.name;
         self.ends.retain_mut(|at| match name[*at..].chars().next() {
@@ -136,7 +132,7 @@ impl<'n> GlobWalk<'n> {
         });
     }
 
-    /// Goes on by a number, which has `width` digits, or no zeros before it if that is 0.
+    /// `width` is 0 for numbers without leading zeros.
     fn number(&mut self, range: RangeInclusive<u64>, width: usize) {
         let longest = range.end().to_string().len().max(width);
         let mut ends = Vec::new();
@@ -161,15 +157,12 @@ impl<'n> GlobWalk<'n> {
     }
 }
 
-/// Braces that belong together.
 struct Braces {
-    /// The byte at which the closing one lies.
+    /// The offset of the closing brace.
     close: usize,
-    /// The bytes at which the commas between them lie that are in no braces within them.
     commas: Vec<usize>,
 }
 
-/// Returns the braces of a text that are closed, by the byte at which the opening one lies.
 fn closed_braces(text: &str) -> HashMap<usize, Braces> {
     let (mut open, mut closed) = (Vec::new(), HashMap::new());
     for (at, byte) in text.bytes().enumerate() {
@@ -186,7 +179,6 @@ fn closed_braces(text: &str) -> HashMap<usize, Braces> {
     closed
 }
 
-/// The text of a pattern.
 #[derive(Clone, Copy)]
 struct PatternText<'t> {
     text: &'t str,
@@ -194,7 +186,7 @@ struct PatternText<'t> {
 }
 
 impl PatternText<'_> {
-    /// Parses the bytes from `at` to `end`, which lie within `depth` braces.
+    /// `depth` counts the enclosing braces.
     fn tokens(self, mut at: usize, end: usize, depth: usize) -> Vec<Token> {
         let mut tokens = Vec::new();
         while let Some(letter) = self.text[at..end].chars().next() {
@@ -215,8 +207,8 @@ impl PatternText<'_> {
         tokens
     }
 
-    /// Parses the braces that open at `at`, and returns where they end; `None` if they hold neither several patterns nor a
-    /// range, or are closed behind `end`.
+    /// Returns the offset after the braces too. Braces are letters if they have neither commas nor a range, or close
+    /// after `end`.
     fn braced(self, at: usize, end: usize, depth: usize) -> Option<(Token, usize)> {
         let Braces { close, commas } = self.braces.get(&at).filter(|braces| braces.close < end && depth < MAX_DEPTH)?;
         if commas.is_empty() {
@@ -229,8 +221,6 @@ impl PatternText<'_> {
     }
 }
 
-/// Parses a range of numbers, `FIRST..LAST`. As in a shell LAST may be below FIRST, and if either begins with a zero, all
-/// numbers have as many digits as the longer of both.
 fn number(text: &str) -> Option<Token> {
     let (first, last) = text.split_once("..")?;
     let parse = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
@@ -240,8 +230,7 @@ fn number(text: &str) -> Option<Token> {
     Some(Token::Number { low: one.min(other), high: one.max(other), width })
 }
 
-/// Parses the set at the beginning of `text`, behind its bracket, and returns what comes after it. A bracket that
-/// closes is a letter if it comes first.
+/// A closing bracket that comes first is a letter, as in a shell.
 fn set(text: &str) -> Option<(Token, &str)> {
     let (not, text) = text.strip_prefix(['!', '^']).map_or((false, text), |rest| (true, rest));
     let first = text.chars().next()?.len_utf8();
@@ -256,17 +245,17 @@ fn set(text: &str) -> Option<(Token, &str)> {
     Some((Token::Set { not, ranges }, &text[end + 1..]))
 }
 
-/// A rule that makes a name from another: `OLD=NEW`, where each `*` in NEW is replaced by what the `*` of the same number in
-/// OLD matched.
+/// A rule `OLD=NEW` that renames tensors: each `*` in NEW becomes the match of the corresponding `*` in OLD.
 ///
-/// A `*` of OLD stands for as few letters as lead to a match, the first `*` before the others; so the last one stands for all
-/// that is left over. `*` also matches `.` and `/`.
+/// Each `*` of OLD matches as few letters as possible, from left to right, and the last one the rest. It also matches
+/// `.`
+/// and `/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rename {
     text: String,
-    /// What stands before the first `*` of OLD, between two of them, and after the last.
+    /// The parts of OLD between its `*`.
     old: Vec<String>,
-    /// The same of NEW, which has as many parts as OLD, or one.
+    /// The parts of NEW: as many as OLD has, or one.
     new: Vec<String>,
 }
 
@@ -274,7 +263,7 @@ impl Rename {
     /// Parses `OLD=NEW`.
     ///
     /// # Errors
-    /// There is no `=` or nothing before it; NEW has `*`, but not as many as OLD.
+    /// `=` or OLD is missing, or NEW has a different number of `*` above zero.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (old, new) = text.split_once('=').ok_or("expected OLD=NEW")?;
         if old.is_empty() {
@@ -289,7 +278,7 @@ impl Rename {
         Ok(Self { text: text.to_owned(), old, new })
     }
 
-    /// Returns the rule as it was written.
+    /// Returns the text of the rule.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -300,7 +289,7 @@ impl Rename {
         before.starts_with(prefix) || self.old.len() > 1 && prefix.starts_with(before.as_str())
     }
 
-    /// Returns the new name if OLD matches the whole of `name`.
+    /// Returns the new name if OLD matches the whole name.
     pub fn apply(&self, name: &str) -> Option<String> {
         let kept = self.kept(name)?;
         if self.new.len() == 1 {
@@ -310,12 +299,13 @@ impl Rename {
         Some(std::iter::once(self.new[0].clone()).chain(behind).collect())
     }
 
-    /// Returns what each `*` of OLD stands for in `name`, if OLD matches all of it.
+    /// The match of each `*` in OLD.
     fn kept<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
         let [before, after @ ..] = &self.old[..] else { return None };
         let Some((last, between)) = after.split_last() else { return (name == before).then(Vec::new) };
         let mut rest = name.strip_prefix(before.as_str())?.strip_suffix(last.as_str())?;
-        // no earlier * needs to be tried with more letters: what follows it is found in what is left, or nowhere
+        // Backtracking is not needed: if a part is not found after the shortest match, it is not found after a longer
+        // one.
         let mut kept = Vec::with_capacity(after.len());
         for part in between {
             let (own, behind) = rest.split_once(part.as_str())?;
@@ -363,7 +353,7 @@ mod tests {
             ("*{1..20}", &["1", "x20", "1999", "201"], &["x", "21x"]),
             ("{1..20}{0..9}", &["10", "200", "110"], &["1", "2000"]),
             ("{0..18446744073709551615}", &["0", "18446744073709551615"], &["18446744073709551616", "00"]),
-            // no valid braces: they are letters
+            // Invalid braces are letters.
             ("{a}", &["{a}"], &["a"]),
             ("{}", &["{}"], &[""]),
             ("{a", &["{a"], &["a"]),
@@ -388,7 +378,7 @@ mod tests {
 
     #[test]
     fn patterns_of_names_that_begin_alike() {
-        // of names that begin so: it matches some, it matches all
+        // Pattern, matches some names, matches all names.
         let rows = [
             ("*", true, true),
             ("m:*", true, true),
@@ -462,7 +452,7 @@ mod tests {
         assert!(!Glob::new(&("{a*,*a}".repeat(100) + "c")).matches(&long));
         assert!(!Glob::new(&"{0..999999999}".repeat(50)).matches(&"1".repeat(451)));
         assert!(Glob::new("w{0..999999999}").matches("w123456789"));
-        // braces deeper than the limit are letters, and cost no stack
+        // Braces deeper than the limit are letters and use no stack.
         for text in
             ["{".repeat(100_000), "{a,".repeat(40_000), format!("{}{}", "{a,".repeat(40_000), "}".repeat(40_000))]
         {
@@ -486,7 +476,7 @@ mod tests {
             ("encoder.*.attn.*.weight=enc.*.a.*.w", "encoder.11.attn.q.weight", Some("enc.11.a.q.w")),
             ("encoder.*.attn.*.weight=enc.*.a.*.w", "encoder.11.attn.weight", None),
             ("encoder.*.attn.*.weight=one", "encoder.0.attn.k.weight", Some("one")),
-            // the first stands for as little as it can, the last for the rest
+            // The first `*` matches as little as possible, the last one the rest.
             ("*.*=*/*", "a.b.c", Some("a/b.c")),
             ("*.*.*=*/*/*", "a.b.c.d", Some("a/b/c.d")),
             ("x*a*b*=*-*-*", "xaab.b", Some("-a-.b")),

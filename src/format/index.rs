@@ -1,7 +1,6 @@
-//! The index of safetensors in several files (shards), as Hugging Face writes it: a JSON object whose `weight_map` has the
-//! name of a file in the same folder for the name of each tensor.
-//!
-//! A shard is opened when something of it is wanted, so that a model of which some shards are missing can be looked at.
+//! The index of safetensors shards as Hugging Face writes it: a JSON object whose `weight_map` maps each tensor name to
+//! a file
+//! in the same folder. Shards are opened on demand, so that a model with missing shards can be inspected.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -27,20 +26,14 @@ use crate::storage::read_at::Identity;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 
-/// The name of the format of shards.
 const FORMAT: &str = "safetensors";
 
-/// The key of the object that says where tensors are.
 const MAP: &str = "weight_map";
 
-/// The key of the object that has the [`TOTAL`].
 const METADATA: &str = "metadata";
 
-/// The key of the sum of the bytes of all tensors.
 const TOTAL: &str = "total_size";
 
-/// Returns how sure it is that a text that begins with `begin` is an index: certain if it is an object with the key
-/// [`MAP`].
 pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     let key = format!("\"{MAP}\"").into_bytes();
     let next = |at: usize| begin.get(at..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
@@ -48,11 +41,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::certain_if(next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key))
 }
 
-/// Reads an index. The files that it names are not opened yet.
-///
-/// # Errors
-/// An index that is longer than a header of safetensors may be, that is no JSON or no such object, that names a tensor
-/// twice, or that names more tensors than one file may hold; failure to read it.
+/// The shards are not opened yet.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let requests = content.requests;
     let (bytes, folder) = content.into_bytes()?;
@@ -81,11 +70,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(reader))
 }
 
-/// Reads the shards of a model that has no index: files in `folder`, whose names are `locations`. A shard that cannot be read is
-/// listed as one tensor, by its own name.
-///
-/// # Errors
-/// Two shards have a tensor of one name.
+/// Lists the shards of a model without an index. An unreadable shard is listed as one tensor with the name of the file.
 pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<Box<dyn Reader>> {
     let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
     let mut reader = IndexReader {
@@ -119,47 +104,41 @@ pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: Request
     Ok(Box::new(reader))
 }
 
-/// Returns the names of the tensors of an index, and those of the files in its own folder that it names, each once; `None` of a
-/// text that is not an index.
 pub(super) fn listed(text: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
     let JsonObject(Top { map: Map(map), .. }) = serde_json::from_slice(text).ok()?;
     let (tensors, files): (_, BTreeSet<String>) = map.into_iter().unzip();
     Some((tensors, files.into_iter().filter(|name| is_plain_name(name)).collect()))
 }
 
-/// Returns the names of the tensors of a shard; `None` if it cannot be read.
+/// `None` if the shard cannot be read.
 pub(super) fn names_in(path: &Path) -> Option<Vec<String>> {
     let index = HeaderIndex::read(&File::open(path).ok()?).ok()?;
     Some(index.members.into_iter().map(|member| member.name).collect())
 }
 
-/// Returns the bytes of the items of a shard; `None` if it cannot be read.
+/// `None` if the shard cannot be read.
 pub(super) fn bytes_of_items(path: &Path) -> Option<u64> {
     let index = HeaderIndex::read(&File::open(path).ok()?).ok()?;
     Some(index.members.iter().fold(0, |sum: u64, member| sum.saturating_add(member.bytes)))
 }
 
-/// An index: the tensors that it names, and the shards that they lie in.
 #[derive(Debug)]
 struct IndexReader {
-    /// The index itself; `None` if the shards have none.
+    /// `None` without an index.
     identity: Option<Identity>,
-    /// The folder that all files lie in; `None` if the index did not come from a file.
+    /// `None` if the index did not come from a file.
     folder: Option<PathBuf>,
-    /// How a server is asked for shards, if they lie on one.
+    /// For shards on a server.
     requests: RequestOptions,
     shards: Vec<IndexShard>,
-    /// The paths of the shards, but for those that no shard may have.
+    /// The paths of the shards with valid names.
     files: Vec<PathBuf>,
-    /// The names of the tensors.
     names: Vec<String>,
-    /// The number of the shard of each tensor.
     places: Vec<usize>,
-    /// The bytes of all tensors, as the index says.
+    /// The `total_size` of the index.
     total: Option<u64>,
 }
 
-/// A file of safetensors that an index names.
 #[derive(Debug)]
 struct IndexShard {
     location: String,
@@ -169,7 +148,7 @@ struct IndexShard {
 #[derive(Debug)]
 struct OpenIndexShard {
     reader: SafetensorsReader,
-    /// The numbers of its tensors by their names, since all tensors of an index are looked up.
+    /// Lookup by name, because every tensor of an index is searched.
     numbers: HashMap<String, usize>,
 }
 
@@ -178,7 +157,6 @@ impl IndexReader {
         &self.shards[self.places[n]]
     }
 
-    /// Returns the shard that holds tensor number `n`, and the number of the tensor in it. Opens the shard if it is not open.
     fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
         let (shard, name) = (self.shard(n), &self.names[n]);
         let open = || self.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)));
@@ -190,7 +168,6 @@ impl IndexReader {
         Ok((opened, *there))
     }
 
-    /// Returns the path of a shard.
     fn path(&self, shard: &IndexShard) -> Result<PathBuf> {
         ensure!(is_plain_name(&shard.location), "expected the name of a file in the folder of the index");
         let folder = self.folder.as_deref().context("the folder of the index is not known")?;
@@ -223,7 +200,7 @@ impl Reader for IndexReader {
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
-        // an error in the shard is reported here, where it is known which name the index has for it
+        // An error in the shard is reported here, because the name in the index is known.
         let (shard, there) = self.find(n)?;
         let path = Some(self.path(self.shard(n))?);
         let format = self.identity.is_none().then_some(FORMAT);
@@ -266,7 +243,7 @@ impl Reader for IndexReader {
                 }
             }
         }
-        // some writers count what the shards hold, and not what the index names
+        // Some writers count all tensors of the shards, not only those in the index.
         let differs = |(said, right): &(u64, u64)| said != right && *said != right.saturating_add(more);
         let total_size = self.total.zip(total).filter(differs).map(|(said, right)| [said, right]);
         IndexFaults { unlisted, total_size }
@@ -274,7 +251,7 @@ impl Reader for IndexReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let (shard, there) = self.find(n)?;
-        // the items do not lie in this file
+        // The offset would be in another file.
         Ok(Description { offset: None, ..shard.reader.describe(there)? })
     }
 
@@ -284,10 +261,8 @@ impl Reader for IndexReader {
     }
 }
 
-/// The whole JSON object of an index.
 struct Top {
     map: Map,
-    /// The bytes of all tensors, if that is a number.
     total: Option<u64>,
 }
 
@@ -314,15 +289,15 @@ impl<'de> FromObject<'de> for Top {
     }
 }
 
-/// Returns the whole number that a value of JSON is; some writers have `40.0`.
+/// Some writers have `40.0`.
 fn whole_number(value: &Value) -> Option<u64> {
-    /// The first float above which not all whole numbers are floats.
+    /// 2^53: not every integer above it is a float64.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = || value.as_f64().filter(|number| (0.0..=EXACT).contains(number) && number.fract() == 0.0);
     value.as_u64().or_else(|| float().map(|number| number as u64))
 }
 
-/// The names of tensors and of the files that they lie in, in the order of the text.
+/// Tensor names and file names in the order of the text.
 struct Map(Vec<(String, String)>);
 
 impl<'de> FromObject<'de> for Map {

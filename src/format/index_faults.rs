@@ -1,46 +1,45 @@
-//! What an index of shards does not say rightly.
+//! Faults of an index of shards.
 
 use std::path::PathBuf;
 
 use super::name_filter::NameFilter;
 
-/// The most names that a message lists.
 const MAX_LISTED: usize = 8;
 
-/// What an index does not say rightly, as far as the shards tell that have been opened. Shards are not opened for it.
+/// Faults that the opened shards reveal; no shard is opened to find them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexFaults {
-    /// The tensors of shards that the index does not place there, in the order of the shards.
+    /// The tensors that the index does not place in their shard, in the order of the shards.
     pub unlisted: Vec<UnlistedTensor>,
-    /// The sum of bytes that the index gives, and the right one, if they differ.
+    /// The stated and the correct sum of bytes, if they differ.
     pub total_size: Option<[u64; 2]>,
 }
 
-/// A tensor in a shard that is not found by the index.
+/// A tensor of a shard that the index does not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnlistedTensor {
-    /// Its name, in a folder of several models behind that of its model.
+    /// The name, with the stem of the model in a folder of several.
     pub name: String,
-    /// Its name in the shard.
+    /// The name in the shard.
     pub member: String,
     /// The path of the shard.
     pub shard: PathBuf,
 }
 
 impl IndexFaults {
-    /// Leaves out the tensors that a filter does not take.
+    /// Removes the tensors that a filter excludes.
     #[must_use]
     pub fn taken_by(mut self, filter: NameFilter<'_>) -> Self {
         self.unlisted.retain(|tensor| filter.takes(&tensor.name));
         self
     }
 
-    /// Returns the names of the tensors that are not found by the index.
+    /// Returns the names of the unlisted tensors.
     pub fn names(&self) -> Vec<String> {
         self.unlisted.iter().map(|tensor| tensor.name.clone()).collect()
     }
 
-    /// Returns the faults in one line, as the end of a message; `None` if there are none.
+    /// Returns the faults in one line; `None` without faults.
     pub fn message(&self) -> Option<String> {
         let unlisted = (!self.unlisted.is_empty()).then(|| {
             let named = |tensor: &UnlistedTensor| {

@@ -1,21 +1,20 @@
-//! The names of indices of shards.
+//! File names of indices of shards.
 
 use std::path::Path;
 
-/// What the name of an index has before its variant, if it has one, and before [`JSON`].
+/// Precedes the variant, if any, and [`JSON`].
 const ENDING: &str = ".safetensors.index";
 
-/// The ending of the name of an index.
 const JSON: &str = ".json";
 
-/// Returns what the names of the shards of an index begin with; `None` if the path is not that of an index.
+/// Returns the stem of an index's shards; `None` if the path does not name an index.
 pub fn stem(path: &Path) -> Option<String> {
     stem_of_name(path.file_name()?.to_str()?)
 }
 
-/// Returns what the names of the shards of an index begin with: `m` of `m.safetensors.index.json`, and `m.fp16` of
-/// `m.safetensors.index.fp16.json`, which diffusers writes for a variant. `None` if the name is not that of an index. Its
-/// ending may be in capitals, as that of any format.
+/// `m` for `m.safetensors.index.json`, and `m.fp16` for `m.safetensors.index.fp16.json`, a variant that diffusers
+/// writes. Case
+/// does not matter.
 pub(super) fn stem_of_name(name: &str) -> Option<String> {
     let begin = name.len().checked_sub(JSON.len())?;
     let (name, ending) = name.split_at_checked(begin)?;

@@ -1,9 +1,10 @@
-//! What a path or an argument means: standard input, JSON, a file, a folder, an object behind an address, or nothing yet; and
-//! what follows a colon after it.
+//! The meaning of a path or an argument: standard input, JSON, a file, a folder, an object behind an address, or
+//! nothing yet,
+//! with an optional suffix after a colon.
 //!
-//! A colon is an ordinary character in the name of a file, so what exists under a whole path is never divided, and what a
-//! path means depends on the files that are there. [`Located`] looks at them once. Whoever opens, writes, records or refuses
-//! a path asks it, and not the file system again.
+//! File names may contain colons, so existing files decide where a path is divided. [`Located`] looks at the file
+//! system once;
+//! opening, writing and messages all use it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -19,42 +20,41 @@ use super::raw::RawView;
 use super::table::Format;
 use crate::storage::requests::as_address;
 
-/// What a path or an argument means, decided once.
+/// The resolved meaning of a path or an argument.
 #[derive(Clone, Debug)]
 pub struct Located {
     typed: PathBuf,
-    /// Where it leads.
+    /// The target.
     pub place: Place,
-    /// What follows a colon after the place: the name of a tensor, a pattern of names, or the type of raw bytes. The content
-    /// of the place tells which of them it is.
+    /// The text after a colon: a tensor name, a glob or a raw view, depending on the content of the place.
     pub suffix: Option<String>,
 }
 
-/// Where a path or an argument leads.
+/// The target of a path or an argument.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// Standard input.
     Stdin,
-    /// A JSON text, which is the argument itself.
+    /// JSON text in the argument itself.
     Json(String),
-    /// A file.
+    /// A regular file.
     File(PathBuf),
     /// A pipe or a device.
     Pipe(PathBuf),
-    /// A folder in a format of its own.
+    /// A folder in a format of its own, such as Zarr.
     Store(PathBuf, Format),
     /// A folder of files.
     Folder(Folder),
     /// An object, or a store of objects, behind an address.
     Object(String),
-    /// Nothing is there, or the system does not say what is. A name after a colon that follows the ending of a container is that
-    /// of a tensor that could be put there.
+    /// A path without a file, or one that the system cannot examine. The suffix names a tensor if the path ends like a
+    /// container.
     Absent(PathBuf),
 }
 
 impl Located {
-    /// Decides what an argument of a command line means: `-` is standard input, `-:TYPE` standard input of raw bytes, a JSON
-    /// array, object or number is itself, and all else is a path.
+    /// Resolves an argument: `-` and `-:TYPE` are standard input; a JSON array, object or number is itself; the rest is
+    /// a path.
     pub fn from_argument(typed: &OsStr) -> Self {
         let text = typed.to_str().unwrap_or_default();
         let (place, after) = match text.strip_prefix("-:") {
@@ -66,8 +66,7 @@ impl Located {
         Self { typed: typed.into(), place, suffix: after }
     }
 
-    /// Decides what an argument `IN` or `NAME=IN` means, and returns the name if there is one. What is there under the whole
-    /// argument is never divided, nor is JSON. The name is Unicode; the path after it need not be.
+    /// Resolves `IN` or `NAME=IN`, where NAME is Unicode. An existing path and JSON are never divided.
     pub fn from_named_argument(typed: &OsStr) -> (Option<String>, Self) {
         let whole = Self::from_argument(typed);
         let bytes = typed.as_encoded_bytes();
@@ -80,42 +79,43 @@ impl Located {
         divided.unwrap_or((None, whole))
     }
 
-    /// Decides what a path means. An address never means a file, whatever is on the disk. The longest part before a colon that
-    /// exists counts, if it is a file or a folder. After a pipe only the type of its bytes can follow.
+    /// Resolves a path. The longest existing file or folder before a colon counts; only a view may follow a pipe. An
+    /// address never
+    /// means a local file.
     pub fn from_path(typed: impl AsRef<OsStr>) -> Self {
         let typed = PathBuf::from(typed.as_ref());
         let (place, after) = match divide_address(&typed) {
             Some((object, after)) => (Place::Object(object), after),
             None => match fs::metadata(&typed) {
                 Ok(found) => (Place::from_metadata(typed.clone(), &found), None),
-                // a view with many dims makes a name longer than a file may have
+                // A view with many dims exceeds the maximum length of file names.
                 Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => {
                     before_colon(&typed)
                 }
-                // opening it says why nobody knows what is there
+                // Opening the path reports the error.
                 Err(_) => (Place::Absent(typed.clone()), None),
             },
         };
         Self { typed, place, suffix: after }
     }
 
-    /// Returns what leads to a tensor of that name in the file; `None` is for a file that has no names.
+    /// Replaces the suffix with the name of a tensor, or removes it.
     #[must_use]
     pub fn with_member(self, name: Option<String>) -> Self {
         Self { suffix: name, ..self }
     }
 
-    /// Returns the words that were typed.
+    /// Returns the argument as typed.
     pub fn typed(&self) -> &Path {
         &self.typed
     }
 
-    /// Returns the words as messages show them: of an address without what may be secret.
+    /// Returns the argument for messages, without the secrets of an address.
     pub fn without_secrets(&self) -> String {
         path_without_secrets(&self.typed)
     }
 
-    /// Returns the file or folder that is there, without what follows a colon; of an address also without a query.
+    /// Returns the existing file or folder without the suffix, and an address without its query.
     pub fn file(&self) -> Option<PathBuf> {
         match &self.place {
             Place::File(path) | Place::Pipe(path) | Place::Store(path, _) => Some(path.clone()),
@@ -125,27 +125,27 @@ impl Located {
         }
     }
 
-    /// Returns the file that a tensor of this path is written to, and the name of the tensor in it.
+    /// Returns the file to which a tensor is written, and the name of the tensor in it.
     pub fn output(&self) -> (&Path, Option<&str>) {
         match &self.place {
             Place::File(path) | Place::Absent(path) => (path, self.suffix.as_deref()),
             Place::Store(path, _) if self.suffix.as_deref().is_some_and(is_name) => (path, self.suffix.as_deref()),
-            // a tensor of a folder is made by naming its file
+            // Writing to a folder requires the name of a file.
             _ => (&self.typed, None),
         }
     }
 
-    /// Returns whether it is standard input.
+    /// Returns whether the place is standard input.
     pub fn is_stdin(&self) -> bool {
         matches!(self.place, Place::Stdin)
     }
 
-    /// Returns whether it is a path under which nothing is there.
+    /// Returns whether nothing exists at the path.
     pub fn is_absent(&self) -> bool {
         matches!(self.place, Place::Absent(_))
     }
 
-    /// Returns whether something is there under the whole path.
+    /// Returns whether the whole path exists.
     pub fn is_whole(&self) -> bool {
         let is_there =
             |place: &Place| matches!(place, Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Folder(_));
@@ -154,7 +154,6 @@ impl Located {
 }
 
 impl Place {
-    /// Returns what is at a path of this machine, of which the system has told `found`.
     fn from_metadata(path: PathBuf, found: &Metadata) -> Self {
         match found.is_dir().then(|| Format::from_folder(&path)) {
             Some(Some(format)) => Self::Store(path, format),
@@ -165,7 +164,6 @@ impl Place {
     }
 }
 
-/// Divides a path under which nothing is there.
 fn before_colon(path: &Path) -> (Place, Option<String>) {
     let (mut pipe, mut is_longest) = (None, true);
     for (part, after) in parts_before_colons(path) {
@@ -190,8 +188,9 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
     })
 }
 
-/// Returns the files that a path means as a pattern with what their bytes are behind it, such as `dumps/*.bin:float32[2,5]`. The
-/// folder is what comes before the name that has the first `*`, `?`, `[` or `{`.
+/// Parses a glob with a raw view, such as `dumps/*.bin:float32[2,5]`. The folder ends before the first name with `*`,
+/// `?`, `[`
+/// or `{`.
 fn dumps_of(path: &Path) -> Option<Folder> {
     let (part, view) = parts_before_colons(path).next()?;
     let text = part.to_str()?;
@@ -200,18 +199,18 @@ fn dumps_of(path: &Path) -> Option<Folder> {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (".", text),
     };
-    // an existing folder shows that a slip in the dtype is one; `NAME={"data": [1]}` and `NAME=["12:30"]` have none
+    // With an existing folder, a misspelt dtype is reported as one; `NAME={"data": [1]}` and `NAME=["12:30"]` have
+    // none.
     let is_folder = || folder != "." && fs::metadata(folder).is_ok_and(|found| found.is_dir());
     (RawView::parse(&view).is_ok() || is_folder())
         .then(|| Folder::of_dumps(folder.into(), DumpPattern::new(glob, &view)))
 }
 
-/// Returns whether what follows a colon after the path of a container can be the name of a tensor in it.
+/// Whether a suffix can be the name of a tensor.
 fn is_name(after: &str) -> bool {
     !after.is_empty() && !after.contains(':')
 }
 
-/// Returns the parts of a path before each colon, the longest first, with the text that follows that colon.
 fn parts_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     let text = path.as_os_str().as_encoded_bytes();
     let colons = (0..text.len()).rev().filter(|&at| text[at] == b':');
@@ -221,19 +220,19 @@ fn parts_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     })
 }
 
-/// Returns whether a text is a JSON number, without blanks around it.
 fn is_number(text: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     let begins = text.strip_prefix('-').unwrap_or(text).starts_with(is_digit);
     begins && text.ends_with(is_digit) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Returns the address that a path is, without what follows a colon behind the name of the object, and that.
+/// Divides an address into an object and the suffix after a colon, by the text alone.
 ///
-/// No server is asked for its objects, so the text alone decides. The first colon after a name with an extension of a known
-/// format divides the address. Without such a colon, an address that ends in such an extension is whole, and any other is divided
-/// by the first colon after the host. In a URL, a colon in the name itself can be written as `%3A`. The query of a signed URL
-/// belongs to the object; a colon before it or in it divides.
+/// The first colon after a known extension divides. Otherwise an address that ends in such an extension is whole, and
+/// any other
+/// is divided at the first colon after the host; `%3A` escapes a colon in a URL. The query belongs to the object, and a
+/// colon
+/// before or in it divides.
 pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     let text = as_address(path)?;
     let host = text.find("://").map_or(0, |at| at + 3);
@@ -257,8 +256,7 @@ pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     }
 }
 
-/// Returns a path as messages show it: of an address without what may be secret, which are the user's name, the password and
-/// the query.
+/// Returns a path for messages, without the user name, password and query of an address.
 pub fn path_without_secrets(path: &Path) -> String {
     let Some((object, after)) = divide_address(path) else { return path.display().to_string() };
     let (scheme, rest) = object.split_once("://").unwrap_or(("", &object));
@@ -270,14 +268,13 @@ pub fn path_without_secrets(path: &Path) -> String {
     format!("{scheme}://{host}{name}{after}")
 }
 
-/// Returns some of the bytes of a text, which begin and end at characters of ASCII.
+/// The range begins and ends at ASCII characters.
 #[cfg(unix)]
 fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
     use std::os::unix::ffi::OsStrExt;
     Some(OsStr::from_bytes(text.as_bytes().get(part)?).to_owned())
 }
 
-/// Returns some of the bytes of a text, which begin and end at characters of ASCII, if the text is Unicode.
 #[cfg(not(unix))]
 fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
     Some(text.to_str()?.get(part)?.into())
@@ -287,7 +284,6 @@ fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
 mod tests {
     use super::*;
 
-    /// Returns what an argument means, in a few words.
     fn told(Located { place, suffix: after, typed }: &Located) -> String {
         let place = match place {
             Place::Stdin => "stdin".to_owned(),

@@ -1,10 +1,11 @@
-//! File formats, one a file: read and written. None of them knows an operator.
+//! File formats: reading and writing. Formats do not depend on operators.
 //!
-//! - [`interface`]: what a format is to the rest, a [`Reader`](interface::Reader) and a [`Writer`](interface::Writer).
-//! - A file or a folder for each format, which implements the two.
-//! - `rows`: the table, which has a row for each format, and `table`: a row as the rest of the program knows it.
-//! - [`located`]: what a path means, decided once.
-//! - What uses the table: [`open`] and [`write`], on which [`files`], [`collection`] and [`rewrite`] stand.
+//! - [`interface`]: the traits of a format, [`Reader`](interface::Reader) and [`Writer`](interface::Writer), which a
+//!   file or a
+//! folder for each format implements.
+//! - `rows` and `table`: the table of formats.
+//! - [`located`]: the meaning of a path.
+//! - [`open`], [`write`], [`files`], [`collection`] and [`rewrite`] use the table.
 
 mod beside;
 pub mod beside_index;

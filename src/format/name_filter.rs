@@ -1,87 +1,84 @@
-//! Which tensors are taken of a container or of a folder, by the names that they have there.
+//! Selects tensors of a container or a folder by their names.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 use super::glob::{Glob, Rename};
 
-/// The patterns that choose tensors by their names, and the rules that give them other names before.
+/// Patterns that select tensors, applied after rules that rename them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NameFilter<'a> {
-    /// What a name must match, if there are any.
+    /// Patterns of which a name must match one, if there are any.
     pub only: &'a [Glob],
-    /// What a name may not match.
+    /// Patterns that a name must not match.
     pub exclude: &'a [Glob],
-    /// The rules that change names, one after the other: each takes the names that those before it made.
+    /// Renaming rules, each applied to the result of the previous one.
     pub rename: &'a [Rename],
 }
 
-/// The file that a folder stands for, which the names of its tensors do not tell.
+/// The only model of a folder, whose tensor names omit the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFile {
-    /// What the names of its tensors would begin with, before a colon.
+    /// The prefix of its tensor names beside other files, without the colon.
     pub stem: String,
-    /// Whether the folder holds no other tensors. If it does, patterns chose this file by what names begin with.
+    /// Whether the folder holds no other tensors.
     pub is_alone: bool,
 }
 
-/// What is known of the one model of a folder beside its tensors.
 #[derive(Debug)]
 pub(super) struct InFolder {
-    /// The path of the file that the folder stands for.
+    /// The path of the model's file.
     pub path: PathBuf,
-    /// The file that the folder stands for.
     pub model: ModelFile,
-    /// The names of tensors in the folder that patterns leave out.
     pub left_out: Vec<String>,
 }
 
 impl ModelFile {
-    /// Returns whether a pattern matches a tensor by its name behind that of the file. In a folder that holds nothing else,
-    /// only a pattern with a colon may mean that.
+    /// Returns whether a pattern matches a tensor's name with the stem. If the model is alone, the pattern needs a
+    /// colon.
     pub fn is_matched(&self, glob: &Glob, name: &str) -> bool {
         (!self.is_alone || glob.text().contains(':')) && glob.matches(&self.within(name))
     }
 
-    /// Returns the name that a tensor has beside others of the folder.
+    /// Returns the tensor's name with the stem.
     pub fn within(&self, name: &str) -> String {
         format!("{}:{name}", self.stem)
     }
 }
 
 impl<'a> NameFilter<'a> {
-    /// Returns the patterns that leave out tensors, without those that choose some.
+    /// Returns the filter without the patterns that a name must match.
     #[must_use]
     pub fn excluding(self) -> Self {
         Self { only: &[], ..self }
     }
 
-    /// Returns what a tensor of that name is called after the rules.
+    /// Returns the name after all renaming rules.
     pub fn renamed<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let apply = |name: Cow<'n, str>, rename: &Rename| rename.apply(&name).map_or(name, Cow::Owned);
         self.rename.iter().fold(Cow::Borrowed(name), apply)
     }
 
-    /// Returns whether a tensor is taken whose name after the rules is matched as `matches` tells.
+    /// Returns whether the filter takes a tensor, if `matches` decides about each pattern.
     pub fn takes_where(&self, matches: impl Fn(&Glob) -> bool) -> bool {
         (self.only.is_empty() || self.only.iter().any(&matches)) && !self.exclude.iter().any(&matches)
     }
 
-    /// Returns whether a tensor of that name is taken.
+    /// Returns whether the filter takes a tensor.
     pub fn takes(&self, name: &str) -> bool {
         let name = self.renamed(name);
         self.takes_where(|glob| glob.matches(&name))
     }
 
-    /// Returns whether a tensor of the file that a folder stands for is taken.
+    /// Returns whether the filter takes a tensor of a folder's only model.
     pub fn takes_of(&self, model: &ModelFile, name: &str) -> bool {
         let name = self.renamed(name);
         self.takes_where(|glob| glob.matches(&name) || model.is_matched(glob, &name))
     }
 
-    /// Returns whether a tensor may be taken whose name begins with `prefix`.
+    /// Returns whether the filter may take a tensor whose name begins with `prefix`.
     pub fn takes_within(&self, prefix: &str) -> bool {
-        // if no rule matches such a name, no rule changes it, so the order of the rules does not matter here
+        // If no rule matches the prefix, none changes the name, so their order does not matter.
         let some = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_some_within(prefix));
         let is_renamed = self.rename.iter().any(|rename| rename.applies_within(prefix));
         let is_excluded = || self.exclude.iter().any(|glob| glob.matches_all_within(prefix));
@@ -96,7 +93,7 @@ mod tests {
     #[test]
     fn a_model_is_found_by_the_name_of_its_file() {
         let rows = [
-            // patterns, whether w of m is taken where the folder has nothing else, and where it has
+            // Pattern, exclusion, and whether `w` of `m` is taken alone and beside other files.
             ("w", "", true, true),
             ("m:*", "", true, true),
             ("m*", "", false, true),

@@ -1,15 +1,15 @@
-//! The order of names, and how messages list those that there are and those that may be meant.
+//! The natural order of names, and lists of names for messages.
 
 use std::cmp::Ordering;
 
-/// The number of names that an error message lists.
 const NAMES: usize = 5;
 
-/// Compares two names in natural order, as people do: digits that follow each other are one number. Of names that are equal
-/// then, such as `a1` and `a01`, the one with fewer digits comes first.
+/// Compares two names in natural order: consecutive digits are one number. If only leading zeros differ, the shorter
+/// name
+/// comes first.
 pub fn by_numbers(a: &str, b: &str) -> Ordering {
-    // The names of a model begin alike, and a million of them are sorted: words are made behind what is the same alone. The
-    // bytes of UTF-8 are in the order of their letters.
+    // A million names of a model have long common prefixes, so only the rest is split into words. UTF-8 bytes sort like
+    // code points.
     let same = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
     let digits = a.as_bytes()[..same].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (mut left, mut right) = (&a.as_bytes()[same - digits..], &b.as_bytes()[same - digits..]);
@@ -31,7 +31,6 @@ pub fn by_numbers(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Takes the first word off a text: digits, or one byte that is none.
 fn word<'a>(text: &mut &'a [u8]) -> &'a [u8] {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (word, rest) = text.split_at(digits.max(1).min(text.len()));
@@ -39,7 +38,7 @@ fn word<'a>(text: &mut &'a [u8]) -> &'a [u8] {
     word
 }
 
-/// Lists the first names in natural order, and how many more there are, for a message.
+/// Lists the first names in natural order, with the number of further ones.
 pub fn list(names: &[&str]) -> String {
     let mut names = names.to_vec();
     names.sort_by(|a, b| by_numbers(a, b));
@@ -48,7 +47,7 @@ pub fn list(names: &[&str]) -> String {
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
 
-/// Returns the names most like `name`, in quotes: three at most.
+/// Returns at most three names similar to `name`, in quotes.
 pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
     const ALIKE: f64 = 0.8;
     let lower = name.to_lowercase();

@@ -1,5 +1,6 @@
-//! CSV and TSV after RFC 4180: a row of the tensor is a line, an item a cell. The text names no dtype, so its cells are
-//! [`Values`] like those of plain JSON.
+//! CSV and TSV after RFC 4180: a line is a row of the tensor, a cell an item. Cells are [`Values`], as in plain JSON,
+//! because the
+//! text names no dtype.
 
 mod write;
 
@@ -11,32 +12,25 @@ use super::values::delimiter::Delimiter;
 use super::values::{Unparsed, Values};
 use crate::error::{Result, Subject};
 
-/// Returns how sure it is that a file with these first bytes is such a text. Any text may be one, so its name or the
-/// user has to say so. UTF-16 and binary files soon have a NUL byte.
+/// Any text may be CSV, so its name or the user must decide. UTF-16 and binary files contain NUL bytes.
 pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     if begin.contains(&0) { Confidence::No } else { Confidence::Possible }
 }
 
-/// Reads a text, which is parsed when its items are wanted.
-///
-/// # Errors
-/// Reading fails.
 pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
     let Content { skip_rows, delimiter, .. } = content;
     let missing = content.missing.take();
     Ok(Box::new(CsvReader { text: content.read()?, dialect, delimiter, skip_rows, missing }))
 }
 
-/// A text of cells, not parsed yet.
+/// A table that is not parsed yet.
 #[derive(Debug)]
 struct CsvReader {
     text: Vec<u8>,
     dialect: Dialect,
-    /// The delimiter of cells, if it is not that of the dialect.
+    /// Overrides the dialect's delimiter.
     delimiter: Option<Delimiter>,
-    /// Lines at the beginning that are skipped.
     skip_rows: usize,
-    /// What cells without a value are read as.
     missing: Option<String>,
 }
 

@@ -18,7 +18,6 @@ fn written(tensor: &Tensor, dialect: Dialect) -> Result<String> {
     Ok(String::from_utf8(out).expect("UTF-8"))
 }
 
-/// The tensor as JSON has it, or what is said, with the advice.
 fn said(read: Result<Tensor>) -> String {
     match read {
         Ok(tensor) => {
@@ -59,7 +58,7 @@ fn texts() {
         ("2024", Some("<M8"), 0, r#""<M8", [1], "data": [2024]}"#),
         ("x,y\n1,2", None, 1, r#""int64", [1, 2], "data": [[1, 2]]}"#),
         ("# a \"title\nx\n\n1", None, 2, r#""int64", [1], "data": [1]}"#),
-        // refused
+        // Errors.
         ("x,y\n1,2", None, 0, "line 1 column 1: x is a string, among numbers (skip 1)"),
         ("x,y\n1,2", Some("float32"), 0, "line 1 column 1: x is a string, among numbers (skip 1)"),
         ("1,y\n1,2", None, 0, "line 1 column 2: y is a string, among numbers (skip 1)"),

@@ -15,7 +15,6 @@ use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;
 use crate::memory;
 
-/// Writes a line for each row.
 #[derive(Debug)]
 pub(in crate::format) struct CsvWriter(pub Dialect);
 
@@ -34,7 +33,7 @@ impl Writer for CsvWriter {
             [rows, 1] => vec![rows],
             _ => meta.shape.clone(),
         };
-        // a row is one cell for who looks for another delimiter in it
+        // With another delimiter, each row reads back as one cell.
         let own = Delimiter::One(self.0.delimiter);
         if how.delimiter.is_some_and(|delimiter| delimiter != own) {
             shape.truncate(1);
@@ -59,7 +58,7 @@ impl Writer for CsvWriter {
 
 impl WriteWhole for CsvWriter {
     fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, _: &TextOptions) -> Result<()> {
-        // digits are those of JSON
+        // Numbers are formatted as in JSON.
         let tensor = tensor.items;
         let mut items = ItemWriter::new(tensor.dtype());
         let refuse = |why: String| {
@@ -68,11 +67,11 @@ impl WriteWhole for CsvWriter {
         };
         let columns = if let [_, columns] = tensor.shape() { *columns } else { 1 };
         let size = tensor.dtype().itemsize();
-        // items without bytes are empty strings
+        // Items of zero bytes are empty strings.
         let item = |n: usize| &tensor.bytes()[n * size..][..size];
         if tensor.items() > 0 && cell(&mut items, tensor.dtype(), item(0)).map_err(refuse)?.starts_with(BYTE_ORDER_MARK)
         {
-            // a reader removes the first byte order mark, and the text has one of its own
+            // A reader removes the first byte order mark, so text that begins with one needs another.
             out.write_all(BYTE_ORDER_MARK)?;
         }
         let mut rows = WriterBuilder::new()
@@ -91,8 +90,7 @@ impl WriteWhole for CsvWriter {
     }
 }
 
-/// Returns what failed in the stream that a row goes to. As csv converts it, the error would lose its kind, and with it that
-/// a reader has gone.
+/// `csv::Error` converts into an `io::Error` without its kind, which would hide a broken pipe.
 fn cause(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -100,10 +98,7 @@ fn cause(error: csv::Error) -> io::Error {
     }
 }
 
-/// Returns the text of an item, which is made in the buffer of `writer`.
-///
-/// # Errors
-/// The message names the part of the item that has no text.
+/// The text is made in the buffer of `writer`; an error names the character that cannot be written.
 fn cell<'t>(writer: &'t mut ItemWriter<'_>, dtype: &DType, item: &[u8]) -> Result<&'t [u8], String> {
     writer.out.clear();
     match dtype.kind() {
@@ -113,7 +108,7 @@ fn cell<'t>(writer: &'t mut ItemWriter<'_>, dtype: &DType, item: &[u8]) -> Resul
             writer.item(item).map_err(|error| error.to_string())?;
             let four_digits = writer.out.len() == 4 && writer.out.iter().all(u8::is_ascii_digit);
             if four_digits && matches!(kind, Kind::Datetime(_)) {
-                // without a sign they would be read as a year
+                // Without a sign four digits would be read as a year.
                 writer.out.insert(0, b'+');
             }
             let text = &writer.out[..];
@@ -129,7 +124,7 @@ fn cell<'t>(writer: &'t mut ItemWriter<'_>, dtype: &DType, item: &[u8]) -> Resul
     Ok(&writer.out)
 }
 
-/// Appends a string, whose padding has been taken off.
+/// The padding has been removed.
 fn push_string(points: impl Iterator<Item = u32>, out: &mut Vec<u8>) -> Result<(), String> {
     for point in points {
         let c = char::from_u32(point).filter(|&c| c != '\0').ok_or_else(|| format!("U+{point:04X}"))?;

@@ -1,5 +1,6 @@
-//! Reads the body of a request or a response of KServe's version 2 protocol: an object whose `inputs` or `outputs` are tensors
-//! with names. The body is a container of these; its other values, such as `model_name`, are attachments.
+//! Reads requests and responses of the KServe v2 protocol: objects whose `inputs` or `outputs` are named tensors. A
+//! body is a
+//! container; its other values, such as `model_name`, are attachments.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -20,36 +21,30 @@ use crate::storage::attachments::Attachments;
 use crate::storage::read_at::Identity;
 use crate::storage::source::{Container, Source};
 
-/// The keys of tensors, of a request and of a response.
 const TENSORS: [&str; 2] = ["inputs", "outputs"];
 
-/// The parameter of a tensor whose items follow the JSON as bytes.
+/// The parameter of tensors whose items follow the JSON as bytes.
 const BINARY: &str = "binary_data_size";
 
-/// The most tensors of a body.
 const MAX_TENSORS: usize = 1 << 18;
 
-/// A body: its tensors, which are parsed when they are wanted.
+/// Tensors are parsed on demand.
 #[derive(Debug)]
 pub(super) struct BodyReader {
-    /// The text of each tensor, or the reason why it cannot be read.
+    /// The JSON of each tensor, or the error for it.
     tensors: Vec<Result<Box<RawValue>>>,
     container: Arc<Container>,
     threads: Threads,
 }
 
 impl BodyReader {
-    /// Reads a text, if it is a body: an object without `data`, some of whose inputs or outputs have data. `file` is the file
-    /// that it comes from.
-    ///
-    /// # Errors
-    /// The body is not JSON; it has no tensors, tensors in both lists, or two of one name; the items of tensors follow the
-    /// text as bytes.
+    /// Returns `None` unless the text is an object without `data` whose inputs or outputs have data. `file` identifies
+    /// its origin.
     pub(super) fn read(text: &[u8], file: Identity, threads: Threads) -> Result<Option<Self>> {
         if text.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Ok(None);
         }
-        // a search for a text is faster in a text
+        // Searching a `str` is faster than searching bytes.
         let valid = std::str::from_utf8(text).ok();
         let has = |key: &str| {
             let key = format!("\"{key}\"");
@@ -66,7 +61,7 @@ impl BodyReader {
         let keys = match serde_json::from_slice(text) {
             Ok(JsonObject(BodyKeys(keys))) => keys,
             Err(error) => {
-                // bytes behind the object are not JSON
+                // Bytes after the object are not JSON.
                 let first = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>().next();
                 match first {
                     Some(Ok(first)) if first.get().len() < text.len() && first.get().contains(BINARY) => {
@@ -135,17 +130,15 @@ impl BodyReader {
     }
 }
 
-/// Returns whether a text is meant as a body: it has the key of a list of tensors, and no `data`, before the place at which it
-/// cannot be read.
+/// A broken text counts as a body if a list of tensors, but no `data`, precedes the error.
 fn is_meant(text: &[u8]) -> bool {
     let mut keys = Vec::new();
-    // the error is known, and the keys are those before it
+    // The error is known already; only the keys before it matter.
     let _ = serde_json::Deserializer::from_slice(text).deserialize_map(KeysBeforeError(&mut keys));
     let has = |key: &str| keys.iter().any(|other| other == key);
     TENSORS.into_iter().any(has) && !has("data")
 }
 
-/// Collects the keys of an object, also of one that ends in an error.
 struct KeysBeforeError<'a>(&'a mut Vec<String>);
 
 impl<'de> Visitor<'de> for KeysBeforeError<'_> {
@@ -164,18 +157,18 @@ impl<'de> Visitor<'de> for KeysBeforeError<'_> {
     }
 }
 
-/// The keys of a tensor that are looked at before its items are parsed.
+/// The keys that are examined before items are parsed.
 #[derive(Default)]
 struct Marks<'a> {
     name: Option<&'a RawValue>,
     has_data: bool,
     has_datatype: bool,
-    /// Whether the items are not in the text.
+    /// Whether the items are bytes outside the text.
     is_binary: bool,
     parameters: Option<&'a RawValue>,
 }
 
-/// Reads the marks of a tensor; `None` if it is not an object.
+/// `None` if the tensor is not an object.
 fn marks(tensor: &RawValue) -> Option<Marks<'_>> {
     let keys: BTreeMap<String, &RawValue> = serde_json::from_str(tensor.get()).ok()?;
     let [has_data, has_datatype] = ["data", "datatype"].map(|key| keys.contains_key(key));
@@ -191,17 +184,12 @@ fn has_items(tensor: &RawValue) -> bool {
     marks(tensor).is_some_and(|marks| marks.has_data || marks.is_binary)
 }
 
-/// Returns the name of a tensor.
-///
-/// # Errors
-/// It is not an object, or has no name.
 fn name_of(tensor: &RawValue, marks: Option<&Marks<'_>>) -> Result<String> {
     let marks = marks.ok_or_else(|| malformed!("is {}, expected an object", short(tensor.get())))?;
     let name = marks.name.ok_or_else(|| malformed!("has no \"name\""))?;
     string(name.get()).ok_or_else(|| malformed!("name is {}, expected a string", short(name.get())))
 }
 
-/// The keys of an object and their values as text.
 struct BodyKeys<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'de> FromObject<'de> for BodyKeys<'de> {
@@ -218,7 +206,7 @@ impl<'de> FromObject<'de> for BodyKeys<'de> {
     }
 }
 
-/// The attachments of a body: values of JSON by their keys, parameters of a tensor by its name.
+/// Keys and JSON values of a body, and `NAME.parameters` of its tensors.
 #[derive(Debug)]
 struct OtherKeys {
     keys: Vec<String>,

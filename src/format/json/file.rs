@@ -1,4 +1,4 @@
-//! Opens a text of JSON: a tensor, or the body of a request or a response, which is a container.
+//! Opens JSON: a tensor, or the body of a request or a response.
 
 use super::body::BodyReader;
 use super::read::JsonReader;
@@ -8,10 +8,7 @@ use crate::format::interface::Reader;
 use crate::parallel::Threads;
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt};
 
-/// Reads a file, which is parsed when items are wanted.
-///
-/// # Errors
-/// Those of [`open_text`]; reading fails.
+/// The items are parsed on demand.
 pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     let file = match &content.opened {
@@ -21,10 +18,7 @@ pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> 
     of_text(content.read()?, file, threads)
 }
 
-/// Reads a text that is in no file.
-///
-/// # Errors
-/// The text is a body with two tensors of one name, or with binary data.
+/// A text without a file.
 pub(in crate::format) fn open_text(text: Vec<u8>, threads: Threads) -> Result<Box<dyn Reader>> {
     of_text(text, None, threads)
 }

@@ -1,9 +1,9 @@
-//! Tensors as JSON: an object `{"dtype": …, "shape": …, "data": …}`, or plain nested lists or a scalar. Read is also
-//! the object of the KServe v2 protocol, `{"name": …, "shape": …, "datatype": "FP32", "data": …}`, and a whole request or response of
-//! these.
+//! Tensors as JSON: an object `{"dtype": …, "shape": …, "data": …}`, nested lists or a scalar. The reader also accepts
+//! `{"name": …, "shape": …, "datatype": "FP32", "data": …}` of the KServe v2 protocol, and whole requests and
+//! responses.
 //!
-//! serde_json checks the syntax once and gives `data` as a slice of the text. One walk over this text, which is valid
-//! JSON now, turns each number into an item as it passes, without recursion and without a tree.
+//! serde_json checks the syntax and slices `data`; one pass over the slice converts the numbers, without recursion or a
+//! tree.
 
 mod body;
 mod file;

@@ -1,4 +1,4 @@
-//! Reads a text of JSON: an object around the data, or the data alone.
+//! Reads JSON: an object around the data, or the data alone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -16,23 +16,22 @@ use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::MAX_RANK;
 use crate::parallel::Threads;
 
-/// From this length on the syntax of a plain value is checked while its items are read, by a thread of its own if there
-/// may be two.
+/// The size in bytes from which the syntax of plain data is checked while items are read, on a second thread if
+/// available.
 const LONG: usize = 1 << 20;
 
-/// The depth of a longer text is checked first: the check of the syntax takes a byte for each open list.
+/// The size in bytes from which the depth is checked first, because the syntax check takes a byte for each open list.
 const VERY_LONG: usize = 1 << 26;
 
-/// The most lists and objects that may be open at once in such a text.
+/// The maximum depth of longer texts.
 const MAX_OPEN: usize = 1 << 20;
 
-/// Checks the syntax of a whole text (of a long list when its items are read), and everything in an object beside its
-/// data. Errors are about the operand `subject`; `threads` may share the reading.
+/// Parses everything except the items, whose syntax is also checked later if the text is long.
 ///
 /// # Errors
-/// The text is not UTF-8 or not JSON, with line and column; an object has other keys than `dtype`, `shape` and `data`
-/// (or `datatype`, `shape`, `data`, `name` and `parameters`, of which the last two are ignored), one of them twice, or
-/// no `data`; the dtype is unknown.
+/// The text is not UTF-8 or not JSON, or an object has unknown, duplicate or missing keys, an unknown dtype or an
+/// invalid
+/// shape.
 pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_>> {
     let error = |message: String| Error::new(subject, message);
     let text = std::str::from_utf8(text).map_err(|e| {
@@ -102,7 +101,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     }
 }
 
-/// The datatypes of KServe's version 2 protocol, and what they are here.
+/// The datatypes of the KServe v2 protocol.
 const DATATYPES: &[(&str, Kind)] = &[
     ("BOOL", Kind::Bool),
     ("UINT8", Kind::UInt8),
@@ -120,7 +119,7 @@ const DATATYPES: &[(&str, Kind)] = &[
     ("BYTES", Kind::Str(0)),
 ];
 
-/// The members of an object by their keys, as raw text. There is always a member `data`.
+/// There is always a member `data`.
 struct JsonMembers<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'de> FromObject<'de> for JsonMembers<'de> {
@@ -150,7 +149,7 @@ impl<'de> FromObject<'de> for JsonMembers<'de> {
     }
 }
 
-/// Returns whether more than `most` lists and objects are ever open at once; brackets in strings do not count.
+/// Brackets in strings do not count.
 fn is_deeper(text: &[u8], most: usize) -> bool {
     let (mut open, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in text {
@@ -170,8 +169,7 @@ fn is_deeper(text: &[u8], most: usize) -> bool {
     false
 }
 
-/// Returns how sure it is that a text with these first bytes is JSON: not at all, or possible. The reader explains best
-/// what is wrong with a text that is not JSON, also with a word without quotes and with a byte order mark.
+/// Text with an error may be JSON too, including bare words and a byte order mark: its reader explains the error best.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     let is_utf16 = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
     if begin.contains(&0) && !is_utf16 {
@@ -185,12 +183,10 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     }
 }
 
-/// A text of JSON, not parsed yet.
 #[derive(Debug)]
 pub(in crate::format) struct JsonReader {
-    /// The whole text.
     pub text: Vec<u8>,
-    /// The threads that may share the check of its syntax.
+    /// For the syntax check.
     pub threads: Threads,
 }
 

@@ -13,7 +13,7 @@ use crate::item::encoding::Swap;
 use crate::parallel::Threads;
 use crate::parallel::threads_started_by;
 
-/// The outcome of reading as `dtype`, or by content: dtype, shape and what is written of it, or the message.
+/// dtype, shape and JSON of the items, or the error message.
 fn outcome(text: &str, dtype: Option<&str>) -> String {
     let read = || {
         let json = open(text.as_bytes(), Subject::Data, Threads::default())?;
@@ -28,7 +28,6 @@ fn outcome(text: &str, dtype: Option<&str>) -> String {
     }
 }
 
-/// dtype, shape and data of a tensor as they are written, without keys.
 fn said(tensor: &Tensor) -> String {
     let written = written(tensor);
     let json = open(written.as_bytes(), Subject::Output, Threads::default()).unwrap();
@@ -42,7 +41,6 @@ fn written(tensor: &Tensor) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Runs all rows, then names those that came out otherwise.
 fn check_rows(rows: &[(&str, Option<&str>, &str)]) {
     let mut wrong = String::new();
     for (text, dtype, want) in rows {
@@ -361,7 +359,6 @@ fn fill_values() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Numbers that are the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -377,7 +374,7 @@ impl Random {
     }
 }
 
-/// The bits that reading gives: NaNs become the standard one.
+/// NaNs become the quiet NaN, as in reading.
 fn standard(tensor: &Tensor) -> Vec<u8> {
     let native = tensor.dtype().native();
     let mut bytes = tensor.bytes().to_vec();
@@ -425,12 +422,12 @@ fn what_is_written_reads_back() {
                     for point in bytes.as_chunks_mut::<4>().0 {
                         let limit = [0x80, 0x800, 0xd7ff, 0x11_0000][random.below(4)];
                         let value = random.below(limit) as u32;
-                        // A low surrogate after a high one has no JSON, see below.
+                        // A low surrogate after a high one has no JSON.
                         let value = if (0xdc00..0xe000).contains(&value) { value - 0x400 } else { value };
                         *point = if dtype.is_big_endian() { value.to_be_bytes() } else { value.to_le_bytes() };
                     }
                 }
-                // Dates near our days too, not only those of distant years.
+                // Half of the dates are near the present.
                 Kind::Datetime(_) if round % 2 == 0 => {
                     for word in bytes.as_chunks_mut::<8>().0 {
                         let value = (random.next() as i64) >> random.below(63);
@@ -546,7 +543,7 @@ fn mangled_texts_do_not_panic() {
     }
 }
 
-/// The syntax of a long list is checked while its items are read, by whatever they are taken for then.
+/// The syntax of a long list is checked while its items are read.
 #[test]
 fn long_texts() {
     let items = "1.5,".repeat(300_000);

@@ -1,4 +1,4 @@
-//! Writes a tensor as one JSON object, with its items in nested lists.
+//! Writes a tensor as a JSON object with nested lists.
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
 
-/// The most empty lists that are written out; a flat `[]` says the same.
+/// The maximum number of empty lists; beyond it, the data is a flat `[]`.
 const MAX_EMPTY_LISTS: usize = 1 << 20;
 
-/// Checks that JSON can hold items of this dtype.
+/// Checks that JSON can hold items of a dtype.
 ///
 /// # Errors
 /// The dtype is void, structured or long double.
@@ -21,11 +21,10 @@ pub fn check(dtype: &DType) -> Result<()> {
     check_text(dtype, || cannot_hold("JSON", dtype))
 }
 
-/// Writes a tensor as one object on one line, which reads back to the same bits (a NaN as the standard quiet NaN).
+/// Writes a tensor as a one-line object that reads back to the same bits, except that NaN becomes the quiet NaN.
 ///
 /// # Errors
-/// [`check`] refuses the dtype; JSON cannot hold a text (code points above U+10FFFF, or a surrogate pair kept as two
-/// code points); writing fails.
+/// JSON cannot hold the dtype or a code point above U+10FFFF or a split surrogate pair, or writing fails.
 pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
     check(tensor.dtype()).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.about_file()))?;
     let mut nest = Nest { writer: ItemWriter::new(tensor.dtype()), out };
@@ -72,7 +71,6 @@ impl Nest<'_> {
     }
 }
 
-/// Writes an object, whose items have no known places.
 #[derive(Debug)]
 pub(in crate::format) struct JsonWriter;
 

@@ -1,8 +1,9 @@
 //! The shortest decimal digits that read back to the same float.
 //!
-//! A crate finds them for float32 and float64. For floats of 16 bits and fewer there is none (the digits of the same
-//! value as a float32 are more than are needed: 0.099975586 for the float16 0.1), so this module searches for them. Digits
-//! are kept apart from notation, since NumPy decides for an array as a whole whether its items have exponents.
+//! The crate zmij finds them for float32 and float64. This module searches them for float16, because the digits of an
+//! equal
+//! float32 are too many (0.099975586 for 0.1). Digits are separate from notation, because NumPy picks exponents for a
+//! whole array.
 
 use std::io::Write;
 
@@ -11,33 +12,29 @@ use half::f16;
 use crate::item::exact::Binary;
 use crate::item::float16::f16_to_f32;
 
-/// A finite float as decimal digits: `0.d1d2d3… × 10^point`, without trailing zeros; zero has no digits.
+/// A finite float `0.d1d2d3… × 10^point` without trailing zeros; zero has no digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Decimal {
-    /// Whether the sign bit is set.
     pub(super) negative: bool,
     digits: [u8; 17],
     len: u8,
-    /// How many digits stand before the decimal point; if it is negative, this many zeros come after the point first.
+    /// The number of digits before the decimal point; if negative, the number of zeros after it.
     pub(super) point: i32,
 }
 
 impl Decimal {
-    /// Returns the digits in ASCII.
     pub(super) fn digits(&self) -> &[u8] {
         &self.digits[..self.len.into()]
     }
 
-    /// Returns a zero of either sign.
     pub(super) const fn zero(negative: bool) -> Self {
         Self { negative, digits: [b'0'; 17], len: 0, point: 0 }
     }
 
-    /// Reads the text of a float printer: digits with at most one point, then an optional `e` and exponent. There is at
-    /// most one leading zero before the point. Beyond the 17 digits that count there are only zeros.
+    /// Reads a formatted float with at most one leading zero. All digits after the first 17 must be zero.
     fn read(text: &[u8]) -> Self {
         let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |t| (true, t));
-        // an exponent is a letter, a sign and at most three digits
+        // The exponent takes at most five bytes: `e`, a sign and three digits.
         let end = text.len().saturating_sub(5);
         let mark = text[end..].iter().rposition(|&byte| byte == b'e').map_or(text.len(), |at| end + at);
         let (mantissa, exponent) = text.split_at(mark);
@@ -55,7 +52,7 @@ impl Decimal {
         Self::new(negative, &[], &fraction[zeros..], exponent - zeros as i32)
     }
 
-    /// Creates a decimal from two runs of digits, of which the first does not begin with a zero.
+    /// `head` does not begin with a zero.
     fn new(negative: bool, head: &[u8], tail: &[u8], point: i32) -> Self {
         let mut it = Self { negative, digits: [b'0'; 17], len: 0, point };
         let head = &head[..head.len().min(17)];
@@ -70,16 +67,15 @@ impl Decimal {
         it
     }
 
-    /// Returns the digits of `number / 10^places`.
     fn fixed(negative: bool, number: u64, places: i32) -> Self {
         let mut buffer = itoa::Buffer::new();
         let digits = buffer.format(number).as_bytes();
         if number == 0 { Self::zero(negative) } else { Self::new(negative, digits, &[], digits.len() as i32 - places) }
     }
 
-    /// Rounds `value` to `places` digits after the point, ties to even. Arithmetic of 128 bits does this for all but
-    /// very large or small numbers. The formatting of the standard library, which is exact for every number, is much
-    /// slower, and each item of an array may come through here twice.
+    /// Rounds to `places` after the point, ties to even. 128-bit arithmetic handles all but extreme numbers, because
+    /// `format!`, exact
+    /// for all, is much slower, and each item may pass here twice.
     pub(super) fn to_places(value: f64, places: usize) -> Self {
         let exact = i32::try_from(places).ok().and_then(|places| Some((times_power(value.abs(), places)?, places)));
         match exact {
@@ -88,9 +84,9 @@ impl Decimal {
         }
     }
 
-    /// Rounds `value`, whose shortest digits are `self`, to `places` digits after the first, ties to even.
+    /// Rounds `value`, whose shortest digits are `self`, to `places` after the first digit, ties to even.
     pub(super) fn to_digits(self, value: f64, places: usize) -> Self {
-        // the shortest digits can be fewer than `places` because zeros at the end are left out
+        // The shortest digits can be fewer than `places`, because they have no trailing zeros.
         if let Some(least) = u32::try_from(places).ok().and_then(|places| 10u64.checked_pow(places)) {
             let places = places as i32 - (self.point - 1);
             if let Some(number) = times_power(value.abs(), places).filter(|&number| number > least) {
@@ -101,7 +97,7 @@ impl Decimal {
     }
 
     fn printed(text: std::fmt::Arguments<'_>) -> Self {
-        // 309 digits before the point, a sign and a point fit; digits beyond 17 are dropped in any case
+        // 309 digits, a sign and a point fit; digits after the 17th are dropped.
         let mut bytes = [0; 400];
         let mut rest = &mut bytes[..];
         let _ = rest.write_fmt(text);
@@ -109,7 +105,7 @@ impl Decimal {
         Self::read(&bytes[..len])
     }
 
-    /// Returns the next decimal of `len` digits that is farther from zero.
+    /// The next decimal of `len` digits away from zero.
     pub(super) fn away(mut self, len: usize) -> Self {
         let used = usize::from(self.len);
         let len = len.min(self.digits.len());
@@ -127,12 +123,10 @@ impl Decimal {
         self
     }
 
-    /// Returns the nearest float64.
     pub(super) fn to_f64(self) -> f64 {
         self.text().parse().unwrap_or(f64::NAN)
     }
 
-    /// Returns the nearest float32.
     pub(super) fn to_f32(self) -> f32 {
         self.text().parse().unwrap_or(f32::NAN)
     }
@@ -143,12 +137,11 @@ impl Decimal {
     }
 }
 
-/// Returns the number with these digits, which may begin with a `+`.
 fn integer(digits: &[u8]) -> i32 {
     digits.iter().filter(|byte| byte.is_ascii_digit()).fold(0, |number, digit| 10 * number + i32::from(digit - b'0'))
 }
 
-/// Rounds a positive `value * 10^power` to an integer, ties to even; `None` if that needs more than 128 bits.
+/// Rounds `value * 10^power`, ties to even; `None` if that needs more than 128 bits.
 fn times_power(value: f64, power: i32) -> Option<u64> {
     let Binary { mantissa, power: exponent, .. } = value.into();
     let fraction = u128::from(mantissa);
@@ -170,19 +163,17 @@ fn times_power(value: f64, power: i32) -> Option<u64> {
     u64::try_from(quotient + u128::from(up)).ok()
 }
 
-/// Returns the shortest digits of a finite float64.
 pub(super) fn shortest64(value: f64) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
-/// Returns the shortest digits of a finite float32.
 pub(super) fn shortest32(value: f32) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
-/// Returns the shortest digits of a finite float16: the fewest that read back to it, and of these the nearest. Five
-/// always suffice. Arithmetic of float64 is enough: where so few digits lie halfway between two floats of 16 bits it is
-/// exact, and elsewhere they are farther from the midpoint than it errs.
+/// The fewest digits, at most five, that read back, and the nearest of those. float64 arithmetic suffices: it is exact
+/// for
+/// short decimals halfway between two float16s, and its error is too small to matter for others.
 pub(super) fn shortest16(value: f16) -> Decimal {
     let (negative, bits) = (value.is_sign_negative(), value.to_bits() & 0x7fff);
     if bits == 0 {
@@ -194,7 +185,7 @@ pub(super) fn shortest16(value: f16) -> Decimal {
     let even = bits % 2 == 0;
     let (low, high) = ((below + value) / 2.0, (value + above) / 2.0);
     let reads_back = |it: f64| (low < it && it < high) || (even && (it == low || it == high));
-    // the largest float is below 10^5
+    // The largest float16 is below 10^5.
     let digits = (-4..).find_map(|places| {
         let scaled = scale(value, places);
         let nearest = scaled.round_ties_even();
@@ -205,7 +196,7 @@ pub(super) fn shortest16(value: f16) -> Decimal {
     digits.expect("with some digits every float reads back")
 }
 
-/// Returns `value * 10^power` for the powers that floats of 16 bits need, of which the factor or divisor is exact.
+/// The powers of ten for float16 are exact.
 fn scale(value: f64, power: i32) -> f64 {
     let factor = 10_u64.pow(power.unsigned_abs()) as f64;
     if power < 0 { value / factor } else { value * factor }
@@ -257,7 +248,7 @@ mod tests {
 
     #[test]
     fn every_float16_reads_back() {
-        // By way of float32: what `half` makes of a float64 forgets its lower half.
+        // Through float32, because `half` ignores the lower half of a float64.
         for item in (0..=u16::MAX).map(f16::from_bits).filter(|item| item.is_finite()) {
             assert!(shortest16(item).digits().len() <= 5);
             assert_eq!(f16::from_f32(shortest16(item).to_f32()).to_bits(), item.to_bits());

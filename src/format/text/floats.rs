@@ -1,10 +1,10 @@
 //! Floats and complex numbers as text.
 //!
-//! NumPy chooses between digits and exponents for an array as a whole, by its least and greatest size, and makes every
-//! column as wide as its widest item (`FloatingFormat.fillFormat` of `numpy/_core/arrayprint.py`). So an array is
-//! passed over twice before it is printed: for the sizes, then for the widths. The digits of an item are the slow part,
-//! so the second pass computes them only for items that could widen a column (see `FloatFormat::limit`), which in most
-//! arrays are soon none.
+//! NumPy decides about exponents by the smallest and largest item of an array, and pads each column to its widest item
+//! (`FloatingFormat.fillFormat` in `numpy/_core/arrayprint.py`). So arrays are passed twice before printing: for
+//! magnitudes
+//! and for widths. Computing digits is slow, so the second pass skips items that cannot widen a column
+//! (`FloatFormat::limit`).
 
 use std::io;
 
@@ -14,24 +14,22 @@ use super::decimal::{self, Decimal};
 use super::page::{Page, pad, spaces};
 use crate::item::element::Float;
 
-/// What NumPy's rules know of a float type. Its floats are given as float64s of the same value. NumPy prints a single
-/// float (`scalartypes.c.src`) and one in an array (`arrayprint.py`) by different code, with different bounds for float64.
+/// NumPy's limits for a float type, as float64s. Scalars (`scalartypes.c.src`) and arrays (`arrayprint.py`) have
+/// different limits.
 #[derive(Debug)]
 pub(super) struct FloatType {
-    /// An array with a float from here on has exponents (`FloatingFormat.fillFormat`).
+    /// An array with an item of at least this size has exponents.
     large: f64,
-    /// A single float from here on has an exponent.
+    /// A scalar of at least this size has an exponent.
     large_scalar: f64,
-    /// The float nearest to 0.0001: an array with a smaller one has exponents (`FloatingFormat.fillFormat`).
+    /// The float nearest to 0.0001; an array with a smaller item has exponents.
     small: f64,
-    /// The largest number that the type rounds to 1000: an array whose largest float is more times its smallest than this
-    /// has exponents (`FloatingFormat.fillFormat`).
+    /// The largest number that rounds to 1000; an array whose maximum exceeds its minimum times this has exponents.
     spread: f64,
-    /// The most digits that `shortest` returns.
+    /// The maximum number of digits from `shortest`.
     digits: usize,
-    /// Returns the shortest digits of a finite float (`dragon4_scientific(unique=True)`).
+    /// As `dragon4_scientific(unique=True)`.
     shortest: fn(f64) -> Decimal,
-    /// Returns the float nearest to these digits.
     read: fn(Decimal) -> f64,
 }
 
@@ -45,8 +43,7 @@ pub(super) static FLOAT16: FloatType = FloatType {
     read: |digits| f16::nearest(digits.to_f32().into()).wide(),
 };
 
-/// NumPy knows neither bfloat16 nor narrower floats. They are printed as float32s of the same value, so that nobody reads
-/// another number.
+/// Also for bfloat16 and narrower floats, which NumPy lacks: the digits of the equal float32.
 pub(super) static FLOAT32: FloatType = FloatType {
     large: 1e6,
     large_scalar: 1e6,
@@ -67,7 +64,7 @@ pub(super) static FLOAT64: FloatType = FloatType {
     read: Decimal::to_f64,
 };
 
-/// The layout of the floats of an array, with their points below each other (`FloatingFormat`).
+/// The column format of an array (`FloatingFormat`).
 #[derive(Debug)]
 pub(super) struct FloatFormat {
     float: &'static FloatType,
@@ -75,21 +72,20 @@ pub(super) struct FloatFormat {
     left: usize,
     /// Characters after the point, including an exponent.
     right: usize,
-    /// The digits of the exponent, and those between point and exponent, if exponents are printed.
+    /// Digits of the exponent, and digits between point and exponent.
     exponent: Option<(usize, usize)>,
-    /// The most digits after the point.
+    /// The maximum number of digits after the point.
     precision: Option<usize>,
     /// Whether positive numbers have a sign.
     plus: bool,
 }
 
 impl FloatFormat {
-    /// Returns the layout for the floats of an array, and for the real parts of complex numbers.
     pub(super) fn new(float: &'static FloatType, precision: Option<usize>) -> Self {
         Self { float, left: 0, right: 0, exponent: None, precision, plus: false }
     }
 
-    /// Prints an array, whose floats `get` returns.
+    /// `get` returns an item.
     pub(super) fn print(mut self, page: &mut Page<'_>, get: &dyn Fn(usize) -> f64) -> io::Result<()> {
         self.fit(page, get);
         page.blocks(&mut |i, text| {
@@ -99,8 +95,7 @@ impl FloatFormat {
         })
     }
 
-    /// Prints an array of complex numbers, of which `get` returns the parts. These have a column each
-    /// (`ComplexFloatingFormat`).
+    /// `get` returns real and imaginary parts in turn; each has its own column (`ComplexFloatingFormat`).
     pub(super) fn print_complex(self, page: &mut Page<'_>, get: &dyn Fn(usize) -> f64) -> io::Result<()> {
         let mut imaginary = Self { plus: true, ..self };
         let mut real = self;
@@ -110,16 +105,15 @@ impl FloatFormat {
             let before = text.len();
             real.put(get(2 * i), text);
             imaginary.put(get(2 * i + 1), text);
-            // the `j` follows the last digit, and the padding of the column follows the `j`
             let end = text.trim_ascii_end().len();
             text.insert(end, b'j');
             text.len() - before
         })
     }
 
-    /// Makes room for everything that `page` shows (`FloatingFormat.fillFormat`).
+    /// Fits the column to all printed items (`FloatingFormat.fillFormat`).
     fn fit(&mut self, page: &Page<'_>, get: &dyn Fn(usize) -> f64) {
-        // the least size of an item without zero, and the items of greatest size with either sign
+        // The smallest nonzero magnitude, and the extreme items of either sign.
         let (mut min, mut most, mut least) = (f64::INFINITY, None, None);
         let (mut special, mut minus_infinity) = (false, false);
         page.each(&mut |items| {
@@ -133,22 +127,23 @@ impl FloatFormat {
                     most = Some(most.map_or(value, |it: f64| it.max(value)));
                 }
                 if value != 0.0 {
-                    // a NaN is never the least
+                    // `min` ignores NaN.
                     min = min.min(value.abs());
                 }
             }
         });
         let max = most.unwrap_or(0.0).max(-least.unwrap_or(0.0));
         let float = self.float;
-        // without an item other than zero NumPy compares nothing
+        // NumPy compares nothing if all items are zero.
         let exponents = max > 0.0 && (max >= float.large || min < float.small || max / min > float.spread);
         self.exponent = exponents.then_some((0, 0));
         let smallest = (max > 0.0).then_some(min);
         for value in [smallest, most, least].into_iter().flatten() {
             self.widen(self.round(value));
         }
-        // no item has more before the point, or a longer exponent, than these three; what follows the point may be
-        // longer, but not for items too large for that, and once nothing more fits, for no item
+        // These three items fix the digits before the point and the exponent. Other items may have more digits after
+        // the point, if
+        // they are below the limit.
         let mut limit = self.limit();
         page.each(&mut |items| {
             for value in items.map(get) {
@@ -165,14 +160,13 @@ impl FloatFormat {
         }
     }
 
-    /// Makes room for the exponents when all widths are known.
     fn finish(&mut self) {
         if let Some((exponent, places)) = self.exponent {
             self.right = places + "e+".len() + exponent;
         }
     }
 
-    /// Returns the size from which on finite floats need no more places after the point than the column has.
+    /// Finite floats from this magnitude on need no more places after the point.
     fn limit(&self) -> f64 {
         let (places, most) = match self.exponent {
             Some((_, places)) => (places, self.float.digits - 1),
@@ -183,12 +177,11 @@ impl FloatFormat {
         }
         match self.exponent {
             Some(_) => f64::INFINITY,
-            // this is a little more than the power of ten, which may not be exact
+            // A little more than the power of ten, which may be inexact.
             None => 1.000_001 * 10f64.powi(self.float.digits as i32 - 1 - places as i32),
         }
     }
 
-    /// Returns the digits of a finite float: as many as read back to it, but no more than the precision.
     fn round(&self, value: f64) -> Decimal {
         let digits = (self.float.shortest)(value);
         let Some(precision) = self.precision else { return digits };
@@ -202,7 +195,6 @@ impl FloatFormat {
         }
     }
 
-    /// Makes room for a finite float.
     fn widen(&mut self, decimal: Decimal) {
         let sign = usize::from(decimal.negative || self.plus);
         let len = decimal.digits().len();
@@ -216,7 +208,7 @@ impl FloatFormat {
         }
     }
 
-    /// Appends a float with spaces around it (`FloatingFormat.__call__`).
+    /// As `FloatingFormat.__call__`.
     fn put(&self, value: f64, text: &mut Vec<u8>) {
         if !value.is_finite() {
             let word: &[u8] = match value {
@@ -236,7 +228,7 @@ impl FloatFormat {
         self.put_digits(digits, text);
     }
 
-    /// Appends a number that fits this column.
+    /// The number must fit the column.
     fn put_digits(&self, decimal: Decimal, text: &mut Vec<u8>) {
         let start = text.len();
         spaces(self.left + 1 + self.right, text);
@@ -278,8 +270,8 @@ impl FloatFormat {
     }
 }
 
-/// Returns the digits of a finite float with `places` after the first (`dragon4_scientific(min_digits=…)`). NumPy fills
-/// places beyond the shortest digits with further digits of the float, not with zeros.
+/// Like `dragon4_scientific(min_digits=…)`: beyond the shortest digits NumPy appends further digits of the float, not
+/// zeros.
 fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
     let shortest = (float.shortest)(value);
     let len = shortest.digits().len();
@@ -287,8 +279,9 @@ fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
         return shortest;
     }
     let digits = shortest.to_digits(value, places);
-    // floats lie closer together below a power of two than above it, so nearer digits below may read back to another
-    // float while those above do not; NumPy takes the latter
+    // Floats below a power of two are denser, so rounding toward zero may read back to another float where rounding
+    // away does
+    // not; NumPy rounds away then.
     let is_power = value.to_bits() & ((1 << 52) - 1) == 0;
     if len <= places && is_power && (float.read)(digits) != value {
         let away = digits.away(places + 1);
@@ -299,23 +292,19 @@ fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
     digits
 }
 
-/// Returns the exponent of the first digit.
 fn power(digits: Decimal) -> i32 {
     if digits.digits().is_empty() { 0 } else { digits.point - 1 }
 }
 
-/// The part that a single float is of its item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The whole item: it keeps one digit after the point.
+    /// A whole item keeps one digit after the point.
     Whole,
-    /// The real part of a complex number.
     Real,
-    /// The imaginary part after a real one: it has a sign.
+    /// The imaginary part after a real one has a sign.
     Signed,
 }
 
-/// Prints a single float.
 pub(super) fn real_scalar(float: &'static FloatType, value: f64, role: Role, text: &mut Vec<u8>) {
     let mut column = FloatFormat { plus: role == Role::Signed, ..FloatFormat::new(float, None) };
     if !value.is_finite() {
@@ -328,7 +317,7 @@ pub(super) fn real_scalar(float: &'static FloatType, value: f64, role: Role, tex
     column.finish();
     let start = text.len();
     column.put_digits(digits, text);
-    // the column always has a point
+    // The column always has a point.
     match column.exponent {
         None if column.right == 0 && role == Role::Whole => text.push(b'0'),
         None if column.right == 0 => text.truncate(start + column.left),
@@ -337,7 +326,7 @@ pub(super) fn real_scalar(float: &'static FloatType, value: f64, role: Role, tex
     }
 }
 
-/// Prints a single complex number, without its real part if that is zero.
+/// As in Python, a real part of zero is omitted.
 pub(super) fn complex_scalar(float: &'static FloatType, real: f64, imaginary: f64, text: &mut Vec<u8>) {
     if real == 0.0 && real.is_sign_positive() {
         real_scalar(float, imaginary, Role::Real, text);

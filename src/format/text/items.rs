@@ -1,4 +1,4 @@
-//! Prints the items of each dtype as text, as NumPy does.
+//! Prints the items of each dtype as NumPy does.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -18,28 +18,29 @@ use crate::item::tensor::Tensor;
 use crate::item::time_unit::TimeUnit;
 use crate::memory;
 
-/// Before longer items are printed, memory is reserved in a way that can fail: the file says how long an item is, and a
-/// vector that cannot grow would end the process. Shorter items fit what the page has reserved already.
+/// Memory for items longer than this in bytes is reserved fallibly, because the file sets their length and an
+/// infallible
+/// allocation would abort. Shorter items fit the reserved page.
 const LONG_ITEM: usize = 1 << 16;
 
-/// Checks that items of this dtype can be printed.
+/// Checks that items of a dtype can be printed.
 ///
 /// # Errors
-/// Void, structured and long double items.
+/// The dtype is void, structured or long double.
 pub fn check(dtype: &DType) -> Result<()> {
     check_text(dtype, || format!("{} cannot be printed as text", dtype.name()))
 }
 
-/// Prints a tensor of dims `shape` and the end of the line, as Python's `print` does. It needs only the items that are
-/// printed: `items` has, along each axis, the places that [`shown`](super::shown) lists, or all places.
+/// Prints a tensor of dims `shape` and a newline, as Python's `print` does. `items` holds all items, or only those in
+/// [`elided_ranges`](super::elided_ranges).
 ///
 /// # Errors
-/// Those of `out`, and a dtype that [`check`] refuses.
+/// Writing fails, or the dtype cannot be printed.
 pub fn write_shown(out: &mut dyn Write, items: &Tensor, shape: &[usize], options: &TextOptions) -> io::Result<()> {
     check(items.dtype()).map_err(io::Error::other)?;
     let mut page = Page::new(out, items.shape(), shape, options);
     if items.dtype().itemsize() > LONG_ITEM {
-        // an escape takes four bytes for one, both in the line and in the word that may be moved to the next line
+        // An escape takes four bytes, in the line and in a word that moves to the next line.
         let longest = items.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
         for text in [&mut page.text, &mut page.word] {
             memory::reserve(text, longest).map_err(Error::from)?;
@@ -56,7 +57,6 @@ pub fn write_shown(out: &mut dyn Write, items: &Tensor, shape: &[usize], options
     page.flush()
 }
 
-/// Prints a tensor that has axes and items.
 fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Result<()> {
     let size = tensor.dtype().itemsize();
     let item = |i: usize| &tensor.bytes()[i * size..][..size];
@@ -72,7 +72,7 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
         Kind::Datetime(unit) => datetimes(&numbers, *unit, page),
         Kind::Timedelta(_) => integers(&numbers, Some(i64::MIN), page),
         Kind::Narrow(narrow) if narrow.is_integer() => {
-            // NumPy has no such dtypes, and pads the items of a dtype that it does not know with no spaces
+            // NumPy does not pad items of unknown dtypes.
             page.blocks(&mut |i, text| pad(narrow_integer(*narrow, numbers.item(i)).as_bytes(), 0, text))
         }
         Kind::Narrow(narrow) => {
@@ -89,7 +89,7 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
     })
 }
 
-/// Prints the one item of a tensor of rank 0, which NumPy does without regard to any option.
+/// NumPy ignores all print options for scalars.
 fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     let item = tensor.bytes();
     let numbers = Numbers::new(tensor);
@@ -118,7 +118,7 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     });
 }
 
-/// Returns the type that the floats of a dtype are printed as; it has no meaning for other items.
+/// Meaningless for items that are not floats.
 fn float_type(dtype: &DType) -> &'static FloatType {
     match dtype.kind() {
         Kind::Float16 => &FLOAT16,
@@ -127,12 +127,10 @@ fn float_type(dtype: &DType) -> &'static FloatType {
     }
 }
 
-/// Returns the digits of an integer of 4 bits or fewer.
 fn narrow_integer(narrow: Narrow, item: u8) -> String {
     (narrow.value(item) as i64).to_string()
 }
 
-/// Returns a single time difference with its unit.
 fn timedelta(ticks: i64, unit: TimeUnit) -> String {
     match ticks {
         i64::MIN => "NaT".to_owned(),
@@ -140,10 +138,9 @@ fn timedelta(ticks: i64, unit: TimeUnit) -> String {
     }
 }
 
-/// The time, or the time difference, that is none.
 const NAT: &[u8] = b"'NaT'";
 
-/// Returns the least and the greatest item that is shown, without those that are `nat`, and the width of `nat` if there is one.
+/// The minimum and maximum without `nat`, and the width of `nat` if an item has that value.
 fn extent<T: Element + Ord>(numbers: &Numbers<'_>, nat: Option<T>, page: &Page<'_>) -> (Option<(T, T)>, usize) {
     let mut ends: Option<(T, T)> = None;
     let mut width = 0;
@@ -156,7 +153,7 @@ fn extent<T: Element + Ord>(numbers: &Numbers<'_>, nat: Option<T>, page: &Page<'
     (ends, width)
 }
 
-/// Prints integers, or time differences, of which `nat` is the one that stands for "not a time".
+/// `nat` is the "not a time" value of time differences.
 fn integers<T: Element + itoa::Integer + Ord>(
     numbers: &Numbers<'_>,
     nat: Option<T>,
@@ -177,18 +174,17 @@ fn integers<T: Element + itoa::Integer + Ord>(
     })
 }
 
-/// Prints points in time, in quotes.
 fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::Result<()> {
     let quoted = |ticks| format!("'{}'", datetime::format_as_numpy(ticks, unit));
     let (ends, mut width) = extent(numbers, Some(i64::MIN), page);
     if let Some((min, max)) = ends {
-        // the width is that of the earliest or the latest time, as in NumPy, which looks at no others
+        // As in NumPy, only the earliest and the latest time count.
         width = width.max(quoted(min).len()).max(quoted(max).len());
     }
     page.blocks(&mut |i, text| pad(quoted(numbers.item(i)).as_bytes(), width, text))
 }
 
-/// Writes what NumPy prints, where the width of a column depends on every item.
+/// Column widths depend on every item, so tensors are written whole.
 #[derive(Debug)]
 pub(in crate::format) struct TextWriter;
 

@@ -1,8 +1,8 @@
-//! Tensors as text: byte for byte what NumPy 2.4 prints, under `floatmode="unique"` and no limit on the number of items
-//! (`threshold=sys.maxsize`), or with NumPy's options for both.
+//! Tensors as text, byte for byte as NumPy 2.4 prints them with `floatmode="unique"` and `threshold=sys.maxsize`, or
+//! with other
+//! values of NumPy's options.
 //!
-//! Every item is formatted twice, first for the width of the columns and then for the output, so that memory holds one
-//! block of the output only.
+//! Every item is formatted twice, for column widths and for output, so that memory holds only one block of output.
 
 mod decimal;
 mod floats;

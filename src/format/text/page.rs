@@ -1,4 +1,4 @@
-//! How words are laid out on lines, as NumPy does: rows of items, brackets, and a gap in the middle of long axes.
+//! Arranges words on lines as NumPy does: rows, brackets, and a gap inside long axes.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -7,16 +7,14 @@ use crate::format::interface::TextOptions;
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 
-/// Bytes of text that are gathered before they are written: the output may be a pipe or a terminal, where each write
-/// is a system call, and a line is too little for one.
+/// The size of a write in bytes. A pipe or terminal costs a system call for each write, so single lines would be slow.
 pub(super) const BLOCK: usize = 1 << 16;
 
-/// What is printed instead of the items that are left out.
 const GAP: &[u8] = b"...";
 
-/// Returns the places of each axis, one or two ranges, whose items [`write_shown`](super::write_shown)
-/// needs of a tensor of such dims. It needs all (`None`) if nothing is left out, and if `edgeitems` is 0, because NumPy
-/// then fits columns to items that it does not print.
+/// Returns one or two ranges of indices for each axis that [`write_shown`](super::write_shown) prints; `None` means
+/// all. With an
+/// `edgeitems` of 0 NumPy fits columns to items that it does not print, so all are needed.
 pub fn elided_ranges(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
     let edge = edge(shape, options).filter(|&edge| edge > 0)?;
     let places = |&dim: &usize| match ends(edge, dim, dim) {
@@ -27,20 +25,18 @@ pub fn elided_ranges(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<R
     (is_cut && !shape.contains(&0)).then(|| shape.iter().map(places).collect())
 }
 
-/// Returns how many items an axis keeps at either end, if a tensor of such dims is elided.
+/// The number of indices at either end of an axis, if arrays of this shape are elided.
 fn edge(shape: &[usize], options: &TextOptions) -> Option<usize> {
     let items = shape.iter().product::<usize>();
     options.threshold.is_some_and(|threshold| items > threshold).then_some(options.edgeitems)
 }
 
-/// Returns the places before and after the gap of an axis of `dim` places; `None` if it has no gap. Only `held` places of
-/// the axis are in memory, which may be none of those in the middle.
+/// `held` is the number of indices in memory, which may exclude the gap.
 fn ends(edge: usize, dim: usize, held: usize) -> Option<(Range<usize>, Range<usize>)> {
-    // after the gap NumPy always prints an item, and `edge` may be 0
+    // NumPy always prints an item after the gap, even if `edge` is 0.
     (edge < dim.div_ceil(2)).then(|| (0..edge, held - edge.max(1)..held))
 }
 
-/// Appends `word` with spaces before it up to `width`, and returns how many characters that is.
 #[inline]
 pub(super) fn pad(word: &[u8], width: usize, text: &mut Vec<u8>) -> usize {
     spaces(width.saturating_sub(word.len()), text);
@@ -48,7 +44,7 @@ pub(super) fn pad(word: &[u8], width: usize, text: &mut Vec<u8>) -> usize {
     width.max(word.len())
 }
 
-/// Appends spaces. Up to 32 of them are cut from 32, because a copy of a constant length takes no call of a function.
+/// Copying a constant 32 bytes avoids a call to `memset`.
 #[inline]
 pub(super) fn spaces(count: usize, text: &mut Vec<u8>) {
     let len = text.len() + count;
@@ -60,7 +56,7 @@ pub(super) fn spaces(count: usize, text: &mut Vec<u8>) {
     }
 }
 
-/// The numbers of a tensor (of complex items also the parts), whatever their size and byte order.
+/// Numbers of any size and byte order, or the parts of complex numbers.
 pub(super) struct Numbers<'a> {
     bytes: &'a [u8],
     big: bool,
@@ -71,32 +67,29 @@ impl<'a> Numbers<'a> {
         Self { bytes: tensor.bytes(), big: tensor.dtype().is_big_endian() }
     }
 
-    /// Returns the number at position `i`.
     pub(super) fn item<T: Element>(&self, i: usize) -> T {
         let word = T::chunks(self.bytes)[i];
         if self.big { T::from_big(word) } else { T::from_little(word) }
     }
 }
 
-/// Prints a run of items of a row.
 type PutRun<'p> = dyn FnMut(Range<usize>, &mut Page<'_>) -> io::Result<()> + 'p;
 
-/// What is being printed, and where to.
 pub(super) struct Page<'a> {
     out: &'a mut dyn Write,
     shape: &'a [usize],
-    /// The places of each axis that are in memory: all, or those before and after the gap.
+    /// The number of indices in memory for each axis.
     held: &'a [usize],
-    /// Items in memory from one index of an axis to the next.
+    /// In items.
     strides: Vec<usize>,
-    /// How many items an axis keeps at either end, if the array is elided.
+    /// The number of indices at either end of an axis, if the array is elided.
     edge: Option<usize>,
-    /// A word that would end farther right begins a line.
+    /// The maximum column for the end of a word.
     limit: usize,
-    /// The characters that the current line of a row has so far.
+    /// The length of the current line.
     column: usize,
     pub(super) text: Vec<u8>,
-    /// The word that is being moved to the next line.
+    /// Scratch for a word that moves to the next line.
     pub(super) word: Vec<u8>,
 }
 
@@ -112,7 +105,7 @@ impl<'a> Page<'a> {
             held,
             strides,
             edge: edge(shape, options),
-            // every line keeps room for the brackets that may end it.
+            // Every line keeps room for closing brackets.
             limit: options.linewidth.saturating_sub(shape.len()),
             column: 0,
             text: Vec::with_capacity(if held.iter().product::<usize>() < 1000 { 0 } else { 2 * BLOCK }),
@@ -120,7 +113,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns the indices in memory of an axis that are shown: those before the gap, whether there is one, and those after it.
+    /// The indices before the gap, whether there is a gap, and the indices after it.
     fn shown(&self, axis: usize) -> (Range<usize>, bool, Range<usize>) {
         match self.edge.and_then(|edge| ends(edge, self.shape[axis], self.held[axis])) {
             Some((head, tail)) => (head, true, tail),
@@ -128,10 +121,9 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Calls `see` with every run of items that the layout depends on: those that are shown.
     pub(super) fn each(&self, see: &mut dyn FnMut(Range<usize>)) {
         match self.edge {
-            // with no edges at all NumPy fits the columns to every item
+            // With `edgeitems` of 0 NumPy fits columns to every item.
             None | Some(0) => see(0..self.held.iter().product()),
             Some(_) => self.each_below(0, 0, see),
         }
@@ -148,17 +140,16 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Prints the whole array. `put` appends an item, and returns how many characters that is.
+    /// `put` appends an item and returns its width.
     pub(super) fn blocks(&mut self, put: &mut dyn FnMut(usize, &mut Vec<u8>) -> usize) -> io::Result<()> {
         self.rows(&mut |mut items, page| items.try_for_each(|i| page.word(|text| put(i, text))))
     }
 
-    /// Prints the whole array. `put` prints a run of items of a row, each as a [`word`](Self::word).
     pub(super) fn rows(&mut self, put: &mut PutRun<'_>) -> io::Result<()> {
         self.block(0, 0, put)
     }
 
-    /// Prints the sub-array that begins with item `first` and in which `axis` is the outermost.
+    /// Prints the sub-array of `axis` and the following axes that begins with item `first`.
     fn block(&mut self, axis: usize, first: usize, put: &mut PutRun<'_>) -> io::Result<()> {
         self.text.push(b'[');
         let (head, gap, tail) = self.shown(axis);
@@ -173,7 +164,7 @@ impl<'a> Page<'a> {
             let shown = head.map(Some).chain(gap.then_some(None)).chain(tail.map(Some));
             for (n, i) in shown.enumerate() {
                 if n > 0 {
-                    // the lines between two sub-arrays
+                    // NumPy separates sub-arrays with blank lines.
                     self.text.resize(self.text.len() + self.shape.len() - axis - 1, b'\n');
                     spaces(axis + 1, &mut self.text);
                 }
@@ -187,8 +178,7 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// Prints an item of a row, or the gap, on the current line or on a new one. `put` appends it, and returns how many
-    /// characters that is.
+    /// Prints an item or the gap; `put` appends it and returns its width.
     #[inline]
     pub(super) fn word(&mut self, put: impl FnOnce(&mut Vec<u8>) -> usize) -> io::Result<()> {
         let indent = self.shape.len();
@@ -208,7 +198,6 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// Moves the word that begins at `start` to a new line.
     fn break_line(&mut self, start: usize) {
         self.word.clear();
         self.word.extend_from_slice(&self.text[start..]);
@@ -220,7 +209,7 @@ impl<'a> Page<'a> {
         self.text.append(&mut self.word);
     }
 
-    /// Writes the text so far, but for spaces at its end, which go when the line is broken there.
+    /// Trailing spaces stay, because breaking the line there removes them.
     fn write_block(&mut self) -> io::Result<()> {
         let len = self.text.trim_ascii_end().len();
         self.out.write_all(&self.text[..len])?;

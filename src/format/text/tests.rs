@@ -11,7 +11,6 @@ fn print(descr: &str, shape: &[usize], bytes: Vec<u8>, options: &TextOptions) ->
     String::from_utf8(out).unwrap().strip_suffix('\n').unwrap().to_owned()
 }
 
-/// The bytes of numbers as the dtype stores them.
 fn encode(descr: &str, numbers: &[f64]) -> Vec<u8> {
     let bytes = |number: f64| match descr {
         "<f2" => f16::from_f64(number).to_le_bytes().to_vec(),
@@ -47,12 +46,12 @@ fn numbers() {
         ("<f4", &[2], &[3.25, 1e6], "[3.25e+00 1.00e+06]"),
         ("<f2", &[], &[1000.0], "1e+03"),
         ("<f2", &[1], &[999.5], "[999.5]"),
-        // Filled with digits of the float, not with zeros.
+        // Padded with digits of the float, not with zeros.
         ("<f2", &[2], &[9832.0, 0.3333], "[9.832e+03 3.333e-01]"),
         ("bfloat16", &[], &[3.3], "3.296875"),
         ("bfloat16", &[2], &[0.1, 256.0], "[1.00097656e-01 2.56000000e+02]"),
         ("bfloat16", &[3], &[0.5, 100.0, nan], "[  0.5 100.    nan]"),
-        // bytes of float8 and int4
+        // Raw bytes of float8 and int4.
         ("float8_e4m3fn", &[], &[1.0], "0.001953125"),
         ("float8_e4m3fn", &[4], &[56.0, 126.0, 255.0, 128.0], "[  1. 448.  nan  -0.]"),
         ("float8_e5m2", &[2], &[1.0, 124.0], "[1.5258789e-05           inf]"),
@@ -171,7 +170,7 @@ fn refused() {
 
 #[test]
 fn blocks_are_joined() {
-    // More text than one block, with spaces to be dropped at the ends of lines.
+    // Several blocks with trailing spaces at line breaks.
     let numbers: Vec<f64> = (0..40_000).map(|i| f64::from(i % 8) / 8.0).collect();
     let text = print("<f8", &[40_000], encode("<f8", &numbers), &TextOptions::default());
     assert!(text.lines().all(|line| line.len() <= 75 && !line.ends_with(' ')));

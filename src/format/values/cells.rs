@@ -1,4 +1,4 @@
-//! Finds the cells of CSV and TSV texts, and hands them out as scalars: numbers, bools or strings.
+//! Splits CSV and TSV into cells, and reads them as numbers, bools or strings.
 
 use std::fmt;
 use std::io::Read;
@@ -14,10 +14,9 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};
 use crate::memory::{self, OutOfMemory};
 
-/// The byte order mark, with which a text in UTF-8 may begin.
 pub(in crate::format) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The character between two cells, and the name of the format that has it.
+/// The delimiter and name of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) struct Dialect {
     pub(in crate::format) delimiter: u8,
@@ -29,65 +28,56 @@ impl Dialect {
     pub(in crate::format) const TSV: Self = Self { delimiter: b'\t', name: "TSV" };
 }
 
-/// Returns whether an item of a dtype fits into one cell.
 pub(in crate::format) fn holds(dtype: &DType) -> bool {
     lists::holds(dtype) && !matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128)
 }
 
-/// A blank line that is put before the text: the parser drops a byte order mark at the very beginning, and would drop a
-/// second one.
+/// Precedes the text, because the parser drops a byte order mark only at the very beginning, where a second one must
+/// stay.
 const BEGIN: &[u8] = b"\n";
 
-/// A line that is put after the text. If the parser does not return it as a row of its own, a quote is still open.
+/// Follows the text. If it is not a row of its own, a quote is open.
 const END: &[u8] = b"\n\x1e\n";
 
-/// How the texts of cells are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Reading {
-    /// As numbers, bools or strings, depending on what they look like.
+    /// Numbers, bools or strings, by their text.
     Values,
-    /// As strings, even if they look like numbers.
+    /// Strings, even if they look like numbers.
     Strings,
-    /// As by their looks, except that four digits are a year.
+    /// Like `Values`, except that four digits are a year.
     Dates,
 }
 
-/// How a text is cut into cells.
+/// The options for splitting a text into cells.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct CellReading<'a> {
     pub(in crate::format) dialect: Dialect,
-    /// The delimiter of cells, if it is not that of the dialect.
+    /// Overrides the dialect's delimiter.
     pub(in crate::format) delimiter: Option<Delimiter>,
-    /// The number of lines at the beginning that are left out.
     pub(in crate::format) skip_rows: usize,
-    /// The text that stands for cells [without a value](is_missing); `None` leaves them as they are.
+    /// Replaces cells [without a value](is_missing).
     pub(in crate::format) missing: Option<&'a str>,
 }
 
-/// The cells of a text whose rows all have the same number of cells: at least one row, of at least one cell.
+/// A table of at least one cell, whose rows have equal lengths.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Cells {
-    /// The operand that errors are about.
     subject: Subject,
     pub(super) dialect: Dialect,
     delimiter: Delimiter,
-    /// The texts of all cells without quotes, one after the other.
+    /// All cells without quotes, concatenated.
     text: String,
-    /// The end of each cell in that text.
+    /// The end offset of each cell in `text`.
     ends: Vec<usize>,
-    /// The number of cells in a row.
     columns: usize,
-    /// The first row, and those that do not lie in the line after the row before them, because lines were skipped or a cell
-    /// has several lines, each with the number of its line.
+    /// Rows and their lines: the first row, and each row that does not follow on the next line, after skipped or
+    /// multi-line text.
     lines: Vec<(usize, usize)>,
 }
 
 impl Cells {
-    /// Finds the cells of a text.
-    ///
-    /// # Errors
-    /// A text that is not UTF-8, or holds a NUL or no row; rows of unequal length; a quote that is not closed. The message names
-    /// the line.
+    /// Errors name the line.
     pub(in crate::format) fn read(text: &[u8], how: CellReading<'_>, subject: Subject) -> Result<Self> {
         let CellReading { dialect, delimiter, skip_rows, missing } = how;
         let delimiter = delimiter.unwrap_or(Delimiter::One(dialect.delimiter));
@@ -99,7 +89,7 @@ impl Cells {
         if let Some(at) = text.find('\0') {
             return Err(refuse(at, "a NUL byte"));
         }
-        // a text of fewer lines has no rest
+        // Skipping more lines than the text has leaves nothing.
         let rest = (0..skip_rows).try_fold(bytes, |rest, _| after_line(rest)).unwrap_or_default();
         let skipped = line_ends(&bytes[..bytes.len() - rest.len()]);
         let single;
@@ -117,14 +107,14 @@ impl Cells {
             .flexible(true)
             .delimiter(delimiter.byte())
             .from_reader(BEGIN.chain(rest).chain(END));
-        // the blank line before the text counts as a part of the first row
+        // `BEGIN` counts as part of the first row.
         let place = |position: &Position| (position.byte() as usize).saturating_sub(BEGIN.len());
         let mut record = StringRecord::new();
-        // the number of the line up to which lines were counted
+        // The offset up to which lines were counted.
         let (mut line, mut counted) = (1 + skipped, 0);
         while reader.read_record(&mut record).map_err(|why| error(why.to_string()))? {
             let begin = place(record.position().expect("a record that was read has a position")).min(rest.len());
-            // the parser counts blank lines before a row as a part of the row
+            // The parser counts blank lines before a row as part of it.
             let begin = begin + rest[begin..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
             line += line_ends(&rest[counted..begin]);
             counted = begin;
@@ -147,7 +137,6 @@ impl Cells {
         }
     }
 
-    /// Adds a row of as many cells as the others have.
     fn push(&mut self, record: &StringRecord, missing: Option<&str>, line: usize) -> Result<(), OutOfMemory> {
         let row = self.rows();
         if row == 0 || self.line(row) != line {
@@ -164,18 +153,16 @@ impl Cells {
         Ok(())
     }
 
-    /// Returns the error for a row of `found` cells, which is another number than in the rows before it.
     fn ragged(&self, found: usize, line: usize) -> Error {
         let (columns, first) = (self.columns, self.line(0));
         let cells = if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") };
         let at = columns.min(found) + 1;
         let message = format!("line {line} column {at}: a row of {cells}, line {first} has {columns}");
-        // a title above a table looks like a row of one cell
+        // A title above a table looks like a row of one cell.
         let is_title = self.rows() == 1 && self.iter().all(is_word);
         self.refused(message, is_title.then(|| line - 1))
     }
 
-    /// Returns an error, with the number of lines at the beginning that seem to be headings.
     fn refused(&self, message: String, heading: Option<usize>) -> Error {
         let error = Error::new(self.subject, message);
         match heading {
@@ -184,7 +171,6 @@ impl Cells {
         }
     }
 
-    /// Returns the number of bytes of all cells.
     pub(in crate::format) fn bytes(&self) -> usize {
         self.text.len() + self.ends.len()
     }
@@ -193,10 +179,9 @@ impl Cells {
         self.ends.len() / self.columns
     }
 
-    /// Returns the number of the line in which a row begins.
     fn line(&self, row: usize) -> usize {
         let after = self.lines.partition_point(|(first, _)| *first <= row);
-        // the list begins with row 0
+        // The list begins with row 0.
         let (first, line) = self.lines[after - 1];
         line + (row - first)
     }
@@ -206,15 +191,13 @@ impl Cells {
         self.ends.iter().map(move |&end| &self.text[std::mem::replace(&mut begin, end)..end])
     }
 
-    /// Adds the place of an item to a message about it.
     pub(in crate::format) fn positioned(&self, item: usize, message: impl fmt::Display) -> String {
         format!("line {} column {}: {message}", self.line(item / self.columns), item % self.columns + 1)
     }
 
-    /// Calls `leaf` for every cell in order. A text of one column has one axis, any other text has two.
-    ///
-    /// # Errors
-    /// Those of `leaf`, with the place of the cell. If there are words among numbers, the error is about the first word.
+    /// A text of one column has one axis, others have two. Errors have the place of the cell; for words among numbers,
+    /// that of the
+    /// first word.
     pub(in crate::format) fn walk<'s>(
         &'s self,
         reading: Reading,
@@ -233,8 +216,9 @@ impl Cells {
         Ok(Nested { dims, has_leaves: true })
     }
 
-    /// Returns the error that all cells are strings, and that another delimiter would divide all rows into as many numbers. The
-    /// first row may be headings.
+    /// The advice to use another delimiter, if all cells are strings that it would split into equally many numbers. The
+    /// first row
+    /// may be headings.
     pub(super) fn undivided(&self) -> Option<Error> {
         if !self.iter().all(is_word) {
             return None;
@@ -249,8 +233,9 @@ impl Cells {
         Some(Error::new(self.subject, message).advising(Advice::DelimitBy { delimiter, skip }))
     }
 
-    /// Returns whether the first row is one of headings, if a delimiter divides all other rows into as many numbers, two or
-    /// more; `None` if it does not.
+    /// Whether the first row has headings; `None` unless the delimiter splits all other rows into the same number of at
+    /// least two
+    /// numbers.
     fn has_headings_by(&self, delimiter: Delimiter) -> Option<bool> {
         let (mut count, mut has_headings) = (0, false);
         for row in 0..self.rows() {
@@ -276,7 +261,7 @@ impl Cells {
         Some(has_headings)
     }
 
-    /// Returns the error about the first string among numbers. If the first row is one of strings, it may be headings.
+    /// If all strings are in the first row, it may be headings.
     fn word_among_numbers(&self) -> Option<Error> {
         let is_number = |cell| matches!(scalar(cell, Reading::Values), Leaf::Number(_) | Leaf::Special(_));
         let (word, cell) = self.iter().enumerate().find(|(_, cell)| is_word(cell))?;
@@ -292,21 +277,20 @@ impl Cells {
     }
 }
 
-/// Counts the ends of lines in a text: line feeds, and carriage returns without a line feed after them.
+/// Line feeds, and carriage returns without a line feed.
 fn line_ends(text: &[u8]) -> usize {
     let feeds = text.iter().filter(|&&byte| byte == b'\n').count();
     let returns = text.iter().enumerate().filter(|&(at, &byte)| byte == b'\r' && text.get(at + 1) != Some(&b'\n'));
     feeds + returns.count()
 }
 
-/// Returns the text after the first line, if there is any.
+/// `None` after the last line.
 fn after_line(text: &[u8]) -> Option<&[u8]> {
     let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
     let len = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
     Some(&text[end + len..])
 }
 
-/// Returns a cell as the scalar that it is.
 fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
     let trimmed = cell.trim_matches([' ', '\t']);
     match reading {
@@ -320,35 +304,33 @@ fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
     }
 }
 
-/// Returns whether a text is a number of a table, which may begin with a plus or a point: digits, or what the float parser
-/// takes.
+/// Like the float parser, and also a leading `+` or `.`.
 fn is_number(text: &str) -> bool {
     match text.bytes().position(|byte| !byte.is_ascii_digit()) {
-        // most words begin with another character, and need not be parsed
+        // Most words are rejected here without parsing.
         Some(0) if !text.starts_with(['+', '-', '.']) => false,
         Some(_) => parse::parse_f64(text) != Err(Misfit::Malformed),
-        // most numbers of many tables are digits alone, of any number
+        // Most numbers are digits alone.
         None => !text.is_empty(),
     }
 }
 
-/// Returns whether a cell has no value: it is empty, or says so as tables do, in letters of either case.
+/// An empty cell, or a common name of missing values in any case.
 fn is_missing(cell: &str) -> bool {
     let cell = cell.trim_matches([' ', '\t']);
     let names = ["", "na", "n/a", "null", "nan", "+nan", "-nan"];
-    // most cells are longer than these words
+    // Most cells are longer than these words.
     cell.len() <= 4 && names.iter().any(|name| cell.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether a cell is neither a number nor a bool.
 fn is_word(cell: &str) -> bool {
     matches!(scalar(cell, Reading::Values), Leaf::Text(_))
 }
 
-/// Returns a bool, NaN or infinity, whose letters may be of either case.
+/// Letters may be of either case.
 fn special(text: &str) -> Option<Leaf<'static>> {
     let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
-    // most cells are longer than these words
+    // Most cells are longer than these words.
     match text.len() {
         3..=9 if is(&["nan", "+nan", "-nan"]) => Some(Leaf::Special("NaN")),
         3..=9 if is(&["inf", "+inf", "infinity", "+infinity"]) => Some(Leaf::Special("Infinity")),

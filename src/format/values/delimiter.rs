@@ -3,30 +3,29 @@
 use crate::error::{Error, ErrorKind};
 use crate::memory::{self, OutOfMemory};
 
-/// The delimiter of two cells in a row.
+/// The delimiter between two cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// One character of ASCII.
+    /// One ASCII character.
     One(u8),
-    /// Any number of blanks and tabs, which may also be at the beginning and the end of a row.
+    /// Any number of blanks and tabs, also around a row.
     Blanks,
 }
 
-/// How a reader finds the cells of a table.
+/// Options for reading a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// The number of lines to skip at the beginning.
+    /// The number of initial lines to skip.
     pub skip_rows: usize,
-    /// The delimiter of cells, if it is not that of the format.
+    /// The delimiter, if it is not the format's own.
     pub delimiter: Option<Delimiter>,
 }
 
 impl Delimiter {
-    /// The delimiters of most tables, which are tried to explain cells that are no numbers.
+    /// Delimiters to suggest for cells that are not numbers.
     pub(super) const USUAL: [Self; 5] =
         [Self::One(b','), Self::One(b';'), Self::One(b'\t'), Self::One(b'|'), Self::Blanks];
 
-    /// Returns the character; a blank stands for any number of them.
     pub(super) fn character(self) -> char {
         match self {
             Self::One(byte) => byte.into(),
@@ -34,7 +33,7 @@ impl Delimiter {
         }
     }
 
-    /// Returns the byte by which a parser divides a row whose blanks are [single](single_blanks).
+    /// For a text with [single](single_blanks) blanks.
     pub(super) fn byte(self) -> u8 {
         match self {
             Self::One(byte) => byte,
@@ -42,7 +41,7 @@ impl Delimiter {
         }
     }
 
-    /// Divides a text that has no quotes.
+    /// The text has no quotes.
     pub(super) fn split(self, text: &str) -> impl Iterator<Item = &str> {
         let is_one = self != Self::Blanks;
         let cells = text.split(move |c: char| if is_one { c == self.character() } else { matches!(c, ' ' | '\t') });
@@ -50,13 +49,12 @@ impl Delimiter {
     }
 }
 
-/// Reads a character: a blank means any number of blanks, and `\t` is a tab.
+/// Parses one character: a blank means any number of blanks, and `\t` is a tab.
 impl std::str::FromStr for Delimiter {
     type Err = Error;
 
     /// # Errors
-    /// The text is not one character of ASCII, or one that ends a line or is part of cells: a quote, a letter, a digit, a
-    /// point or a sign.
+    /// The text is not a single ASCII character, or can be part of cells or end a line.
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.as_bytes() {
             [b' '] => Ok(Self::Blanks),
@@ -71,8 +69,7 @@ impl std::str::FromStr for Delimiter {
     }
 }
 
-/// Returns a text in which one blank is the delimiter wherever blanks and tabs are, and none is at an end of a line. Blanks
-/// within quotes stay, and every line stays a line.
+/// Merges blanks and tabs into one blank and trims lines. Quoted blanks and line breaks stay.
 pub(super) fn single_blanks(text: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     let mut out = memory::with_capacity(text.len())?;
     let (mut is_quoted, mut has_cells, mut is_after_blank) = (false, false, false);
@@ -89,7 +86,7 @@ pub(super) fn single_blanks(text: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
                     out.push(b' ');
                 }
                 has_cells = true;
-                // a quote within quotes is doubled: it ends them, and the second one opens them again
+                // A doubled quote closes and reopens the quotes.
                 is_quoted = if is_quoted { byte != b'"' } else { byte == b'"' && (is_begin || out.ends_with(b"\"")) };
             }
         }

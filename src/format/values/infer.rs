@@ -1,4 +1,4 @@
-//! The tensors of texts that name no dtype.
+//! Tensors of texts without a dtype.
 
 use super::cells::Reading;
 use super::leaf::Leaf;
@@ -12,8 +12,9 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::Source;
 
-/// Returns the tensors of values that belong to one command, which get a common dtype by their content: int64, uint64,
-/// float64, bool or str. A value without items gets the dtype of the others, or float64 if there are none.
+/// Returns the tensors of a command's operands in the common dtype of their items: int64, uint64, float64, bool or str.
+/// Without
+/// items it is float64.
 ///
 /// ```
 /// use tensorop::{error::Subject, format::{json, values}, parallel::Threads};
@@ -23,7 +24,7 @@ use crate::storage::source::Source;
 /// ```
 ///
 /// # Errors
-/// Items have different classes, no one dtype holds all integers, or lists are not rectangular.
+/// Items have incompatible types, no dtype holds all integers, or lists are not rectangular.
 pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>> {
     let found = values.iter().map(|one| UntypedOperand::read(one)).collect::<Result<Vec<_>>>()?;
     let dtype = common_dtype(&found)?;
@@ -39,19 +40,18 @@ pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>> {
 }
 
 impl Values<'_> {
-    /// Returns the tensor of one value, see [`infer`].
+    /// Returns the tensor of one operand, as [`infer`] does.
     ///
     /// # Errors
-    /// See [`infer`].
+    /// As for [`infer`].
     pub fn infer(&self) -> Result<Tensor> {
         Ok(infer(&[self])?.pop().expect("a tensor for each value"))
     }
 
-    /// Returns the tensor of integers of a value without a dtype: int64, or uint64 if one of them needs it. `[]` is
-    /// int64. `2.0` and `1e3` are integers here.
+    /// Returns a tensor of int64, or uint64 if an item needs it. `2.0` and `1e3` are integers, and `[]` is int64.
     ///
     /// # Errors
-    /// An item is not an integer; neither int64 nor uint64 holds all integers.
+    /// An item is not an integer, or neither dtype holds all items.
     pub fn infer_indices(&self) -> Result<Tensor> {
         let mut items = Untyped::default();
         let nested = self.walk(MAX_RANK, Reading::Values, |leaf| {
@@ -71,10 +71,7 @@ impl Values<'_> {
     }
 }
 
-/// Returns the items of a text that no operand gives a dtype.
-///
-/// # Errors
-/// See [`Values::read`] and [`infer`]; the errors name no operand.
+/// Errors name no operand.
 pub(in crate::format) fn source(values: Result<Values<'_>>, label: String) -> Result<Source> {
     let tensor = values.and_then(|values| values.dtype().map_or_else(|| values.infer(), |dtype| values.read(dtype)));
     tensor

@@ -1,4 +1,4 @@
-//! Parses the texts of single items into the bytes of a dtype.
+//! Parses single items into the bytes of a dtype.
 
 use std::borrow::Cow;
 
@@ -13,21 +13,17 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};
 use crate::memory;
 
-/// Returns the most bytes that strings may take when they are padded to a common width, if the text that they come from
-/// has `text` bytes: 1024 times as many, but 64 MiB in any case. A short text could otherwise take all memory.
+/// The maximum size in bytes of strings padded to a common width: 1024 times the size of the text, at least 64 MiB.
+/// Otherwise
+/// a short text could exhaust the memory.
 pub(in crate::format) fn most_padded(text: usize) -> usize {
     text.saturating_mul(1024).max(64 << 20)
 }
 
-/// Returns the message about a dtype whose items have no text in a format.
 pub(in crate::format) fn cannot_hold(format: &str, dtype: &DType) -> String {
     format!("{format} cannot hold items of dtype {}", short(&dtype.name()))
 }
 
-/// Checks that items of a dtype have a text, and else returns an error with a message.
-///
-/// # Errors
-/// Void, structured and long double items.
 pub(in crate::format) fn check_text(dtype: &DType, message: impl FnOnce() -> String) -> Result<(), Error> {
     if holds(dtype) {
         return Ok(());
@@ -35,7 +31,7 @@ pub(in crate::format) fn check_text(dtype: &DType, message: impl FnOnce() -> Str
     Err(dtype.advise(Error::new(Subject::Output, message()).advising(Advice::WriteNpy)))
 }
 
-/// Parses one item into `out`; the dtype has neither a width nor two parts.
+/// The dtype has neither a width nor two parts.
 pub(super) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result<(), String> {
     match (leaf, dtype.kind()) {
         (Leaf::Number(text), kind) => {
@@ -90,18 +86,17 @@ pub(super) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> String {
     }
 }
 
-/// Returns the dtype of a kind, in the byte order of `like`.
+/// The byte order is that of `like`.
 fn ordered(kind: Kind, like: &DType) -> DType {
     let dtype = DType::from(kind);
     if like.is_big_endian() { dtype.big_endian() } else { dtype }
 }
 
-/// Returns the dtype of the real and the imaginary part.
 pub(in crate::format) fn part_of(complex: &DType) -> DType {
     ordered(if matches!(complex.kind(), Kind::Complex64) { Kind::Float32 } else { Kind::Float64 }, complex)
 }
 
-/// Returns a string dtype of width 0 with the width `longest`, at least 1; any other dtype as it is.
+/// Sets the width of a string dtype of width 0 to `longest`, at least 1.
 pub(super) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
     let width = longest.unwrap_or(0).max(1);
     match dtype.kind() {
@@ -111,7 +106,7 @@ pub(super) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
     }
 }
 
-/// Puts a string into an item of NULs; an error says what is wrong with it.
+/// `item` is zeroed; an error completes a message about the string.
 pub(super) fn put_string(points: impl Iterator<Item = u32>, dtype: &DType, item: &mut [u8]) -> Result<(), String> {
     let too_long = || format!("is longer than {}", dtype.name());
     if matches!(dtype.kind(), Kind::Bytes(_)) {
@@ -131,10 +126,10 @@ pub(super) fn put_string(points: impl Iterator<Item = u32>, dtype: &DType, item:
     Ok(())
 }
 
-/// Returns the string dtype of the kind of `like` that is just wide enough for the item of a shell argument.
+/// Returns the narrowest string dtype of `like`'s kind for an item from the command line.
 ///
 /// # Errors
-/// A character that items of bytes cannot hold; a text that is too long.
+/// Bytes cannot hold a character, or the text is too long.
 pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
     let any_width = like.widthless();
     let bytes = parse_item(text, &any_width)?.len();
@@ -142,8 +137,9 @@ pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
     Ok(widen(&any_width, Some(width)))
 }
 
-/// Parses the item of a shell argument: a JSON scalar, or without quotes `NaN`, `Infinity` and `-Infinity`, strings and
-/// dates, or a complex number without an imaginary part. A string dtype of width 0 gets the width of the text.
+/// Parses an item from the command line: a JSON scalar, an unquoted string, date, `NaN` or `Infinity`, or a complex
+/// number
+/// as `[re, im]` or its real part. A string dtype of width 0 gets the width of the text.
 ///
 /// ```
 /// use tensorop::{DType, format::values};
@@ -163,7 +159,7 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
         let text = string(text).map_or(Cow::Borrowed(text), Cow::Owned);
         let dates = matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
         let quoted;
-        // serde_json knows what a number is, and `true`; anything else is taken for a string.
+        // serde_json recognises numbers and bools; other text is a string.
         let leaf = match serde_json::from_str::<&RawValue>(&text).map(RawValue::get) {
             Ok("true") => Leaf::Bool(true),
             Ok("false") => Leaf::Bool(false),

@@ -1,17 +1,17 @@
-//! The scalars of a text, and the lists around them.
+//! Scalars of a text, and the shape of the lists around them.
 
 use std::fmt;
 
 use super::strings::short;
 
-/// A scalar as it stands in the text, a string with its quotes.
+/// A scalar in source form; `Str` includes the quotes.
 #[derive(Clone, Copy)]
 pub(in crate::format) enum Leaf<'a> {
     Number(&'a str),
     Str(&'a str),
     /// A string without quotes or escapes.
     Text(&'a str),
-    /// A float without digits, as [`parse_special`](crate::item::parse::parse_special) calls it.
+    /// The name of a float, in the notation of [`parse_special`](crate::item::parse::parse_special).
     Special(&'static str),
     Bool(bool),
     Null,
@@ -31,7 +31,6 @@ impl fmt::Display for Leaf<'_> {
     }
 }
 
-/// The lists around the items, as a walk found them.
 pub(in crate::format) struct Nested {
     /// The lengths of the lists, outermost first.
     pub(in crate::format) dims: Vec<usize>,
@@ -40,7 +39,6 @@ pub(in crate::format) struct Nested {
 }
 
 impl Nested {
-    /// Returns the position of an item by its number.
     pub(in crate::format) fn path(&self, mut item: usize) -> Vec<usize> {
         let mut path: Vec<usize> =
             self.dims.iter().rev().map(|&dim| (item % dim.max(1), item /= dim.max(1)).0).collect();
@@ -49,12 +47,10 @@ impl Nested {
     }
 }
 
-/// Adds the position of an item to a message about it.
 pub(super) fn positioned(indices: &[usize], message: impl fmt::Display) -> String {
     if indices.is_empty() { message.to_string() } else { format!("{}: {message}", position(indices)) }
 }
 
-/// Returns a position, such as `[0][3]`.
 pub(super) fn position(indices: &[usize]) -> String {
     indices.iter().map(|i| format!("[{i}]")).collect()
 }

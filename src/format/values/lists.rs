@@ -1,4 +1,4 @@
-//! Walks over the nested lists of a JSON text: each scalar is handed on as it is found, and no tree of lists is built.
+//! Visits the scalars of nested JSON lists without building a tree.
 
 use serde_json::value::RawValue;
 
@@ -7,19 +7,16 @@ use super::strings::short;
 use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 
-/// The JSON text of nested lists, or of a scalar.
+/// The JSON of nested lists or a scalar.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Lists<'a> {
     pub(in crate::format) text: &'a str,
-    /// How many threads may read the items and check the syntax at the same time; `None` if the syntax was checked.
+    /// The threads for checking the syntax beside reading the items; `None` if it was checked.
     pub(in crate::format) unchecked: Option<Threads>,
 }
 
 impl<'a> Lists<'a> {
-    /// Calls `leaf` for every scalar, as [`walk`] does, and checks the syntax at the same time if that is still to be done.
-    ///
-    /// # Errors
-    /// Those of [`walk`]; an error of syntax is returned rather than one of the walk.
+    /// An error of syntax takes precedence over one of [`walk`], whose result means nothing for invalid JSON.
     pub(in crate::format) fn walk(
         &self,
         limit: usize,
@@ -29,7 +26,7 @@ impl<'a> Lists<'a> {
         let check = || serde_json::from_str::<&RawValue>(text).map(drop);
         let (checked, nested) = match self.unchecked {
             None => (Ok(()), walk(text, limit, leaf)),
-            // the check and the walk each pass over all of the text
+            // The check and the walk each pass over the text.
             Some(threads) => beside(threads.for_bytes(2 * text.len()), check, || walk(text, limit, leaf)),
         };
         checked.map_err(|e| describe_syntax(text, &e))?;
@@ -37,12 +34,11 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Returns whether items of a dtype can be written as JSON.
 pub(in crate::format) fn holds(dtype: &DType) -> bool {
     !matches!(dtype.kind(), Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
 }
 
-/// Describes an error of syntax: in serde_json's words, or, for a bare NaN or Infinity, with the way to write it.
+/// Bare NaN and Infinity get advice; other errors are serde_json's.
 pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) -> String {
     if error.is_data() {
         return error.to_string();
@@ -50,7 +46,7 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
     let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default().as_bytes();
     let name = |b: &u8| b.is_ascii_alphabetic() || b"+-".contains(b);
     let column = error.column().saturating_sub(1).min(line.len());
-    // the word around the column; the words in question have at most 10 letters
+    // The word around the column; the words in question have at most 10 letters.
     let before = line[..column].iter().rev().take(10).take_while(|b| name(b)).count();
     let after = line[column..].iter().take(10).take_while(|b| name(b)).count();
     let word = String::from_utf8_lossy(&line[column - before..column + after]);
@@ -71,11 +67,7 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
     format!("not JSON: bare {word} at line {} column {}; write {quoted} in quotes", error.line(), error.column())
 }
 
-/// Calls `leaf` for every scalar of `text` in order, and checks that the lists are rectangular and at most `limit` deep. If
-/// `text` is not valid JSON, the result means nothing.
-///
-/// # Errors
-/// An error of `leaf`; objects; lists of unequal length; scalars beside lists. The message names the position.
+/// Checks that the lists are rectangular and at most `limit` deep. The result means nothing if the text is not JSON.
 pub(super) fn walk<'a>(
     text: &'a str,
     limit: usize,
@@ -83,11 +75,11 @@ pub(super) fn walk<'a>(
 ) -> Result<Nested, String> {
     const UNKNOWN: usize = usize::MAX;
     let bytes = text.as_bytes();
-    // for each list that is open: how many of its items have begun
+    // The number of items begun in each open list.
     let mut open: Vec<usize> = Vec::new();
-    // for each depth: the length of the lists there, UNKNOWN until the first of them has ended
+    // The length of lists at each depth, UNKNOWN until the first one ends.
     let mut dims: Vec<usize> = Vec::new();
-    // the depth of all scalars
+    // The depth of all scalars.
     let mut rank = UNKNOWN;
     let here = |open: &[usize]| open.iter().map(|n| n.saturating_sub(1)).collect::<Vec<_>>();
     let mixed = |open: &[usize], this: &str, first: &str, depth: usize| {
@@ -153,7 +145,7 @@ pub(super) fn walk<'a>(
             }
             b'{' => return Err(positioned(&here(&open), "an object where an item was expected")),
             _ => {
-                // of the characters in a number only `+` is not above the comma; of those after it only `]` is
+                // In a number only `+` is not above the comma; after a number only `]` is.
                 let follows = |b: &u8| (*b <= b',' && *b != b'+') || *b == b']';
                 at = bytes[at..].iter().position(follows).map_or(bytes.len(), |len| at + len);
                 Leaf::Number(text.get(begin..at).unwrap_or_default())

@@ -1,5 +1,6 @@
-//! Values in text, which have no dtype until something gives them one. Only `Unparsed` knows whether the text is lists of
-//! JSON or the cells of a table; this module decides for both which dtype the items get, and whether they fit it.
+//! Text values whose dtype is inferred or given later. Only `Unparsed` distinguishes JSON lists from cells of a table;
+//! dtypes and
+//! range checks are the same for both.
 
 pub(super) mod cells;
 pub mod delimiter;

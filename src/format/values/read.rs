@@ -1,4 +1,4 @@
-//! A text that holds a tensor, read as items of a dtype.
+//! Reads text as items of a dtype.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 
-/// A text that holds a tensor: its items, which are not read yet, and what the text says about them.
+/// A tensor as text: items that are not parsed yet, and a stated dtype and shape.
 ///
 /// ```
 /// use tensorop::{error::Subject, format::json, parallel::Threads};
@@ -23,53 +23,50 @@ use crate::memory;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
-    /// The operand that errors are about.
+    /// The operand in errors.
     pub(in crate::format) subject: Subject,
-    /// The dtype that the text names.
+    /// The stated dtype.
     pub(in crate::format) dtype: Option<DType>,
-    /// Whether that dtype is written with the width 0.
+    /// Whether the stated dtype has an explicit width of 0.
     pub(in crate::format) no_width: bool,
-    /// The dims that the text names.
+    /// The stated shape.
     pub(in crate::format) shape: Option<Vec<usize>>,
-    /// The items.
     pub(in crate::format) items: Unparsed<'a>,
 }
 
-/// The items of a text, which are not parsed yet.
 #[derive(Clone, Debug)]
 pub(in crate::format) enum Unparsed<'a> {
-    /// Nested lists of JSON.
     Lists(Lists<'a>),
-    /// The cells of CSV or TSV.
     Cells(Cells),
 }
 
 impl<'a> Values<'a> {
-    /// Returns the values of a text that says nothing about its items.
+    /// A text without a dtype and a shape.
     pub(in crate::format) fn of(subject: Subject, items: Unparsed<'a>) -> Self {
         Self { subject, dtype: None, no_width: false, shape: None, items }
     }
 
-    /// Returns the dtype that the text names.
+    /// Returns the dtype that the text states.
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
     }
 
-    /// Returns the tensor with items of `dtype`, in its byte order. A string dtype of width 0 gets the width of the
-    /// longest item, at least 1 (but that of an object which says `<U0` and has only empty items stays 0).
+    /// Returns the tensor with items of `dtype`, in its byte order. A string dtype of width 0 gets the longest item's
+    /// width, at least
+    /// 1, except for a stated `<U0` with only empty items.
     ///
     /// # Errors
-    /// The dtype cannot hold an item, whose position is given; lists are not rectangular; the data does not fit the
-    /// shape given with it; such a text cannot hold the dtype.
+    /// The dtype cannot hold an item, lists are not rectangular, the items do not fit the stated shape, or the text
+    /// format cannot
+    /// hold the dtype.
     pub fn read(&self, dtype: &DType) -> Result<Tensor> {
         self.read_as(dtype, false)
     }
 
-    /// Reads the values as [`read`](Self::read) does, but strings that are longer than those of the dtype make its width that
-    /// of the longest.
+    /// Reads as [`read`](Self::read) does, but widens a string dtype to the longest item.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// As for [`read`](Self::read).
     pub fn read_widening(&self, dtype: &DType) -> Result<Tensor> {
         self.read_as(dtype, true)
     }
@@ -104,7 +101,7 @@ impl<'a> Values<'a> {
         let part = if pairs { part_of(dtype) } else { dtype.clone() };
         let size = part.itemsize();
         let mut bytes = Vec::new();
-        // for a unit without years a number of four digits is not a year
+        // Only a unit with years reads four digits as a year.
         let dates = matches!(dtype.kind(), Kind::Datetime(unit) if unit.base.is_some());
         let reading = if dates { Reading::Dates } else { Reading::Values };
         let mut nested = self.walk(MAX_RANK + usize::from(pairs), reading, |leaf| {
@@ -123,7 +120,6 @@ impl<'a> Values<'a> {
         self.tensor(dtype.clone(), bytes, nested.dims)
     }
 
-    /// Calls `leaf` with every scalar, in order.
     pub(super) fn walk<'s>(
         &'s self,
         limit: usize,
@@ -136,7 +132,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns the error that a table has strings only, which another delimiter would divide into numbers.
+    /// See [`Cells::undivided`].
     pub(super) fn undivided(&self) -> Option<Error> {
         match &self.items {
             Unparsed::Lists(_) => None,
@@ -144,7 +140,6 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns how many code points a string has, given as it stands in the text.
     pub(super) fn width(&self, text: &str) -> usize {
         match &self.items {
             Unparsed::Lists(_) => width(text),
@@ -152,7 +147,6 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns an error about an item, with its position.
     pub(super) fn error_at(&self, nested: &Nested, item: usize, message: impl fmt::Display) -> Error {
         self.error(match &self.items {
             Unparsed::Lists(_) => positioned(&nested.path(item), message),
@@ -164,14 +158,14 @@ impl<'a> Values<'a> {
         Error::new(self.subject, message)
     }
 
-    /// Returns the tensor of these items with the shape that the text names, or else that of their nesting.
+    /// The stated shape replaces that of the lists.
     pub(super) fn tensor(&self, dtype: DType, bytes: Vec<u8>, dims: Vec<usize>) -> Result<Tensor> {
         if let Some(shape) = &self.shape {
             if bytes_of(shape, dtype.itemsize()).is_none() {
                 return Err(self.error(format!("shape {shape:?} is larger than memory can be")));
             }
             let items: usize = if shape.contains(&0) { 0 } else { shape.iter().product() };
-            // nested lists end at the first dim of 0
+            // Nested lists end at the first dim of 0.
             let cut = items == 0 && dims.last() == Some(&0) && shape.starts_with(&dims);
             if dims != *shape && dims != [items] && !cut {
                 let message = format!("data has shape {dims:?}, expected {shape:?} or a flat list of {items}");
@@ -182,7 +176,6 @@ impl<'a> Values<'a> {
         Tensor::new(dtype, shape, bytes).map_err(|error| self.error(error.message()))
     }
 
-    /// Returns the items of a string dtype, padded with NULs.
     pub(super) fn pad(&self, strings: &[&str], dtype: &DType, nested: &Nested) -> Result<Vec<u8>> {
         let size = dtype.itemsize();
         let text = match &self.items {

@@ -1,8 +1,8 @@
-//! JSON strings, and texts for messages.
+//! JSON strings, and excerpts for messages.
 
 use std::borrow::Cow;
 
-/// Returns the code points of a valid JSON string, given with its quotes. A lone surrogate is a code point.
+/// The code points of a valid quoted JSON string. A lone surrogate is a code point.
 pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
     let mut rest = raw[1..raw.len() - 1].chars();
     let unit = |chars: &mut std::str::Chars<'_>| {
@@ -38,17 +38,16 @@ pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Returns how many code points a JSON string has.
 pub(in crate::format) fn width(raw: &str) -> usize {
     if raw.contains('\\') { points(raw).count() } else { raw.chars().count() - 2 }
 }
 
-/// Returns the text of a JSON string; `None` if `raw` is not a string, or has lone surrogates.
+/// `None` for other values and for lone surrogates.
 pub(in crate::format) fn string(raw: &str) -> Option<String> {
     raw.starts_with('"').then(|| serde_json::from_str(raw).ok())?
 }
 
-/// Returns the beginning of a text that may be long, for a message of one line.
+/// The beginning of a long text, on one line.
 pub(in crate::format) fn short(text: &str) -> Cow<'_, str> {
     shorten(text, 40)
 }

@@ -1,20 +1,21 @@
-//! Infers the dtype of items that come without one: those of plain JSON and of tables.
+//! Infers the dtype of plain JSON and tables.
 //!
-//! All operands of a command that have no dtype get the same one, by what their items are together:
+//! All operands of a command without a dtype get a common one:
 //!
 //! | items | dtype |
 //! | --- | --- |
 //! | none | float64 |
 //! | bools | bool |
 //! | strings | str, as wide as the longest |
-//! | integers, all within int64 | int64 |
-//! | integers, none negative, all within uint64 and some beyond int64 | uint64 |
-//! | integers that neither dtype holds | an error that names the first of them |
-//! | integers and floats, or floats: a point, an exponent, NaN, Infinity, or `"NaN"` among numbers | float64 |
-//! | anything else that is mixed, or null | an error |
+//! | integers within int64 | int64 |
+//! | integers within uint64, some beyond int64 and none negative | uint64 |
+//! | other integers | an error about the first one that does not fit |
+//! | floats, or integers and floats (a point, an exponent, NaN, Infinity, or `"NaN"` among numbers) | float64 |
+//! | other mixtures, or null | an error |
 //!
-//! The items are read once, so they are kept as the class that fits those so far, and change it when the next does not fit:
-//! integers become floats with the first float, and with the first integer that no dtype holds.
+//! Items are read once, as the type that fits all so far. Integers become floats at the first float, or at the first
+//! integer
+//! that does not fit.
 
 use super::cells::Reading;
 use super::item::{describe, widen};
@@ -27,12 +28,11 @@ use crate::item::parse;
 use crate::layout::shape::MAX_RANK;
 use crate::memory;
 
-/// The message for an integer that no dtype of 64 bits holds.
 pub(super) const OUTSIDE: &str = "is beyond int64 and uint64";
-/// The message for an integer above int64 where others are negative, so that no single dtype holds them.
+/// An integer above int64 beside negative ones.
 const APART: &str = "is beyond int64, and others are negative";
 
-/// The type that fits the items of an operand so far.
+/// The type of the items so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum InferredType {
     #[default]
@@ -44,7 +44,6 @@ pub(super) enum InferredType {
 }
 
 impl InferredType {
-    /// Returns what messages call items of this type.
     fn plural(self) -> &'static str {
         match self {
             Self::Empty => "no items",
@@ -56,7 +55,7 @@ impl InferredType {
     }
 }
 
-/// An operand that has no dtype, with its items as they were read.
+/// An operand without a dtype, and its items.
 pub(super) struct UntypedOperand<'a> {
     pub(super) values: &'a Values<'a>,
     pub(super) items: Untyped<'a>,
@@ -64,10 +63,6 @@ pub(super) struct UntypedOperand<'a> {
 }
 
 impl<'a> UntypedOperand<'a> {
-    /// Reads all items.
-    ///
-    /// # Errors
-    /// Items have different types, or lists are not rectangular.
     pub(super) fn read(values: &'a Values<'a>) -> Result<Self> {
         let mut items = Untyped::default();
         let nested = values.walk(MAX_RANK, Reading::Values, |leaf| items.push(leaf))?;
@@ -77,30 +72,30 @@ impl<'a> UntypedOperand<'a> {
         Ok(Self { values, items, nested })
     }
 
-    /// Returns an error about an item, given by its number and its text.
     fn refuse(&self, item: usize, text: &str, why: &str) -> Error {
         self.values.error_at(&self.nested, item, format!("{} {why}", short(text)))
     }
 }
 
-/// The items of an operand that has no dtype. In `bytes` a number takes 8 of them and a bool one.
+/// In `bytes` a number takes 8 bytes and a bool one.
 #[derive(Default)]
 pub(super) struct Untyped<'a> {
     pub(super) class: InferredType,
     pub(super) bytes: Vec<u8>,
     pub(super) strings: Vec<&'a str>,
-    /// Whether some string is not the name of a float, such as `"NaN"`.
+    /// Whether a string is not the name of a float, such as `"NaN"`.
     words: bool,
-    /// The first negative integer: the number of the item, and its text.
+    /// The first negative integer: its item number and text.
     negative: Option<(usize, &'a str)>,
-    /// The first integer above the largest int64.
+    /// The first integer above int64.
     pub(super) above: Option<(usize, &'a str)>,
-    /// The first integer that no dtype holds, alone or together with those before it, and the message that says so. It makes
-    /// floats of all integers, and is an error if there are no floats otherwise.
+    /// The first integer that no dtype holds, alone or with previous ones, and the message. All integers then become
+    /// floats, which
+    /// is an error unless there are other floats.
     pub(super) beyond: Option<(usize, &'a str, &'static str)>,
-    /// Whether some item is written as a float.
+    /// Whether an item is written as a float.
     floats: bool,
-    /// The numbers of the items that are `-0`: as integers they are 0, as floats they have a sign.
+    /// Items written `-0`, which as floats keep the sign.
     minus_zeros: Vec<usize>,
 }
 
@@ -109,7 +104,7 @@ impl<'a> Untyped<'a> {
         match leaf {
             Leaf::Number(_) if self.words || self.class == InferredType::Bool => self.enter(InferredType::Int, leaf),
             Leaf::Number(text) => {
-                // after the first float every number is read as a float64
+                // After the first float, every number is read as a float64.
                 let float = (self.class == InferredType::Float && self.floats)
                     || text.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
                 if float || self.class == InferredType::Float {
@@ -157,7 +152,7 @@ impl<'a> Untyped<'a> {
         if self.class == class { Ok(()) } else { Err(format!("{leaf}, among {}", self.class.plural())) }
     }
 
-    /// Adds an integer as its 64 bits, or notes that no dtype holds it together with those before it.
+    /// An integer that does not fit the previous ones is only recorded.
     pub(super) fn push_integer(&mut self, value: i128, text: &'a str) -> Result<(), String> {
         let items = self.bytes.len() / 8;
         let word = if let Ok(value) = i64::try_from(value) {
@@ -196,7 +191,6 @@ impl<'a> Untyped<'a> {
         Ok(memory::extend(&mut self.bytes, &value.to_le_bytes())?)
     }
 
-    /// Adds NaN or an infinity by its name.
     fn push_special(&mut self, name: &str) -> Result<(), String> {
         self.make_floats()?;
         self.floats = true;
@@ -205,12 +199,12 @@ impl<'a> Untyped<'a> {
         Ok(memory::extend(&mut self.bytes, &item)?)
     }
 
-    /// Turns integers, and strings that stand for floats, into floats.
+    /// Converts integers, and strings that name floats.
     pub(super) fn make_floats(&mut self) -> Result<(), String> {
         match self.class {
             InferredType::Float | InferredType::Empty => {}
             InferredType::Int => {
-                // if both were found, the later of the two was not added to the items
+                // If both exist, the later one is not among the items.
                 let signed = match (self.negative, self.above) {
                     (Some((negative, _)), Some((above, _))) => negative < above,
                     (_, above) => above.is_none(),
@@ -236,15 +230,12 @@ impl<'a> Untyped<'a> {
     }
 }
 
-/// Returns the dtype that all operands without one get, by the table at the head of this module.
-///
-/// # Errors
-/// Types that do not mix; integers that no dtype holds. The error names the item.
+/// By the table above; errors name the item.
 pub(super) fn common_dtype(operands: &[UntypedOperand<'_>]) -> Result<DType> {
     let any = |is: &dyn Fn(&Untyped<'_>) -> bool| operands.iter().any(|one| is(&one.items));
     let words = any(&|items| items.words);
     let numbers = any(&|items| matches!(items.class, InferredType::Int | InferredType::Float));
-    // among numbers, strings that are names of floats are floats
+    // Among numbers, strings that name floats are floats.
     let class = |one: &UntypedOperand<'_>| match one.items.class {
         InferredType::Int => InferredType::Float,
         InferredType::Str if numbers && !words => InferredType::Float,
