@@ -1,8 +1,7 @@
 //! Finds tensors by name in a container, in the shards of an index, or in the files of a folder.
 //!
 //! A file that can hold several tensors is opened at once for their names and stays open. A file of one tensor is
-//! opened on
-//! demand, so that a folder may hold more of them than a process may have open.
+//! opened on demand, so that a folder may hold more of them than a process may have open.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -128,14 +127,11 @@ impl Collection {
     /// Lists the tensors of a folder and its subfolders by `PATH/STEM` or, in a container, `PATH/STEM:NAME`.
     ///
     /// Hidden files, unknown endings, non-regular files and JSON objects without data are skipped. An index replaces
-    /// the files
-    /// that it names. Links are followed unless they lead back to a parent folder. If the filter leaves a single model
-    /// and
-    /// otherwise only texts, tensors have the names of the model.
+    /// the files that it names. Links are followed unless they lead back to a parent folder. If the filter leaves a
+    /// single model and otherwise only texts, tensors have the names of the model.
     ///
     /// Unreadable files and folders, equal names and unsupported formats are listed as one tensor each. Their errors
-    /// appear on
-    /// opening, so that the other tensors stay readable.
+    /// appear on opening, so that the other tensors stay readable.
     ///
     /// # Errors
     /// The folder cannot be read, or has more than [`MAX_FILES`] files or tensors.

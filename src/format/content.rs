@@ -18,8 +18,7 @@ use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Metadata, Source, fill_from};
 
 /// The number of first bytes from which a format is recognised. One page costs a single read, and is enough for ONNX
-/// tensors
-/// and JSON, which have no magic number.
+/// tensors and JSON, which have no magic number.
 pub(super) const BEGIN: usize = 4096;
 
 /// The input of a format: the first bytes, already read, and access to all bytes.

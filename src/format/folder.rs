@@ -1,6 +1,5 @@
 //! The files of a folder that may hold tensors. Their names decide; only `.bin` files are opened, because any bytes may
-//! be
-//! called so.
+//! be called so.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -113,8 +112,7 @@ impl Folder {
     }
 
     /// Indices come first in each folder, because they replace other files. Links are followed, unless they lead back
-    /// to a parent
-    /// folder.
+    /// to a parent folder.
     pub(super) fn files(&self) -> Result<FolderFiles, UnreadFolder> {
         let list = || {
             let mut walk = FolderWalk { found: FolderFiles::default(), seen: 0, within: Vec::new() };

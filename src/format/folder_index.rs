@@ -9,8 +9,7 @@ use super::numbered::{self, NumberedName};
 
 impl Collection {
     /// Sets containers beside an index aside, unless a pattern names them by their stem. Numbered files without an
-    /// index become
-    /// one file for each model.
+    /// index become one file for each model.
     pub(super) fn leave_beside(
         &mut self,
         files: Vec<FolderFile>,

@@ -40,8 +40,7 @@ impl Input {
 
 impl Collection {
     /// Excluding patterns may leave one model; if they leave more, `--only` counts too. The patterns apply to the
-    /// tensors of a
-    /// file that is alone.
+    /// tensors of a file that is alone.
     pub(super) fn only_model(&self, filter: NameFilter<'_>) -> Option<usize> {
         if let [alone] = &*self.files {
             return alone.is_container.then_some(0);
@@ -82,8 +81,7 @@ impl Collection {
     }
 
     /// Returns the path of a place if its name or its content has an unsupported format. This reads the file, so call
-    /// it only after
-    /// opening failed.
+    /// it only after opening failed.
     pub fn path_if_foreign(&self, place: TensorPlace) -> Option<&Path> {
         let file = &self.files[place.file];
         let is_foreign = || file.input.is_none() && foreign::is_holder(&file.path);

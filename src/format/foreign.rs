@@ -1,6 +1,5 @@
 //! Recognises files without readable tensors, so that messages can name them: "not JSON" does not help with a model, a
-//! packed
-//! file or the printed text of a tensor.
+//! packed file or the printed text of a tensor.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

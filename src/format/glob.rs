@@ -2,9 +2,8 @@
 //!
 //! Unlike in a shell, `*` also matches `/`, and a malformed pattern is a plain name. The crates globset and glob refuse
 //! malformed patterns, give `**` and `\` a meaning, and cannot decide whether a pattern may match names with a given
-//! prefix,
-//! which saves opening files. Braces are matched as sets of positions, never expanded, so the time does not depend on
-//! the number of expansions.
+//! prefix, which saves opening files. Braces are matched as sets of positions, never expanded, so the time does not
+//! depend on the number of expansions.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -13,9 +12,8 @@ use std::ops::RangeInclusive;
 const MAX_DEPTH: usize = 32;
 
 /// A glob: `*` matches any letters, `?` one letter, `[abc]`, `[a-c]` and `[!abc]` one letter in or not in a set,
-/// `{a,b}` one
-/// of several patterns, and `{0..31}` a number. A glob also matches its own text, because names may hold these
-/// characters.
+/// `{a,b}` one of several patterns, and `{0..31}` a number. A glob also matches its own text, because names may hold
+/// these characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -248,8 +246,7 @@ fn set(text: &str) -> Option<(Token, &str)> {
 /// A rule `OLD=NEW` that renames tensors: each `*` in NEW becomes the match of the corresponding `*` in OLD.
 ///
 /// Each `*` of OLD matches as few letters as possible, from left to right, and the last one the rest. It also matches
-/// `.`
-/// and `/`.
+/// `.` and `/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rename {
     text: String,

@@ -1,6 +1,5 @@
 //! The index of safetensors shards as Hugging Face writes it: a JSON object whose `weight_map` maps each tensor name to
-//! a file
-//! in the same folder. Shards are opened on demand, so that a model with missing shards can be inspected.
+//! a file in the same folder. Shards are opened on demand, so that a model with missing shards can be inspected.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;

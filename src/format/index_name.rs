@@ -13,8 +13,7 @@ pub fn stem(path: &Path) -> Option<String> {
 }
 
 /// `m` for `m.safetensors.index.json`, and `m.fp16` for `m.safetensors.index.fp16.json`, a variant that diffusers
-/// writes. Case
-/// does not matter.
+/// writes. Case does not matter.
 pub(super) fn stem_of_name(name: &str) -> Option<String> {
     let begin = name.len().checked_sub(JSON.len())?;
     let (name, ending) = name.split_at_checked(begin)?;

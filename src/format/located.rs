@@ -1,10 +1,8 @@
 //! The meaning of a path or an argument: standard input, JSON, a file, a folder, an object behind an address, or
-//! nothing yet,
-//! with an optional suffix after a colon.
+//! nothing yet, with an optional suffix after a colon.
 //!
 //! File names may contain colons, so existing files decide where a path is divided. [`Located`] looks at the file
-//! system once;
-//! opening, writing and messages all use it.
+//! system once; opening, writing and messages all use it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -80,8 +78,7 @@ impl Located {
     }
 
     /// Resolves a path. The longest existing file or folder before a colon counts; only a view may follow a pipe. An
-    /// address never
-    /// means a local file.
+    /// address never means a local file.
     pub fn from_path(typed: impl AsRef<OsStr>) -> Self {
         let typed = PathBuf::from(typed.as_ref());
         let (place, after) = match divide_address(&typed) {
@@ -189,8 +186,7 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
 }
 
 /// Parses a glob with a raw view, such as `dumps/*.bin:float32[2,5]`. The folder ends before the first name with `*`,
-/// `?`, `[`
-/// or `{`.
+/// `?`, `[` or `{`.
 fn dumps_of(path: &Path) -> Option<Folder> {
     let (part, view) = parts_before_colons(path).next()?;
     let text = part.to_str()?;
@@ -229,10 +225,8 @@ fn is_number(text: &str) -> bool {
 /// Divides an address into an object and the suffix after a colon, by the text alone.
 ///
 /// The first colon after a known extension divides. Otherwise an address that ends in such an extension is whole, and
-/// any other
-/// is divided at the first colon after the host; `%3A` escapes a colon in a URL. The query belongs to the object, and a
-/// colon
-/// before or in it divides.
+/// any other is divided at the first colon after the host; `%3A` escapes a colon in a URL. The query belongs to the
+/// object, and a colon before or in it divides.
 pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     let text = as_address(path)?;
     let host = text.find("://").map_or(0, |at| at + 3);

@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 const NAMES: usize = 5;
 
 /// Compares two names in natural order: consecutive digits are one number. If only leading zeros differ, the shorter
-/// name
-/// comes first.
+/// name comes first.
 pub fn by_numbers(a: &str, b: &str) -> Ordering {
     // A million names of a model have long common prefixes, so only the rest is split into words. UTF-8 bytes sort like
     // code points.

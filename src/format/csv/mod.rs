@@ -1,6 +1,5 @@
 //! CSV and TSV after RFC 4180: a line is a row of the tensor, a cell an item. Cells are [`Values`], as in plain JSON,
-//! because the
-//! text names no dtype.
+//! because the text names no dtype.
 
 mod write;
 

@@ -1,6 +1,5 @@
 //! Reads requests and responses of the KServe v2 protocol: objects whose `inputs` or `outputs` are named tensors. A
-//! body is a
-//! container; its other values, such as `model_name`, are attachments.
+//! body is a container; its other values, such as `model_name`, are attachments.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;

@@ -30,8 +30,7 @@ const MAX_OPEN: usize = 1 << 20;
 ///
 /// # Errors
 /// The text is not UTF-8 or not JSON, or an object has unknown, duplicate or missing keys, an unknown dtype or an
-/// invalid
-/// shape.
+/// invalid shape.
 pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_>> {
     let error = |message: String| Error::new(subject, message);
     let text = std::str::from_utf8(text).map_err(|e| {

@@ -1,9 +1,8 @@
 //! The shortest decimal digits that read back to the same float.
 //!
 //! The crate zmij finds them for float32 and float64. This module searches them for float16, because the digits of an
-//! equal
-//! float32 are too many (0.099975586 for 0.1). Digits are separate from notation, because NumPy picks exponents for a
-//! whole array.
+//! equal float32 are too many (0.099975586 for 0.1). Digits are separate from notation, because NumPy picks exponents
+//! for a whole array.
 
 use std::io::Write;
 
@@ -74,8 +73,7 @@ impl Decimal {
     }
 
     /// Rounds to `places` after the point, ties to even. 128-bit arithmetic handles all but extreme numbers, because
-    /// `format!`, exact
-    /// for all, is much slower, and each item may pass here twice.
+    /// `format!`, exact for all, is much slower, and each item may pass here twice.
     pub(super) fn to_places(value: f64, places: usize) -> Self {
         let exact = i32::try_from(places).ok().and_then(|places| Some((times_power(value.abs(), places)?, places)));
         match exact {
@@ -172,8 +170,7 @@ pub(super) fn shortest32(value: f32) -> Decimal {
 }
 
 /// The fewest digits, at most five, that read back, and the nearest of those. float64 arithmetic suffices: it is exact
-/// for
-/// short decimals halfway between two float16s, and its error is too small to matter for others.
+/// for short decimals halfway between two float16s, and its error is too small to matter for others.
 pub(super) fn shortest16(value: f16) -> Decimal {
     let (negative, bits) = (value.is_sign_negative(), value.to_bits() & 0x7fff);
     if bits == 0 {

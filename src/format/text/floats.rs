@@ -2,8 +2,7 @@
 //!
 //! NumPy decides about exponents by the smallest and largest item of an array, and pads each column to its widest item
 //! (`FloatingFormat.fillFormat` in `numpy/_core/arrayprint.py`). So arrays are passed twice before printing: for
-//! magnitudes
-//! and for widths. Computing digits is slow, so the second pass skips items that cannot widen a column
+//! magnitudes and for widths. Computing digits is slow, so the second pass skips items that cannot widen a column
 //! (`FloatFormat::limit`).
 
 use std::io;
@@ -142,8 +141,7 @@ impl FloatFormat {
             self.widen(self.round(value));
         }
         // These three items fix the digits before the point and the exponent. Other items may have more digits after
-        // the point, if
-        // they are below the limit.
+        // the point, if they are below the limit.
         let mut limit = self.limit();
         page.each(&mut |items| {
             for value in items.map(get) {
@@ -280,8 +278,7 @@ fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
     }
     let digits = shortest.to_digits(value, places);
     // Floats below a power of two are denser, so rounding toward zero may read back to another float where rounding
-    // away does
-    // not; NumPy rounds away then.
+    // away does not; NumPy rounds away then.
     let is_power = value.to_bits() & ((1 << 52) - 1) == 0;
     if len <= places && is_power && (float.read)(digits) != value {
         let away = digits.away(places + 1);

@@ -19,8 +19,7 @@ use crate::item::time_unit::TimeUnit;
 use crate::memory;
 
 /// Memory for items longer than this in bytes is reserved fallibly, because the file sets their length and an
-/// infallible
-/// allocation would abort. Shorter items fit the reserved page.
+/// infallible allocation would abort. Shorter items fit the reserved page.
 const LONG_ITEM: usize = 1 << 16;
 
 /// Checks that items of a dtype can be printed.

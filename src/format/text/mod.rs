@@ -1,6 +1,5 @@
 //! Tensors as text, byte for byte as NumPy 2.4 prints them with `floatmode="unique"` and `threshold=sys.maxsize`, or
-//! with other
-//! values of NumPy's options.
+//! with other values of NumPy's options.
 //!
 //! Every item is formatted twice, for column widths and for output, so that memory holds only one block of output.
 

@@ -13,8 +13,7 @@ pub(super) const BLOCK: usize = 1 << 16;
 const GAP: &[u8] = b"...";
 
 /// Returns one or two ranges of indices for each axis that [`write_shown`](super::write_shown) prints; `None` means
-/// all. With an
-/// `edgeitems` of 0 NumPy fits columns to items that it does not print, so all are needed.
+/// all. With an `edgeitems` of 0 NumPy fits columns to items that it does not print, so all are needed.
 pub fn elided_ranges(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
     let edge = edge(shape, options).filter(|&edge| edge > 0)?;
     let places = |&dim: &usize| match ends(edge, dim, dim) {

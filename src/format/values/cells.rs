@@ -196,8 +196,7 @@ impl Cells {
     }
 
     /// A text of one column has one axis, others have two. Errors have the place of the cell; for words among numbers,
-    /// that of the
-    /// first word.
+    /// that of the first word.
     pub(in crate::format) fn walk<'s>(
         &'s self,
         reading: Reading,
@@ -217,8 +216,7 @@ impl Cells {
     }
 
     /// The advice to use another delimiter, if all cells are strings that it would split into equally many numbers. The
-    /// first row
-    /// may be headings.
+    /// first row may be headings.
     pub(super) fn undivided(&self) -> Option<Error> {
         if !self.iter().all(is_word) {
             return None;
@@ -234,8 +232,7 @@ impl Cells {
     }
 
     /// Whether the first row has headings; `None` unless the delimiter splits all other rows into the same number of at
-    /// least two
-    /// numbers.
+    /// least two numbers.
     fn has_headings_by(&self, delimiter: Delimiter) -> Option<bool> {
         let (mut count, mut has_headings) = (0, false);
         for row in 0..self.rows() {

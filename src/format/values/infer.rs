@@ -13,8 +13,7 @@ use crate::layout::shape::MAX_RANK;
 use crate::storage::source::Source;
 
 /// Returns the tensors of a command's operands in the common dtype of their items: int64, uint64, float64, bool or str.
-/// Without
-/// items it is float64.
+/// Without items it is float64.
 ///
 /// ```
 /// use tensorop::{error::Subject, format::{json, values}, parallel::Threads};

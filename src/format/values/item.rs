@@ -14,8 +14,7 @@ use crate::item::parse::{self, Misfit};
 use crate::memory;
 
 /// The maximum size in bytes of strings padded to a common width: 1024 times the size of the text, at least 64 MiB.
-/// Otherwise
-/// a short text could exhaust the memory.
+/// Otherwise a short text could exhaust the memory.
 pub(in crate::format) fn most_padded(text: usize) -> usize {
     text.saturating_mul(1024).max(64 << 20)
 }
@@ -138,8 +137,7 @@ pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
 }
 
 /// Parses an item from the command line: a JSON scalar, an unquoted string, date, `NaN` or `Infinity`, or a complex
-/// number
-/// as `[re, im]` or its real part. A string dtype of width 0 gets the width of the text.
+/// number as `[re, im]` or its real part. A string dtype of width 0 gets the width of the text.
 ///
 /// ```
 /// use tensorop::{DType, format::values};

@@ -1,6 +1,5 @@
 //! Text values whose dtype is inferred or given later. Only `Unparsed` distinguishes JSON lists from cells of a table;
-//! dtypes and
-//! range checks are the same for both.
+//! dtypes and range checks are the same for both.
 
 pub(super) mod cells;
 pub mod delimiter;

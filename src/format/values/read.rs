@@ -52,13 +52,11 @@ impl<'a> Values<'a> {
     }
 
     /// Returns the tensor with items of `dtype`, in its byte order. A string dtype of width 0 gets the longest item's
-    /// width, at least
-    /// 1, except for a stated `<U0` with only empty items.
+    /// width, at least 1, except for a stated `<U0` with only empty items.
     ///
     /// # Errors
     /// The dtype cannot hold an item, lists are not rectangular, the items do not fit the stated shape, or the text
-    /// format cannot
-    /// hold the dtype.
+    /// format cannot hold the dtype.
     pub fn read(&self, dtype: &DType) -> Result<Tensor> {
         self.read_as(dtype, false)
     }

@@ -14,8 +14,7 @@
 //! | other mixtures, or null | an error |
 //!
 //! Items are read once, as the type that fits all so far. Integers become floats at the first float, or at the first
-//! integer
-//! that does not fit.
+//! integer that does not fit.
 
 use super::cells::Reading;
 use super::item::{describe, widen};
@@ -90,8 +89,7 @@ pub(super) struct Untyped<'a> {
     /// The first integer above int64.
     pub(super) above: Option<(usize, &'a str)>,
     /// The first integer that no dtype holds, alone or with previous ones, and the message. All integers then become
-    /// floats, which
-    /// is an error unless there are other floats.
+    /// floats, which is an error unless there are other floats.
     pub(super) beyond: Option<(usize, &'a str, &'static str)>,
     /// Whether an item is written as a float.
     floats: bool,
