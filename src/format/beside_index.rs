@@ -4,25 +4,23 @@ use std::path::{Path, PathBuf};
 
 use super::folder::FolderFile;
 
-/// The folder of an index whose model was listed.
 pub(super) struct IndexedFolder {
     pub path: PathBuf,
-    /// The file name of the index without its ending.
     pub stem: String,
 }
 
-/// A container beside an index that does not name it.
+/// A container that the index beside it does not name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BesideIndex {
     pub path: PathBuf,
-    /// The path relative to the opened folder.
+    /// Relative to the opened folder.
     pub name: String,
-    /// Whether the file is numbered like the shards of the index.
+    /// Whether it is numbered like the shards of the index.
     pub is_left_over: bool,
 }
 
 impl BesideIndex {
-    /// Returns a short message about the file.
+    /// A short message about the file.
     pub fn message(&self) -> String {
         match self.is_left_over {
             true => format!("{} is left over: the index does not name it", self.name),

@@ -7,10 +7,10 @@ use crate::format::glob::Glob;
 use crate::format::name_order::{alike, list};
 
 impl Input {
-    /// Returns the number of the [member](Self::member) that the path names, or of the only tensor.
+    /// Returns the number of the [member](Self::member) in the path, or of the only one.
     ///
     /// # Errors
-    /// No member has the name, the format has no members, or the path names none of several tensors.
+    /// The member does not exist, or the path names none of several.
     pub fn chosen(&self) -> Result<usize> {
         self.pick(self.member())
     }
@@ -18,7 +18,7 @@ impl Input {
     /// Returns the number of the member called `name`, or of the only one.
     ///
     /// # Errors
-    /// As for [`chosen`](Self::chosen).
+    /// The member does not exist, or `name` is missing and there are several.
     pub fn pick(&self, name: Option<&str>) -> Result<usize> {
         let refuse = |message: String| Err(Error::from_kind(ErrorKind::Member, message).within(self.label()));
         if let (None, Some(n)) = (name, self.reader().itself()) {
@@ -47,16 +47,16 @@ impl Input {
         }
     }
 
-    /// Returns the [member](Self::member) of the path as a glob, unless a tensor has this very name.
+    /// Returns the [member](Self::member) of the path as a glob, unless a tensor has this name.
     pub fn glob(&self) -> Option<Glob> {
         let names = self.names()?;
         self.member().filter(|name| !names.contains(name)).map(Glob::new).filter(Glob::is_pattern)
     }
 
-    /// Returns the numbers of all members, of the named [one](Self::member), or of those that match the [glob](Glob).
+    /// Returns the numbers of all members, or of those that the path selects.
     ///
     /// # Errors
-    /// As for [`chosen`](Self::chosen), or the glob matches nothing.
+    /// The path matches no member.
     pub fn select(&self) -> Result<Vec<usize>> {
         let name = self.member();
         let Some(names) = self.names() else { return Ok(vec![self.chosen()?]) };

@@ -1,7 +1,7 @@
-//! Finds tensors by name in a container, in the shards of an index, or in the files of a folder.
+//! Finds tensors by name in a container, an index or a folder.
 //!
-//! A file that can hold several tensors is opened at once for their names and stays open. A file of one tensor is
-//! opened on demand, so that a folder may hold more of them than a process may have open.
+//! Files of several tensors are opened at once for their names and stay open. Files of one tensor are opened on demand,
+//! so that a folder may have more files than a process may open.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,18 +22,18 @@ use crate::format::glob::Glob;
 use crate::format::name_filter::{ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
 
-/// The number of containers that stay open; others are reopened on demand.
+/// The number of containers that stay open.
 const OPEN: usize = 256;
 
 /// How the files of a folder are opened.
 pub struct Opening<'a> {
-    /// The word for the folder in messages, before its path.
+    /// The word for the folder in messages.
     pub role: &'a str,
-    /// The options for each file, which gets its own label.
+    /// The label is replaced for each file.
     pub options: OpenOptions,
-    /// The tensors that are wanted. A file without any is not opened, unless it is an index or the only container.
+    /// Files without a wanted tensor stay closed, except indices and the only container.
     pub filter: NameFilter<'a>,
-    /// Whether names of tensors always begin with those of their files, even in a folder of one model.
+    /// Whether names of tensors always begin with those of their files.
     pub by_files: bool,
 }
 
@@ -46,13 +46,11 @@ pub struct Collection {
     pub(super) stems: HashMap<String, usize>,
     pub(super) options: OpenOptions,
     pub(super) open: usize,
-    /// The only model, which is file 0, if all tensors belong to one.
+    /// File 0, if all tensors belong to one model.
     pub(super) model: Option<ModelFile>,
-    /// Names that the filter excludes beside the only model.
+    /// Names of tensors outside the model.
     pub(super) left_out: Vec<String>,
-    /// Files without tensors.
     pub(super) left_alone: Vec<PathBuf>,
-    /// Containers beside an index that are not part of its model.
     pub(super) beside: Vec<BesideIndex>,
 }
 
@@ -60,27 +58,26 @@ pub struct Collection {
 pub(super) struct Listed {
     pub path: PathBuf,
     pub label: String,
-    /// The path in the folder without the ending, which is the prefix of tensor names; `None` outside a folder.
+    /// The path in the folder without the ending; `None` outside a folder.
     pub stem: Option<String>,
     pub input: Option<Arc<Input>>,
     pub parts: Vec<String>,
-    /// Whether the file holds any number of named tensors.
+    /// Whether it holds any number of named tensors.
     pub is_container: bool,
     pub is_not_read: bool,
-    /// Whether the file may hold several tensors and could not be opened.
+    /// Whether it may hold several tensors and cannot be opened.
     pub is_broken: bool,
-    /// The error that opening returns.
+    /// The error to return on opening.
     pub refused: Option<Error>,
     pub view: Option<RawView>,
 }
 
-/// The place of a tensor in a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorPlace {
     pub file: usize,
-    /// `None` for the only tensor of a file that has not been opened.
+    /// `None` if the file has not been opened.
     pub(super) member: Option<usize>,
-    /// The approximate size in bytes.
+    /// Approximate.
     pub bytes: u64,
 }
 
@@ -89,7 +86,7 @@ impl TensorPlace {
         Self { file, member: None, bytes }
     }
 
-    /// An unwanted tensor gets size 0, because describing it may read the file.
+    /// Describing a tensor may read the file, so an unwanted one gets size 0.
     pub(super) fn of_member(file: usize, input: &Input, n: usize, is_wanted: bool) -> Self {
         let described = if is_wanted { input.describe(n).ok() } else { None };
         Self { file, member: Some(n), bytes: described.map_or(0, |described| described.bytes) }
@@ -99,7 +96,7 @@ impl TensorPlace {
         self.member
     }
 
-    /// Returns the number of the tensor in its file, which is open as `input`.
+    /// Returns the number of the tensor in its open file.
     ///
     /// # Errors
     /// The file holds several tensors instead of one.
@@ -109,7 +106,7 @@ impl TensorPlace {
 }
 
 impl Collection {
-    /// Lists the named tensors of a container or an index that its path selects, damaged ones included.
+    /// Lists the named tensors of a container or an index that its path selects.
     ///
     /// # Errors
     /// The path selects no tensor.
@@ -124,14 +121,11 @@ impl Collection {
         Ok(Self { files: vec![file], tensors, options: opening.options.clone(), open: 1, ..Self::default() })
     }
 
-    /// Lists the tensors of a folder and its subfolders by `PATH/STEM` or, in a container, `PATH/STEM:NAME`.
+    /// Lists the tensors of a folder and its subfolders as `PATH/STEM`, or `PATH/STEM:NAME` in a container.
     ///
-    /// Hidden files, unknown endings, non-regular files and JSON objects without data are skipped. An index replaces
-    /// the files that it names. Links are followed unless they lead back to a parent folder. If the filter leaves a
-    /// single model and otherwise only texts, tensors have the names of the model.
-    ///
-    /// Unreadable files and folders, equal names and unsupported formats are listed as one tensor each. Their errors
-    /// appear on opening, so that the other tensors stay readable.
+    /// An index replaces the files that it names. If the filter leaves one model and otherwise only texts, names have
+    /// no stem. Unreadable files, equal names and unsupported formats are listed as one tensor each and fail on
+    /// opening, so that the other tensors stay readable.
     ///
     /// # Errors
     /// The folder cannot be read, or has more than [`MAX_FILES`] files or tensors.
@@ -193,7 +187,7 @@ impl Collection {
         if !opening.by_files {
             let left = || files.iter().filter(|file| is_left(&file.stem, file.format.is_container()));
             let models = left().filter(|file| file.format.is_container() && !file.is_pointer());
-            // `all` stops at the first file that is not a pointer, so it opens few of many files.
+            // `all` stops at the first file that is not a pointer, so few files are opened.
             let mut singles = left().filter(|file| !file.format.is_container());
             if listed + models.count() == 1 && singles.all(FolderFile::is_pointer) {
                 pointers = files.extract_if(.., |file| file.is_pointer()).map(FolderFile::not_read).collect();
@@ -211,12 +205,11 @@ impl Collection {
         Ok(pointers)
     }
 
-    /// Returns the only model if all tensors belong to one.
     pub fn model(&self) -> Option<&ModelFile> {
         self.model.as_ref()
     }
 
-    /// Returns the names that the filter excludes beside the only model.
+    /// Returns the names of tensors outside the model.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
@@ -225,12 +218,12 @@ impl Collection {
         self.tensors.keys().any(|name| glob.matches(name))
     }
 
-    /// Returns the files without tensors, in the order of their paths.
+    /// Returns the files without tensors, sorted.
     pub fn left_alone(&self) -> &[PathBuf] {
         &self.left_alone
     }
 
-    /// Returns the stem and place of the file or folder that would hold a tensor called `name` and cannot be opened.
+    /// Returns the stem and place of the unreadable file or folder that would hold a tensor.
     pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
         if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }, ..]) = (&self.model, &*self.files) {
             // The tensors of a broken model are unknown.
@@ -245,7 +238,6 @@ impl Collection {
         })
     }
 
-    /// Returns the shards of an index, which need no entries.
     fn add(&mut self, found: FolderFile, opening: &Opening<'_>, filter: NameFilter<'_>) -> Result<Vec<PathBuf>> {
         let FolderFile { path, format, stem, bytes, parts, view } = found;
         let label = format!("{} {}", opening.role, path.display());
@@ -300,52 +292,50 @@ impl Collection {
         Ok(shards)
     }
 
-    /// Returns the names in natural order with the places of their tensors.
+    /// Returns names and places in natural order.
     pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
         let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
         tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         tensors
     }
 
-    /// Returns whether all tensors are in files of unsupported formats.
     pub fn is_empty(&self) -> bool {
         self.tensors.values().all(|place| self.is_not_read(place.file))
     }
 
-    /// Returns whether a file is listed as one tensor because its format is not supported.
+    /// Returns whether the file's format is not supported.
     pub fn is_not_read(&self, file: usize) -> bool {
         self.files[file].is_not_read
     }
 
-    /// Returns whether a file has no header and something else describes its bytes.
+    /// Returns whether a file without a header has a known view.
     pub fn is_dump(&self, file: usize) -> bool {
         self.files[file].view.is_some()
     }
 
-    /// Returns the path of a file.
     pub fn path(&self, file: usize) -> &Path {
         &self.files[file].path
     }
 
-    /// Returns the name of a file in its folder without the ending; `None` outside a folder.
+    /// Returns the path of a file in its folder without the ending.
     pub fn stem(&self, file: usize) -> Option<&str> {
         self.files[file].stem.as_deref()
     }
 
-    /// Returns the number of the file with this [`stem`](Self::stem).
+    /// Returns the file with this [`stem`](Self::stem).
     pub fn file_of_stem(&self, stem: &str) -> Option<usize> {
         self.stems.get(stem).copied()
     }
 
-    /// Returns the container behind the collection; `None` for a folder or an empty collection.
+    /// Returns the open container; `None` for a folder.
     pub fn container(&self) -> Option<&Input> {
         self.files.first().filter(|file| file.stem.is_none())?.input.as_deref()
     }
 
-    /// Returns a file, opening it if necessary.
+    /// Opens a file, or returns the open one.
     ///
     /// # Errors
-    /// The file or folder cannot be read, or two files have one name.
+    /// The file cannot be read, or two files have one name.
     pub fn open(&self, file: usize) -> Result<Arc<Input>> {
         match &self.files[file] {
             Listed { input: Some(input), .. } => Ok(Arc::clone(input)),
@@ -366,17 +356,15 @@ impl Listed {
     }
 }
 
-/// Opens a file as [`OpenOptions::open`] does, or a folder as a container of the tensors that
-/// [`Collection::from_folder`] lists. `FOLDER:NAME` selects one tensor, and also finds a text beside a model.
+/// Opens a file, or a folder as a container of the tensors of [`Collection::from_folder`].
 ///
 /// # Errors
-/// The file or folder cannot be read, or the folder holds tensors only in formats that are not supported.
+/// The file or folder cannot be read, or no tensor of the folder has a supported format.
 pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) -> Result<Input> {
     let folder = match &located.place {
         Place::Folder(folder) if options.is_for_files() => folder,
         _ => return options.open(located),
     };
-    // Messages name a file by its path in the folder.
     let opening = |filter| Opening { role: "file", options: options.clone(), filter, by_files: false };
     let listed = |filter| Collection::from_folder(folder, &opening(filter)).with_context(|| options.label.clone());
     let mut collection = listed(filter)?;

@@ -1,4 +1,4 @@
-//! The input of a format ([`Content`]), and its description of a tensor before items are read ([`Description`]).
+//! The input of a format ([`Content`]), and its description of a tensor ([`Description`]).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -17,44 +17,40 @@ use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Metadata, Source, fill_from};
 
-/// The number of first bytes from which a format is recognised. One page costs a single read, and is enough for ONNX
-/// tensors and JSON, which have no magic number.
+/// The number of bytes from which a format is recognised: one page, a single read, is enough for ONNX and JSON, which
+/// have no magic number.
 pub(super) const BEGIN: usize = 4096;
 
-/// The input of a format: the first bytes, already read, and access to all bytes.
+/// The input of a format.
 pub struct Content {
     /// The first bytes, or all of a short file.
     pub begin: Vec<u8>,
-    /// Access to all bytes.
     pub opened: ContentSource,
-    /// The number of threads for checksums and parsing before items are read.
+    /// For checksums and parsing before items are read.
     pub threads: Threads,
-    /// The request options for further files on a server.
+    /// For further files on a server.
     pub requests: RequestOptions,
-    /// The number of heading lines to skip in CSV and TSV.
+    /// The number of lines to skip in CSV and TSV.
     pub skip_rows: usize,
-    /// The delimiter in CSV and TSV, if it is not a comma or a tab.
+    /// Replaces the comma or tab.
     pub delimiter: Option<Delimiter>,
-    /// The replacement for CSV and TSV cells without a value.
+    /// Replaces cells without a value.
     pub missing: Option<String>,
-    /// The only member of a folder that is wanted. If it does not exist, all members are listed.
+    /// The only wanted member of a folder, if it exists.
     pub member: Option<String>,
 }
 
-/// Access to the bytes of an operand.
 pub enum ContentSource {
-    /// Random access, as to a regular file.
+    /// Random access.
     Bytes {
-        /// All bytes, including the first.
+        /// Includes the first bytes.
         bytes: Arc<dyn ReadAt>,
-        /// The size in bytes.
         size: u64,
-        /// The folder of the file, or the address of an object without its name.
+        /// The folder of the file, or the parent of an address.
         folder: Option<PathBuf>,
     },
-    /// A folder or a store, not read yet.
     Folder(Arc<dyn KeyStore>),
-    /// A stream of the remaining bytes.
+    /// The bytes after the first ones.
     Stream(Box<dyn Read + Send>),
 }
 
@@ -80,7 +76,7 @@ impl Content {
             return Self::from_stream(Box::new(file), threads);
         }
         let begin = read_begin(&mut file)?;
-        // Files of /proc and /sys are regular, but the system does not know their sizes.
+        // The size of files in /proc and /sys is unknown.
         if begin.len() as u64 != metadata.len().min(BEGIN as u64) {
             return Ok(Self::new(begin, ContentSource::Stream(Box::new(file)), threads));
         }
@@ -89,7 +85,7 @@ impl Content {
         Ok(Self::new(begin, opened, threads))
     }
 
-    /// Reopens the file at `path` for every read, so that it need not stay open.
+    /// The file at `path` need not stay open.
     pub(super) fn reopening(self, path: &Path) -> io::Result<Self> {
         let opened = match self.opened {
             ContentSource::Bytes { bytes, size, folder } => {
@@ -133,7 +129,7 @@ impl Content {
         Self { opened, ..self }
     }
 
-    /// Returns random access to all bytes, and their folder. A stream is first copied to an unnamed temporary file.
+    /// Returns all bytes and their folder. A stream is first copied to a temporary file.
     ///
     /// # Errors
     /// The stream cannot be read, or the temporary file cannot be written.
@@ -150,10 +146,6 @@ impl Content {
         }
     }
 
-    /// Reads all bytes into memory.
-    ///
-    /// # Errors
-    /// Reading fails.
     pub fn read(self) -> Result<Vec<u8>> {
         let mut bytes = self.begin;
         match self.opened {
@@ -168,26 +160,23 @@ impl Content {
     }
 }
 
-/// A tensor before its items are read.
+/// A tensor as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The stored dtype, shape and order.
     pub meta: Meta,
-    /// The uncompressed size in bytes. Items of fewer than 8 bits may share bytes.
+    /// Uncompressed. Items of fewer than 8 bits may share bytes.
     pub bytes: u64,
-    /// The file offset of the items, or `None` if they are compressed or in another file.
+    /// The file offset of uncompressed items.
     pub offset: Option<u64>,
-    /// The chunks, if the tensor is stored in chunks.
     pub chunks: Option<ChunkDescription>,
 }
 
 impl Description {
-    /// Describes a tensor without chunks, with `bytes` bytes from file offset `offset`.
+    /// Describes a tensor without chunks.
     pub fn new(meta: Meta, bytes: u64, offset: Option<u64>) -> Self {
         Self { meta, bytes, offset, chunks: None }
     }
 
-    /// Describes a tensor by its source alone.
     pub fn from_source(source: &Source) -> Self {
         Self::new(source.meta().clone(), source.bytes() as u64, None)
     }
@@ -196,50 +185,42 @@ impl Description {
 /// Properties of a file as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct FileFacts<'a> {
-    /// The name inside a file of one tensor, as in an ONNX TensorProto.
+    /// As in an ONNX TensorProto.
     pub own_name: Option<&'a str>,
-    /// Why the file cannot be rewritten although its format has a writer (a Zarr store of version 2). Patching in place
-    /// still works.
+    /// Why the file can be patched but not rewritten (a Zarr store of version 2).
     pub unwritten: Option<Error>,
     /// Whether a member is compressed in a format without compression.
     pub is_compressed: bool,
-    /// A warning that other programs read less of the file than this one.
+    /// A warning that other programs read less of the file.
     pub caution: Option<&'static str>,
-    /// The other files that this one stands for, readable or not.
+    /// The files that this one names, readable or not.
     pub files: &'a [PathBuf],
 }
 
-/// The file that holds a tensor.
 #[derive(Clone, Debug, Default)]
 pub struct MemberFile {
-    /// The path, unless it is the opened file.
+    /// `None` for the opened file.
     pub path: Option<PathBuf>,
-    /// The name of the tensor in that file, if it has one.
+    /// The name of the tensor in that file.
     pub member: Option<String>,
-    /// The name of the format, if the opened folder has files of several.
+    /// Set if an opened folder has files of several formats.
     pub format: Option<&'static str>,
-    /// The metadata, if the format has any.
     pub metadata: Option<Arc<Metadata>>,
 }
 
-/// The chunks of a tensor, from the metadata of its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkDescription {
-    /// The shape of a chunk.
     pub chunks: Vec<usize>,
-    /// The shape of a shard, if there are shards.
+    /// The shape of a shard.
     pub shards: Option<Vec<usize>>,
-    /// The codecs as JSON.
+    /// JSON.
     pub codecs: String,
-    /// The codecs in a few words.
     pub codec_names: String,
-    /// The item of chunks that are not stored, as JSON.
+    /// The item of missing chunks, as JSON.
     pub fill_value: String,
-    /// The names of the axes, some of which may have none.
+    /// Some axes may have no name.
     pub dimension_names: Option<Vec<Option<String>>>,
-    /// The attributes as JSON.
     pub attributes: String,
-    /// The version of the store's format.
     pub version: u32,
 }
 

@@ -1,7 +1,5 @@
-//! Dtypes and shapes of files without a header, as runtimes dump them for each layer.
-//!
-//! They come from a glob on the command line with one [`RawView`], a list of shapes by path, or a JSON object beside a
-//! file.
+//! Dtypes and shapes of files without a header, which runtimes dump for each layer: from a glob with a [`RawView`], a
+//! list by path, or a JSON object beside a file.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -19,13 +17,12 @@ use super::stored_dtype::StoredDType;
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::meta::Order;
 
-/// The conventional ending of files without a header.
 const ENDING: &str = "bin";
 
 /// Files of a folder that share one view.
 #[derive(Clone, Debug)]
 pub struct DumpPattern {
-    /// Matches paths relative to the folder, with `/` between names.
+    /// Matches paths relative to the folder.
     pub(super) glob: Glob,
     pub(super) view: RawView,
 }
@@ -36,7 +33,7 @@ impl DumpPattern {
     }
 }
 
-/// Dtypes and shapes of files without a header, by their paths in a folder.
+/// Dtypes and shapes by path in a folder.
 #[derive(Debug)]
 pub struct DumpShapes {
     entries: HashMap<String, DumpEntry>,
@@ -48,7 +45,7 @@ struct DumpEntry {
     is_used: AtomicBool,
 }
 
-/// The entries in the order of the text, which a `HashMap` would lose.
+/// In the order of the text.
 struct DumpEntries(Vec<(String, Value)>);
 
 impl<'de> FromObject<'de> for DumpEntries {
@@ -70,7 +67,7 @@ impl DumpShapes {
     /// Parses a JSON object such as `{"layer_33.bin": {"dtype": "float32", "shape": [1, 8, 6, 5]}}`.
     ///
     /// # Errors
-    /// The text is not such an object, or an entry is invalid or occurs twice.
+    /// The object or an entry is invalid.
     pub fn parse(text: &[u8]) -> Result<Self> {
         let JsonObject(DumpEntries(list)) =
             serde_json::from_slice(text).map_err(|error| malformed!("{}", one_line(&error)))?;
@@ -86,7 +83,7 @@ impl DumpShapes {
         Ok(Self { entries })
     }
 
-    /// Returns the paths that no folder had so far.
+    /// Returns the paths that no folder had.
     pub fn unused(&self) -> Vec<&str> {
         let unused = self.entries.iter().filter(|(_, entry)| !entry.is_used.load(Ordering::Relaxed));
         unused.map(|(path, _)| path.as_str()).collect()
@@ -103,7 +100,7 @@ impl DumpShapes {
         Some(&entry.view)
     }
 
-    /// Returns whether a file without an entry has the ending of a dump.
+    /// Whether a file without an entry has the ending of a dump.
     pub(super) fn may_miss(&self, path: &Path) -> bool {
         let Some(ending) = path.extension().and_then(OsStr::to_str) else { return false };
         let has = |entry: &String| Path::new(entry).extension().is_some_and(|other| other == ending);

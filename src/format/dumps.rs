@@ -18,7 +18,6 @@ const MAX_BESIDE: u64 = 1 << 16;
 
 const UNKNOWN: &str = "bytes without a header, of which no dtype and shape are given";
 
-/// A pattern, a list of shapes or a JSON object beside the file gives dtype and shape.
 pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&DumpShapes>) -> Result<()> {
     if let Some(pattern) = folder.pattern.as_deref() {
         return add_matching(listed, &folder.path, pattern.as_ref().map_err(not_a_view)?);
@@ -65,7 +64,7 @@ fn add_listed(listed: &mut FolderFiles, folder: &Path, shapes: &DumpShapes) {
     }
 }
 
-/// A file is described by a JSON object in `layer.bin.json` or `layer.json`, which is then not a tensor itself.
+/// `layer.bin.json` or `layer.json` describes `layer.bin`, and is then not a tensor.
 fn add_described(listed: &mut FolderFiles, folder: &Path) {
     let is_short = |file: &&FolderFile| file.format == Format::JSON && file.bytes <= MAX_BESIDE;
     let texts: HashSet<PathBuf> = match listed.left_alone.is_empty() {

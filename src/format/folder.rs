@@ -1,5 +1,5 @@
-//! The files of a folder that may hold tensors. Their names decide; only `.bin` files are opened, because any bytes may
-//! be called so.
+//! Lists the files of a folder that may hold tensors by their names; only `.bin` files are opened, because any bytes
+//! may be called so.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,17 @@ use super::table::Format;
 use crate::error::{Error, Result, malformed};
 use crate::parallel::made_once;
 
-/// The maximum number of files and folders, or tensors, in a folder. More suggest links that form a cycle.
+/// The maximum number of files, folders or tensors. More suggest a cycle of links.
 pub const MAX_FILES: usize = 1 << 20;
 
-/// The assumed size in bytes of a Zarr store, for dividing work.
+/// The assumed bytes of a Zarr store when work is divided.
 const UNKNOWN: u64 = 1 << 30;
 
-/// A folder of files, listed once, on first use.
+/// A folder that is listed once, on first use.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// The path of the folder.
     pub path: PathBuf,
-    /// The pattern and view of dumps, which replace all other files.
+    /// Dumps that replace all other files.
     pub(super) pattern: Option<Arc<Result<DumpPattern>>>,
     listed: Arc<OnceLock<FolderFiles>>,
 }
@@ -32,12 +31,12 @@ pub struct Folder {
 pub(super) struct FolderFile {
     pub path: PathBuf,
     pub format: Format,
-    /// The path relative to the folder without the ending, with `/` between names; the prefix of tensor names.
+    /// The path relative to the folder without the ending, with `/` between names.
     pub stem: String,
     pub bytes: u64,
-    /// The names of all files of a model in numbered files.
+    /// The files of a model in numbered files.
     pub parts: Vec<String>,
-    /// The view of a file without a header, or why it is invalid.
+    /// For a file without a header.
     pub view: Option<Result<RawView>>,
 }
 
@@ -67,16 +66,14 @@ impl FolderFile {
 pub(super) struct FolderFiles {
     pub files: Vec<FolderFile>,
     pub not_read: Vec<FileNotRead>,
-    /// Other files, without hidden ones.
     pub left_alone: Vec<PathBuf>,
-    /// Subfolders that cannot be read.
     pub unread: Vec<UnreadFolder>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct FileNotRead {
     pub path: PathBuf,
-    /// The path relative to the folder with the ending, with `/` between names.
+    /// Relative to the folder, with `/` between names.
     pub name: String,
     pub what: &'static str,
 }
@@ -84,13 +81,12 @@ pub(super) struct FileNotRead {
 #[derive(Clone, Debug)]
 pub(super) struct UnreadFolder {
     pub path: PathBuf,
-    /// The path relative to the folder, with `/` between names.
+    /// Relative to the folder, with `/` between names.
     pub stem: String,
     error: Box<Error>,
 }
 
 impl UnreadFolder {
-    /// `role` is the word for the folder in messages.
     pub(super) fn error(self, role: &str) -> Error {
         self.error.within(format!("{role} {}", self.path.display()))
     }
@@ -101,18 +97,16 @@ impl Folder {
         Self { path, pattern: None, listed: Arc::default() }
     }
 
-    /// An invalid pattern becomes an error when the files are listed.
+    /// Listing the files returns the error of an invalid pattern.
     pub(super) fn of_dumps(path: PathBuf, pattern: Result<DumpPattern>) -> Self {
         Self { pattern: Some(Arc::new(pattern)), ..Self::new(path) }
     }
 
-    /// Returns whether the folder stands for the files that a pattern matches.
     pub fn is_pattern(&self) -> bool {
         self.pattern.is_some()
     }
 
-    /// Indices come first in each folder, because they replace other files. Links are followed, unless they lead back
-    /// to a parent folder.
+    /// Indices come first, because they replace other files. Links are followed, except to parent folders.
     pub(super) fn files(&self) -> Result<FolderFiles, UnreadFolder> {
         let list = || {
             let mut walk = FolderWalk { found: FolderFiles::default(), seen: 0, within: Vec::new() };
@@ -129,11 +123,11 @@ struct FolderWalk {
 }
 
 impl FolderWalk {
-    /// `stem` is the path relative to the listed folder.
+    /// `stem` is relative to the listed folder.
     fn folder(&mut self, folder: &Path, stem: &str) -> Result<(), UnreadFolder> {
         let refused = |error: Error| UnreadFolder { path: folder.into(), stem: stem.into(), error: error.into() };
         let prefix = &if stem.is_empty() { String::new() } else { format!("{stem}/") };
-        // Canonical paths find cycles; the metadata of some systems take two folders made at the same time for one.
+        // Some systems give two new folders equal metadata, so canonical paths find cycles.
         let own = fs::canonicalize(folder).map_err(|error| refused(error.into()))?;
         if self.within.contains(&own) {
             return Ok(());
@@ -153,7 +147,7 @@ impl FolderWalk {
             let path = folder.join(&name);
             let metadata = fs::metadata(&path);
             let is_folder = metadata.as_ref().is_ok_and(Metadata::is_dir);
-            // A broken link is listed as a file, so that opening it reports an error.
+            // Opening a broken link reports the error.
             let bytes = metadata.map_or(Some(0), |metadata| metadata.is_file().then_some(metadata.len()));
             match (format, bytes) {
                 _ if is_folder => match Format::from_folder(&path) {

@@ -1,4 +1,4 @@
-//! Folders with models in several files: files beside an index, and faults of indices.
+//! Folders with indices or numbered files.
 
 use super::beside_index::{BesideIndex, IndexedFolder, message};
 use super::collection::Collection;
@@ -8,8 +8,8 @@ use super::index_faults::{IndexFaults, UnlistedTensor};
 use super::numbered::{self, NumberedName};
 
 impl Collection {
-    /// Sets containers beside an index aside, unless a pattern names them by their stem. Numbered files without an
-    /// index become one file for each model.
+    /// Removes containers beside an index, unless a pattern begins with their stem, and joins numbered files without an
+    /// index.
     pub(super) fn leave_beside(
         &mut self,
         files: Vec<FolderFile>,
@@ -35,18 +35,17 @@ impl Collection {
         numbered::joined(others, &with_index)
     }
 
-    /// Returns the containers beside indices that are not part of their models.
+    /// Returns the containers beside indices.
     pub fn beside(&self) -> &[BesideIndex] {
         &self.beside
     }
 
-    /// Returns a line about the containers beside indices that are not part of their models.
+    /// Returns a line about the containers beside indices.
     pub fn beside_message(&self) -> Option<String> {
         message(&self.beside)
     }
 
-    /// Returns the faults of the indices that the opened shards reveal. Beside other files, names begin with the stem
-    /// of the index.
+    /// Returns the faults of indices in the opened shards.
     pub fn index_faults(&self) -> IndexFaults {
         let mut all = IndexFaults::default();
         for file in &self.files {

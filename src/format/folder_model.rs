@@ -19,15 +19,13 @@ impl Input {
         self
     }
 
-    /// Returns whether a filter takes member `n`, by its own name or, in the model of a folder, by its name with the
-    /// stem.
+    /// Returns whether a filter takes member `n`, by its own name or with the stem of the model.
     pub fn is_taken(&self, n: usize, filter: NameFilter<'_>) -> bool {
         let name = self.name(n).unwrap_or_default();
         self.folder.as_ref().map_or_else(|| filter.takes(name), |folder| filter.takes_of(&folder.model, name))
     }
 
-    /// Returns further names that patterns may match: names with the stem, excluded tensors, and tensors missing in an
-    /// index.
+    /// Returns further names that patterns may match: with the stem, excluded, or missing in an index.
     pub fn names_beside(&self) -> Vec<String> {
         let mut names = self.reader().index_faults().names();
         if let Some(InFolder { model, left_out, .. }) = self.folder.as_deref() {
@@ -39,8 +37,7 @@ impl Input {
 }
 
 impl Collection {
-    /// Excluding patterns may leave one model; if they leave more, `--only` counts too. The patterns apply to the
-    /// tensors of a file that is alone.
+    /// Tries the filter without `only` first, then with it. A file that is alone is the model in any case.
     pub(super) fn only_model(&self, filter: NameFilter<'_>) -> Option<usize> {
         if let [alone] = &*self.files {
             return alone.is_container.then_some(0);
@@ -57,13 +54,12 @@ impl Collection {
         self.tensors.iter().filter(move |(name, _)| filter.takes(name)).map(|(_, place)| place.file)
     }
 
-    /// Whether the filter leaves only containers and indices.
     pub(super) fn has_only_models(&self, filter: NameFilter<'_>) -> bool {
         let mut files = self.files_left(filter).peekable();
         files.peek().is_some() && files.all(|file| self.files[file].is_container)
     }
 
-    /// A tensor counts by its own name or with the stem. A file that cannot be opened may have any tensor.
+    /// Matches names with and without the stem. A broken file may have any tensor.
     pub(super) fn has_wanted_of(&self, file: usize, filter: NameFilter<'_>) -> bool {
         let model = self.model_file(file);
         let own = |name: &str| name.strip_prefix(&*model.stem)?.strip_prefix(':').map(str::to_owned);
@@ -71,7 +67,7 @@ impl Collection {
         self.tensors.iter().any(|(name, place)| place.file == file && is_wanted(name))
     }
 
-    /// Returns the path of a place if its format is not supported or it is a Git LFS pointer.
+    /// Returns the path if the format is not supported or the file is a Git LFS pointer.
     pub fn path_if_not_read(&self, place: TensorPlace) -> Option<&Path> {
         let file = &self.files[place.file];
         let bytes = || fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
@@ -80,28 +76,27 @@ impl Collection {
         (file.is_not_read || is_pointer()).then_some(&*file.path)
     }
 
-    /// Returns the path of a place if its name or its content has an unsupported format. This reads the file, so call
-    /// it only after opening failed.
+    /// Returns the path if the name or the content has an unsupported format. Reads the file.
     pub fn path_if_foreign(&self, place: TensorPlace) -> Option<&Path> {
         let file = &self.files[place.file];
         let is_foreign = || file.input.is_none() && foreign::is_holder(&file.path);
         self.path_if_not_read(place).or_else(|| is_foreign().then_some(&*file.path))
     }
 
-    /// Refuses a folder whose tensors are all in unsupported formats or Git LFS pointers, and names the first ones.
+    /// Refuses a folder without readable tensors, and names the first ones.
     pub(super) fn check_some_read(&self, filter: NameFilter<'_>) -> Result<()> {
         const NAMED: usize = 5;
         if !self.tensors.values().all(|place| self.path_if_not_read(*place).is_some()) {
             return Ok(());
         }
-        let told = |(name, place): (&str, TensorPlace)| {
+        let line = |(name, place): (&str, TensorPlace)| {
             let file = &self.files[place.file];
             let what = file.refused.as_ref().map_or(foreign::POINTS, Error::message);
             let ending = if file.is_not_read { None } else { file.path.extension() };
             let ending = ending.map_or_else(String::new, |ending| format!(".{}", ending.display()));
             filter.excluding().takes(name).then(|| format!("{name}{ending}: {what}"))
         };
-        let all: Vec<_> = self.tensors().into_iter().filter_map(told).collect();
+        let all: Vec<_> = self.tensors().into_iter().filter_map(line).collect();
         let more = if all.len() > NAMED { format!("; and {} more", all.len() - NAMED) } else { String::new() };
         match all.is_empty() {
             true => Ok(()),
@@ -131,13 +126,12 @@ impl Collection {
         self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
 
-    /// The only model replaces the folder.
     pub(super) fn into_model(mut self, file: usize, filter: NameFilter<'_>) -> Self {
         let model = self.model_file(file);
         let others = self.tensors.extract_if(|_, place| place.file != file);
         let left_out = others.map(|(name, _)| name).collect();
         let mut listed = self.files.swap_remove(file);
-        // A file that was not opened yet, or is one of many, is opened again.
+        // The file was not opened yet, or closed as one of many.
         let input = listed.input.take().or_else(|| listed.reopen(&self.options).ok().map(Arc::new));
         let (mut tensors, mut stem) = (HashMap::new(), None);
         match &input {

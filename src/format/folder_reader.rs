@@ -46,7 +46,6 @@ fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
     if metadata.is_file() { Some(Box::new(fs::File::open(path).ok()?)) } else { None }
 }
 
-/// A folder as a container of all tensors in its files.
 #[derive(Debug)]
 struct FolderReader {
     collection: Collection,

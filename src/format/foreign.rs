@@ -1,5 +1,4 @@
-//! Recognises files without readable tensors, so that messages can name them: "not JSON" does not help with a model, a
-//! packed file or the printed text of a tensor.
+//! Recognises files without readable tensors for messages: "not JSON" does not help with a model or a packed file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -33,13 +32,12 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"II+\0", TIFF),
     (b"MM\0+", TIFF),
     (b"PAR1", PARQUET),
-    // A pickle of the magic number of the old torch.save format.
+    // The magic number of the old torch.save format, as a pickle.
     (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", PYTORCH),
 ];
 
 const OF_TORCH: &str = "a PyTorch file, which is not read";
 
-/// Endings of unsupported formats that usually hold tensors.
 const ENDINGS: &[(&str, &str)] = &[
     (".pt", OF_TORCH),
     (".pth", OF_TORCH),
@@ -64,7 +62,7 @@ const ENDINGS: &[(&str, &str)] = &[
     (".zarr.zip", ZIPPED_STORE),
 ];
 
-/// The name decides, except for `.bin`, where the content shows whether PyTorch wrote the file.
+/// Any bytes may be called `.bin`, so its content decides.
 pub(super) fn holder(name: &str, path: &Path) -> Option<&'static str> {
     let ends = |ending: &str| {
         let at = name.len().checked_sub(ending.len()).filter(|at| *at > 0);
@@ -74,14 +72,13 @@ pub(super) fn holder(name: &str, path: &Path) -> Option<&'static str> {
     named.or_else(|| if ends(".bin") { holder_among_bytes(path).ok().flatten() } else { None })
 }
 
-/// The content decides, not the name.
 pub(super) fn is_holder(path: &Path) -> bool {
     holder_among_bytes(path).is_ok_and(|what| what.is_some())
 }
 
-/// Settings that `torch.save` wrote do not count: their archive has a pickle and no items.
+/// An archive with a pickle and no items holds settings of `torch.save`.
 fn holder_among_bytes(path: &Path) -> io::Result<Option<&'static str>> {
-    /// The central directory of a ZIP archive is at its end.
+    /// A ZIP archive ends with its directory.
     const LOOK: u64 = 4096;
     let mut file = File::open(path)?;
     let mut begin = Vec::new();
@@ -100,7 +97,7 @@ fn holder_among_bytes(path: &Path) -> io::Result<Option<&'static str>> {
 
 const POINTER: u64 = 1024;
 
-/// A file of `bytes` bytes, longer than any pointer, is not opened.
+/// A longer file is not opened.
 pub(super) fn is_pointer_at(path: &Path, bytes: u64) -> bool {
     let begin = || -> io::Result<Vec<u8>> {
         let mut begin = Vec::new();
@@ -114,7 +111,6 @@ const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
 pub(super) const POINTS: &str = "a Git LFS pointer in the place of the file: git lfs pull fetches it";
 
-/// Text that replaces a missing file.
 pub(super) fn stand_in(begin: &[u8]) -> Option<&'static str> {
     let text = begin.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|word| word.eq_ignore_ascii_case(with.as_bytes()));
@@ -131,18 +127,15 @@ pub(super) fn is_pointer(begin: &[u8]) -> bool {
     begin.starts_with(LFS)
 }
 
-/// Known binary formats without readable tensors.
 pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
     match begin {
-        // The protocol version follows the mark.
         [0x80, 2..=5, ..] if magic.is_none() => Some("a Python pickle (an old .pt, or objects), which is not read"),
         _ if magic.is_none() && is_onnx_model(begin) => Some("an ONNX model, expected a tensor (a TensorProto)"),
         _ => magic,
     }
 }
 
-/// Known kinds of text that are not JSON.
 pub(super) fn text(text: &str) -> Option<TextKind> {
     if is_printed(text) {
         return Some(TextKind::Printed);
@@ -158,33 +151,31 @@ pub(super) fn text(text: &str) -> Option<TextKind> {
     (!row.starts_with(['[', '{', '"'])).then_some(TextKind::Rows { delimiter, headings })
 }
 
-/// A word is neither empty, a number nor a bool.
 fn is_word(cell: &str) -> bool {
     let cell = cell.trim().trim_matches('"');
     let is_bool = ["true", "false"].iter().any(|name| cell.eq_ignore_ascii_case(name));
     !cell.is_empty() && !is_bool && cell.parse::<f64>().is_err()
 }
 
-/// Text that holds a tensor, but not as JSON.
+/// A tensor, but not as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextKind {
-    /// NumPy's notation, which this program prints without `-o`.
+    /// As NumPy prints arrays.
     Printed,
     Rows {
         /// A blank means any number of blanks.
         delimiter: char,
-        /// Whether the first row has words and the second has only numbers.
+        /// Whether only the first row has words.
         headings: bool,
     },
 }
 
-/// Items have blanks and no commas between them.
+/// Items are separated by blanks, without commas.
 fn is_printed(text: &str) -> bool {
-    /// The number of examined items.
     const ITEMS: usize = 50;
     let text = text.trim_start();
     let Some(items) = text.strip_prefix('[') else { return false };
-    // Several consecutive lists are not a printed array.
+    // Several lists are not a printed array.
     let mut depth = 0_i32;
     let after = text.trim_end().char_indices().find(|(_, c)| {
         depth += i32::from(*c == '[') - i32::from(*c == ']');
@@ -197,7 +188,7 @@ fn is_printed(text: &str) -> bool {
         items.split(|c: char| c.is_whitespace() || "[]".contains(c)).filter(|word| !word.is_empty()).peekable();
     // The JSON reader explains `NaN` and `Infinity` better.
     let number = |word: &str| word.parse::<f64>().is_ok() && !word.contains(|c: char| c.is_ascii_uppercase());
-    // A sign inside a number, except in an exponent, begins the imaginary part.
+    // A sign that is not in an exponent begins the imaginary part.
     let complex = |word: &str| {
         let signs = word.char_indices().filter(|(at, c)| *at > 0 && "+-".contains(*c)).map(|(at, _)| word.split_at(at));
         signs.into_iter().any(|(re, im)| number(re) && im.strip_suffix('j').is_some_and(number))
@@ -208,7 +199,7 @@ fn is_printed(text: &str) -> bool {
     first.is_some_and(|first| !alone || first.ends_with('.')) && words.take(ITEMS).all(item)
 }
 
-/// The message has only fields of an ONNX ModelProto, including a graph or opsets.
+/// Only fields of an ONNX ModelProto occur, including a graph or opsets.
 fn is_onnx_model(begin: &[u8]) -> bool {
     const IR_VERSION: u32 = 1;
     const GRAPH: u32 = 7;
@@ -220,7 +211,7 @@ fn is_onnx_model(begin: &[u8]) -> bool {
             // Every writer begins with the version.
             (IR_VERSION, WireType::Varint) => fields += 1,
             (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return fields > 0,
-            // Names, versions and texts about the producer.
+            // Names, versions and texts of the producer.
             (2..=6, WireType::LengthDelimited | WireType::Varint) => {}
             _ => return false,
         }

@@ -1,9 +1,8 @@
-//! Patterns of tensor names for `--only` and `FILE:GLOB`, and rules that rename tensors.
+//! Globs of tensor names and rules that rename tensors.
 //!
-//! Unlike in a shell, `*` also matches `/`, and a malformed pattern is a plain name. The crates globset and glob refuse
-//! malformed patterns, give `**` and `\` a meaning, and cannot decide whether a pattern may match names with a given
-//! prefix, which saves opening files. Braces are matched as sets of positions, never expanded, so the time does not
-//! depend on the number of expansions.
+//! Unlike in a shell, `*` also matches `/`, and a malformed pattern is a name. The crates globset and glob refuse
+//! malformed patterns, give `**` and `\` a meaning, and cannot match prefixes, which saves opening files. Braces are
+//! never expanded, so the time does not depend on the number of expansions.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -11,9 +10,8 @@ use std::ops::RangeInclusive;
 /// Deeper braces are letters, which bounds the recursion.
 const MAX_DEPTH: usize = 32;
 
-/// A glob: `*` matches any letters, `?` one letter, `[abc]`, `[a-c]` and `[!abc]` one letter in or not in a set,
-/// `{a,b}` one of several patterns, and `{0..31}` a number. A glob also matches its own text, because names may hold
-/// these characters.
+/// A glob of `*`, `?`, `[abc]`, `[a-c]`, `[!abc]`, `{a,b}` and `{0..31}`. It also matches its own text, because names
+/// may hold these characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -30,7 +28,7 @@ enum Token {
     },
     Letter(char),
     Choice(Vec<Vec<Token>>),
-    /// `width` digits, or no leading zeros if `width` is 0.
+    /// If `width` is 0, without leading zeros.
     Number {
         low: u64,
         high: u64,
@@ -39,34 +37,33 @@ enum Token {
 }
 
 impl Glob {
-    /// Parses a pattern. An unclosed bracket, or braces without a comma or a range, are letters.
+    /// Parses a pattern. Unclosed brackets, and braces without a comma or a range, are letters.
     pub fn new(text: &str) -> Self {
         let pattern = PatternText { text, braces: &closed_braces(text) };
         Self { text: text.to_owned(), tokens: pattern.tokens(0, text.len(), 0) }
     }
 
-    /// Returns the text of the pattern.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns whether the pattern may match anything except its own text.
+    /// Returns whether it may match anything except its own text.
     pub fn is_pattern(&self) -> bool {
         self.tokens.iter().any(|token| !matches!(token, Token::Letter(_)))
     }
 
-    /// Returns whether the pattern matches the whole name, in time proportional to the product of both lengths.
+    /// Returns whether it matches the whole name, in time proportional to the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
         name == self.text || GlobWalk::through(&self.tokens, name).ends.last() == Some(&name.len())
     }
 
-    /// Returns whether the pattern may match a name that begins with `prefix`.
+    /// Returns whether it may match a name that begins with `prefix`.
     pub fn matches_some_within(&self, prefix: &str) -> bool {
         let walk = GlobWalk::through(&self.tokens, prefix);
         self.text.starts_with(prefix) || walk.goes_on || walk.ends.last() == Some(&prefix.len())
     }
 
-    /// Returns whether the pattern certainly matches every name that begins with `prefix`.
+    /// Returns whether it certainly matches every name that begins with `prefix`.
     pub fn matches_all_within(&self, prefix: &str) -> bool {
         // The last `*` also matches the rest of the name.
         self.tokens.last() == Some(&Token::Any) && self.matches(prefix)
@@ -75,9 +72,9 @@ impl Glob {
 
 struct GlobWalk<'n> {
     name: &'n str,
-    /// Byte offsets after the matched tokens, ascending and unique.
+    /// Offsets after the matched tokens, ascending and unique.
     ends: Vec<usize>,
-    /// Whether a token could match beyond the end of the name.
+    /// Whether a token could match more than the name has left.
     goes_on: bool,
 }
 
@@ -130,7 +127,7 @@ impl<'n> GlobWalk<'n> {
         });
     }
 
-    /// `width` is 0 for numbers without leading zeros.
+    /// If `width` is 0, without leading zeros.
     fn number(&mut self, range: RangeInclusive<u64>, width: usize) {
         let longest = range.end().to_string().len().max(width);
         let mut ends = Vec::new();
@@ -156,7 +153,6 @@ impl<'n> GlobWalk<'n> {
 }
 
 struct Braces {
-    /// The offset of the closing brace.
     close: usize,
     commas: Vec<usize>,
 }
@@ -184,7 +180,7 @@ struct PatternText<'t> {
 }
 
 impl PatternText<'_> {
-    /// `depth` counts the enclosing braces.
+    /// `depth` is that of the enclosing braces.
     fn tokens(self, mut at: usize, end: usize, depth: usize) -> Vec<Token> {
         let mut tokens = Vec::new();
         while let Some(letter) = self.text[at..end].chars().next() {
@@ -205,8 +201,7 @@ impl PatternText<'_> {
         tokens
     }
 
-    /// Returns the offset after the braces too. Braces are letters if they have neither commas nor a range, or close
-    /// after `end`.
+    /// Returns the offset after the braces too; `None` if the braces are letters.
     fn braced(self, at: usize, end: usize, depth: usize) -> Option<(Token, usize)> {
         let Braces { close, commas } = self.braces.get(&at).filter(|braces| braces.close < end && depth < MAX_DEPTH)?;
         if commas.is_empty() {
@@ -228,7 +223,7 @@ fn number(text: &str) -> Option<Token> {
     Some(Token::Number { low: one.min(other), high: one.max(other), width })
 }
 
-/// A closing bracket that comes first is a letter, as in a shell.
+/// A first closing bracket is a letter.
 fn set(text: &str) -> Option<(Token, &str)> {
     let (not, text) = text.strip_prefix(['!', '^']).map_or((false, text), |rest| (true, rest));
     let first = text.chars().next()?.len_utf8();
@@ -243,16 +238,15 @@ fn set(text: &str) -> Option<(Token, &str)> {
     Some((Token::Set { not, ranges }, &text[end + 1..]))
 }
 
-/// A rule `OLD=NEW` that renames tensors: each `*` in NEW becomes the match of the corresponding `*` in OLD.
+/// A rule `OLD=NEW`: each `*` in NEW becomes the match of the same `*` in OLD.
 ///
-/// Each `*` of OLD matches as few letters as possible, from left to right, and the last one the rest. It also matches
-/// `.` and `/`.
+/// Each `*` matches as few letters as possible, from left to right, and the last one the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rename {
     text: String,
-    /// The parts of OLD between its `*`.
+    /// Split at `*`.
     old: Vec<String>,
-    /// The parts of NEW: as many as OLD has, or one.
+    /// Split at `*`: as many parts as OLD has, or one.
     new: Vec<String>,
 }
 
@@ -260,7 +254,7 @@ impl Rename {
     /// Parses `OLD=NEW`.
     ///
     /// # Errors
-    /// `=` or OLD is missing, or NEW has a different number of `*` above zero.
+    /// `=` or OLD is missing, or NEW has a wrong number of `*`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (old, new) = text.split_once('=').ok_or("expected OLD=NEW")?;
         if old.is_empty() {
@@ -275,18 +269,17 @@ impl Rename {
         Ok(Self { text: text.to_owned(), old, new })
     }
 
-    /// Returns the text of the rule.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns whether OLD may match a name that begins with `prefix`.
+    /// Returns whether OLD may match a name with this prefix.
     pub fn applies_within(&self, prefix: &str) -> bool {
         let before = &self.old[0];
         before.starts_with(prefix) || self.old.len() > 1 && prefix.starts_with(before.as_str())
     }
 
-    /// Returns the new name if OLD matches the whole name.
+    /// Returns the new name if OLD matches.
     pub fn apply(&self, name: &str) -> Option<String> {
         let kept = self.kept(name)?;
         if self.new.len() == 1 {
@@ -296,13 +289,12 @@ impl Rename {
         Some(std::iter::once(self.new[0].clone()).chain(behind).collect())
     }
 
-    /// The match of each `*` in OLD.
     fn kept<'n>(&self, name: &'n str) -> Option<Vec<&'n str>> {
         let [before, after @ ..] = &self.old[..] else { return None };
         let Some((last, between)) = after.split_last() else { return (name == before).then(Vec::new) };
         let mut rest = name.strip_prefix(before.as_str())?.strip_suffix(last.as_str())?;
-        // Backtracking is not needed: if a part is not found after the shortest match, it is not found after a longer
-        // one.
+        // A part that is missing after the shortest match is also missing after a longer one, so there is no
+        // backtracking.
         let mut kept = Vec::with_capacity(after.len());
         for part in between {
             let (own, behind) = rest.split_once(part.as_str())?;
@@ -473,7 +465,7 @@ mod tests {
             ("encoder.*.attn.*.weight=enc.*.a.*.w", "encoder.11.attn.q.weight", Some("enc.11.a.q.w")),
             ("encoder.*.attn.*.weight=enc.*.a.*.w", "encoder.11.attn.weight", None),
             ("encoder.*.attn.*.weight=one", "encoder.0.attn.k.weight", Some("one")),
-            // The first `*` matches as little as possible, the last one the rest.
+            // The first `*` matches as little as possible.
             ("*.*=*/*", "a.b.c", Some("a/b.c")),
             ("*.*.*=*/*/*", "a.b.c.d", Some("a/b/c.d")),
             ("x*a*b*=*-*-*", "xaab.b", Some("-a-.b")),

@@ -1,5 +1,5 @@
-//! The index of safetensors shards as Hugging Face writes it: a JSON object whose `weight_map` maps each tensor name to
-//! a file in the same folder. Shards are opened on demand, so that a model with missing shards can be inspected.
+//! The index of safetensors shards of Hugging Face: `weight_map` in a JSON object maps tensors to files in the same
+//! folder. Shards are opened on demand, so that a model with missing shards can be inspected.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -40,7 +40,6 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::certain_if(next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key))
 }
 
-/// The shards are not opened yet.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let requests = content.requests;
     let (bytes, folder) = content.into_bytes()?;
@@ -69,7 +68,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(reader))
 }
 
-/// Lists the shards of a model without an index. An unreadable shard is listed as one tensor with the name of the file.
+/// An unreadable shard is listed as one tensor with the name of the file.
 pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<Box<dyn Reader>> {
     let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
     let mut reader = IndexReader {
@@ -109,13 +108,11 @@ pub(super) fn listed(text: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
     Some((tensors, files.into_iter().filter(|name| is_plain_name(name)).collect()))
 }
 
-/// `None` if the shard cannot be read.
 pub(super) fn names_in(path: &Path) -> Option<Vec<String>> {
     let index = HeaderIndex::read(&File::open(path).ok()?).ok()?;
     Some(index.members.into_iter().map(|member| member.name).collect())
 }
 
-/// `None` if the shard cannot be read.
 pub(super) fn bytes_of_items(path: &Path) -> Option<u64> {
     let index = HeaderIndex::read(&File::open(path).ok()?).ok()?;
     Some(index.members.iter().fold(0, |sum: u64, member| sum.saturating_add(member.bytes)))
@@ -125,12 +122,11 @@ pub(super) fn bytes_of_items(path: &Path) -> Option<u64> {
 struct IndexReader {
     /// `None` without an index.
     identity: Option<Identity>,
-    /// `None` if the index did not come from a file.
+    /// `None` if the index is not a file.
     folder: Option<PathBuf>,
-    /// For shards on a server.
     requests: RequestOptions,
     shards: Vec<IndexShard>,
-    /// The paths of the shards with valid names.
+    /// Of shards with valid names.
     files: Vec<PathBuf>,
     names: Vec<String>,
     places: Vec<usize>,
@@ -147,7 +143,6 @@ struct IndexShard {
 #[derive(Debug)]
 struct OpenIndexShard {
     reader: SafetensorsReader,
-    /// Lookup by name, because every tensor of an index is searched.
     numbers: HashMap<String, usize>,
 }
 
@@ -199,7 +194,7 @@ impl Reader for IndexReader {
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
-        // An error in the shard is reported here, because the name in the index is known.
+        // Errors of the shard appear here, with the name in the index.
         let (shard, there) = self.find(n)?;
         let path = Some(self.path(self.shard(n))?);
         let format = self.identity.is_none().then_some(FORMAT);
@@ -242,7 +237,7 @@ impl Reader for IndexReader {
                 }
             }
         }
-        // Some writers count all tensors of the shards, not only those in the index.
+        // Some writers count all tensors of the shards.
         let differs = |(said, right): &(u64, u64)| said != right && *said != right.saturating_add(more);
         let total_size = self.total.zip(total).filter(differs).map(|(said, right)| [said, right]);
         IndexFaults { unlisted, total_size }
@@ -250,7 +245,6 @@ impl Reader for IndexReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let (shard, there) = self.find(n)?;
-        // The offset would be in another file.
         Ok(Description { offset: None, ..shard.reader.describe(there)? })
     }
 
@@ -290,13 +284,13 @@ impl<'de> FromObject<'de> for Top {
 
 /// Some writers have `40.0`.
 fn whole_number(value: &Value) -> Option<u64> {
-    /// 2^53: not every integer above it is a float64.
+    /// 2^53: larger integers may not be float64s.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = || value.as_f64().filter(|number| (0.0..=EXACT).contains(number) && number.fract() == 0.0);
     value.as_u64().or_else(|| float().map(|number| number as u64))
 }
 
-/// Tensor names and file names in the order of the text.
+/// In the order of the text.
 struct Map(Vec<(String, String)>);
 
 impl<'de> FromObject<'de> for Map {

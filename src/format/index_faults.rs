@@ -6,23 +6,22 @@ use super::name_filter::NameFilter;
 
 const MAX_LISTED: usize = 8;
 
-/// Faults that the opened shards reveal; no shard is opened to find them.
+/// Faults that the opened shards reveal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexFaults {
-    /// The tensors that the index does not place in their shard, in the order of the shards.
+    /// In the order of the shards.
     pub unlisted: Vec<UnlistedTensor>,
-    /// The stated and the correct sum of bytes, if they differ.
+    /// The stated and the correct value, if they differ.
     pub total_size: Option<[u64; 2]>,
 }
 
-/// A tensor of a shard that the index does not list.
+/// A tensor of a shard outside the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnlistedTensor {
-    /// The name, with the stem of the model in a folder of several.
+    /// With the stem of the model in a folder of several.
     pub name: String,
     /// The name in the shard.
     pub member: String,
-    /// The path of the shard.
     pub shard: PathBuf,
 }
 
@@ -39,7 +38,7 @@ impl IndexFaults {
         self.unlisted.iter().map(|tensor| tensor.name.clone()).collect()
     }
 
-    /// Returns the faults in one line; `None` without faults.
+    /// Returns the faults in one line.
     pub fn message(&self) -> Option<String> {
         let unlisted = (!self.unlisted.is_empty()).then(|| {
             let named = |tensor: &UnlistedTensor| {

@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
-/// Precedes the variant, if any, and [`JSON`].
 const ENDING: &str = ".safetensors.index";
 
 const JSON: &str = ".json";
 
-/// Returns the stem of an index's shards; `None` if the path does not name an index.
+/// Returns the common stem of an index's shards.
 pub fn stem(path: &Path) -> Option<String> {
     stem_of_name(path.file_name()?.to_str()?)
 }
 
-/// `m` for `m.safetensors.index.json`, and `m.fp16` for `m.safetensors.index.fp16.json`, a variant that diffusers
-/// writes. Case does not matter.
+/// `m` of `m.safetensors.index.json`, and `m.fp16` of `m.safetensors.index.fp16.json`, which diffusers writes. Case
+/// does not matter.
 pub(super) fn stem_of_name(name: &str) -> Option<String> {
     let begin = name.len().checked_sub(JSON.len())?;
     let (name, ending) = name.split_at_checked(begin)?;

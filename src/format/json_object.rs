@@ -8,7 +8,6 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 pub(super) trait FromObject<'de>: Sized {
-    /// The expected value, for errors.
     const EXPECTED: &'static str;
 
     fn read<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
@@ -22,7 +21,7 @@ impl<'de, T: FromObject<'de>> Deserialize<'de> for JsonObject<T> {
     }
 }
 
-/// The error quotes text of the file, which may have several lines.
+/// The error may quote several lines of the file.
 pub(super) fn one_line(error: &serde_json::Error) -> String {
     error.to_string().replace(char::is_control, " ")
 }

@@ -1,8 +1,7 @@
-//! The meaning of a path or an argument: standard input, JSON, a file, a folder, an object behind an address, or
-//! nothing yet, with an optional suffix after a colon.
+//! The meaning of a path or an argument, with an optional suffix after a colon.
 //!
-//! File names may contain colons, so existing files decide where a path is divided. [`Located`] looks at the file
-//! system once; opening, writing and messages all use it.
+//! File names may contain colons, so the existing files decide where a path is divided. [`Located`] looks once;
+//! opening, writing and messages all use it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -18,41 +17,36 @@ use super::raw::RawView;
 use super::table::Format;
 use crate::storage::requests::as_address;
 
-/// The resolved meaning of a path or an argument.
+/// A resolved path or argument.
 #[derive(Clone, Debug)]
 pub struct Located {
     typed: PathBuf,
-    /// The target.
     pub place: Place,
-    /// The text after a colon: a tensor name, a glob or a raw view, depending on the content of the place.
+    /// After a colon: a tensor name, a glob or a raw view.
     pub suffix: Option<String>,
 }
 
 /// The target of a path or an argument.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// Standard input.
     Stdin,
-    /// JSON text in the argument itself.
+    /// JSON in the argument itself.
     Json(String),
     /// A regular file.
     File(PathBuf),
     /// A pipe or a device.
     Pipe(PathBuf),
-    /// A folder in a format of its own, such as Zarr.
+    /// Such as a Zarr store.
     Store(PathBuf, Format),
-    /// A folder of files.
     Folder(Folder),
-    /// An object, or a store of objects, behind an address.
+    /// An object or a store behind an address.
     Object(String),
-    /// A path without a file, or one that the system cannot examine. The suffix names a tensor if the path ends like a
-    /// container.
+    /// No file, or unknown to the system. The suffix may name a tensor of a new container.
     Absent(PathBuf),
 }
 
 impl Located {
-    /// Resolves an argument: `-` and `-:TYPE` are standard input; a JSON array, object or number is itself; the rest is
-    /// a path.
+    /// Resolves an argument: `-` or `-:TYPE`, JSON, or a path.
     pub fn from_argument(typed: &OsStr) -> Self {
         let text = typed.to_str().unwrap_or_default();
         let (place, after) = match text.strip_prefix("-:") {
@@ -64,7 +58,7 @@ impl Located {
         Self { typed: typed.into(), place, suffix: after }
     }
 
-    /// Resolves `IN` or `NAME=IN`, where NAME is Unicode. An existing path and JSON are never divided.
+    /// Resolves `IN` or `NAME=IN`. Existing paths and JSON are never divided.
     pub fn from_named_argument(typed: &OsStr) -> (Option<String>, Self) {
         let whole = Self::from_argument(typed);
         let bytes = typed.as_encoded_bytes();
@@ -77,42 +71,39 @@ impl Located {
         divided.unwrap_or((None, whole))
     }
 
-    /// Resolves a path. The longest existing file or folder before a colon counts; only a view may follow a pipe. An
-    /// address never means a local file.
+    /// Resolves a path: an address, or the longest existing file or folder before a colon.
     pub fn from_path(typed: impl AsRef<OsStr>) -> Self {
         let typed = PathBuf::from(typed.as_ref());
         let (place, after) = match divide_address(&typed) {
             Some((object, after)) => (Place::Object(object), after),
             None => match fs::metadata(&typed) {
                 Ok(found) => (Place::from_metadata(typed.clone(), &found), None),
-                // A view with many dims exceeds the maximum length of file names.
+                // A view with many dims is too long for a file name.
                 Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => {
                     before_colon(&typed)
                 }
-                // Opening the path reports the error.
                 Err(_) => (Place::Absent(typed.clone()), None),
             },
         };
         Self { typed, place, suffix: after }
     }
 
-    /// Replaces the suffix with the name of a tensor, or removes it.
+    /// Replaces the suffix.
     #[must_use]
     pub fn with_member(self, name: Option<String>) -> Self {
         Self { suffix: name, ..self }
     }
 
-    /// Returns the argument as typed.
     pub fn typed(&self) -> &Path {
         &self.typed
     }
 
-    /// Returns the argument for messages, without the secrets of an address.
+    /// Returns the argument for messages, without secrets of an address.
     pub fn without_secrets(&self) -> String {
         path_without_secrets(&self.typed)
     }
 
-    /// Returns the existing file or folder without the suffix, and an address without its query.
+    /// Returns the existing file or folder, or an address without its query.
     pub fn file(&self) -> Option<PathBuf> {
         match &self.place {
             Place::File(path) | Place::Pipe(path) | Place::Store(path, _) => Some(path.clone()),
@@ -122,17 +113,16 @@ impl Located {
         }
     }
 
-    /// Returns the file to which a tensor is written, and the name of the tensor in it.
+    /// Returns the output file, and the name of the tensor in it.
     pub fn output(&self) -> (&Path, Option<&str>) {
         match &self.place {
             Place::File(path) | Place::Absent(path) => (path, self.suffix.as_deref()),
             Place::Store(path, _) if self.suffix.as_deref().is_some_and(is_name) => (path, self.suffix.as_deref()),
-            // Writing to a folder requires the name of a file.
+            // Writing to a folder requires a file name.
             _ => (&self.typed, None),
         }
     }
 
-    /// Returns whether the place is standard input.
     pub fn is_stdin(&self) -> bool {
         matches!(self.place, Place::Stdin)
     }
@@ -185,8 +175,7 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
     })
 }
 
-/// Parses a glob with a raw view, such as `dumps/*.bin:float32[2,5]`. The folder ends before the first name with `*`,
-/// `?`, `[` or `{`.
+/// Parses a glob with a raw view, such as `dumps/*.bin:float32[2,5]`.
 fn dumps_of(path: &Path) -> Option<Folder> {
     let (part, view) = parts_before_colons(path).next()?;
     let text = part.to_str()?;
@@ -195,14 +184,13 @@ fn dumps_of(path: &Path) -> Option<Folder> {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (".", text),
     };
-    // With an existing folder, a misspelt dtype is reported as one; `NAME={"data": [1]}` and `NAME=["12:30"]` have
-    // none.
+    // In an existing folder, a misspelt dtype is reported; `NAME={"data": [1]}` and `NAME=["12:30"]` have no folder.
     let is_folder = || folder != "." && fs::metadata(folder).is_ok_and(|found| found.is_dir());
     (RawView::parse(&view).is_ok() || is_folder())
         .then(|| Folder::of_dumps(folder.into(), DumpPattern::new(glob, &view)))
 }
 
-/// Whether a suffix can be the name of a tensor.
+/// Whether a suffix can name a tensor.
 fn is_name(after: &str) -> bool {
     !after.is_empty() && !after.contains(':')
 }
@@ -222,11 +210,10 @@ fn is_number(text: &str) -> bool {
     begins && text.ends_with(is_digit) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Divides an address into an object and the suffix after a colon, by the text alone.
+/// Divides an address at the colon before its suffix, by the text alone.
 ///
-/// The first colon after a known extension divides. Otherwise an address that ends in such an extension is whole, and
-/// any other is divided at the first colon after the host; `%3A` escapes a colon in a URL. The query belongs to the
-/// object, and a colon before or in it divides.
+/// The first colon after a known extension divides; otherwise an address with one is whole, and any other
+/// is divided at its first colon. `%3A` escapes a colon in a URL. The query belongs to the object.
 pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     let text = as_address(path)?;
     let host = text.find("://").map_or(0, |at| at + 3);
@@ -250,7 +237,7 @@ pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     }
 }
 
-/// Returns a path for messages, without the user name, password and query of an address.
+/// Returns a path for messages, without user name, password and query.
 pub fn path_without_secrets(path: &Path) -> String {
     let Some((object, after)) = divide_address(path) else { return path.display().to_string() };
     let (scheme, rest) = object.split_once("://").unwrap_or(("", &object));
@@ -278,7 +265,7 @@ fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
 mod tests {
     use super::*;
 
-    fn told(Located { place, suffix: after, typed }: &Located) -> String {
+    fn describe(Located { place, suffix: after, typed }: &Located) -> String {
         let place = match place {
             Place::Stdin => "stdin".to_owned(),
             Place::Json(text) => format!("json {text}"),
@@ -297,7 +284,7 @@ mod tests {
 
     #[test]
     fn arguments_are_told_apart() {
-        let located = |text: &str| told(&Located::from_argument(OsStr::new(text)));
+        let located = |text: &str| describe(&Located::from_argument(OsStr::new(text)));
         for json in ["[1]", "{\"a\":1}", "[", "5", "-5", "0", "1.5", "-1e3", "2E+10", "0.5e-3"] {
             assert_eq!(located(json), format!("json {json}"));
         }
@@ -333,7 +320,7 @@ mod tests {
         ];
         for (text, name, expected) in rows {
             let (found, located) = Located::from_named_argument(OsStr::new(text));
-            assert_eq!((found.as_deref(), told(&located).as_str()), (name, expected), "{text}");
+            assert_eq!((found.as_deref(), describe(&located).as_str()), (name, expected), "{text}");
         }
     }
 
@@ -373,7 +360,7 @@ mod tests {
             ("nowhere/*.bin:flaot32", "absent"),
         ];
         for (name, expected) in rows {
-            let found = told(&Located::from_path(format!("{root}/{name}"))).replace(&format!("{root}/"), "");
+            let found = describe(&Located::from_path(format!("{root}/{name}"))).replace(&format!("{root}/"), "");
             assert_eq!(found, expected, "{name}");
         }
     }

@@ -1,7 +1,7 @@
-//! File formats: reading and writing. Formats do not depend on operators.
+//! File formats. They do not depend on operators.
 //!
-//! - [`interface`]: the traits of a format, [`Reader`](interface::Reader) and [`Writer`](interface::Writer), which a
-//!   file or a folder for each format implements.
+//! - [`interface`]: the traits [`Reader`](interface::Reader) and [`Writer`](interface::Writer), which a file or a
+//!   folder for each format implements.
 //! - `rows` and `table`: the table of formats.
 //! - [`located`]: the meaning of a path.
 //! - [`open`], [`write`], [`files`], [`collection`] and [`rewrite`] use the table.

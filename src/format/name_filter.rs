@@ -5,49 +5,47 @@ use std::path::PathBuf;
 
 use super::glob::{Glob, Rename};
 
-/// Patterns that select tensors, applied after rules that rename them.
+/// Patterns that select tensors, after rules that rename them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NameFilter<'a> {
-    /// Patterns of which a name must match one, if there are any.
+    /// A name must match one of these, if there are any.
     pub only: &'a [Glob],
-    /// Patterns that a name must not match.
+    /// A name must match none of these.
     pub exclude: &'a [Glob],
-    /// Renaming rules, each applied to the result of the previous one.
+    /// Each rule applies to the result of the previous one.
     pub rename: &'a [Rename],
 }
 
-/// The only model of a folder, whose tensor names omit the file.
+/// The only model of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFile {
-    /// The prefix of its tensor names beside other files, without the colon.
+    /// The prefix of its tensor names beside other files.
     pub stem: String,
-    /// Whether the folder holds no other tensors.
+    /// Whether the folder has no other tensors.
     pub is_alone: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct InFolder {
-    /// The path of the model's file.
     pub path: PathBuf,
     pub model: ModelFile,
     pub left_out: Vec<String>,
 }
 
 impl ModelFile {
-    /// Returns whether a pattern matches a tensor's name with the stem. If the model is alone, the pattern needs a
-    /// colon.
+    /// Returns whether a pattern matches a name with the stem. If the model is alone, the pattern needs a colon.
     pub fn is_matched(&self, glob: &Glob, name: &str) -> bool {
         (!self.is_alone || glob.text().contains(':')) && glob.matches(&self.within(name))
     }
 
-    /// Returns the tensor's name with the stem.
+    /// Returns a name with the stem.
     pub fn within(&self, name: &str) -> String {
         format!("{}:{name}", self.stem)
     }
 }
 
 impl<'a> NameFilter<'a> {
-    /// Returns the filter without the patterns that a name must match.
+    /// Returns the filter without `only`.
     #[must_use]
     pub fn excluding(self) -> Self {
         Self { only: &[], ..self }
@@ -59,26 +57,26 @@ impl<'a> NameFilter<'a> {
         self.rename.iter().fold(Cow::Borrowed(name), apply)
     }
 
-    /// Returns whether the filter takes a tensor, if `matches` decides about each pattern.
+    /// Returns whether a tensor is taken, if `matches` decides about each pattern.
     pub fn takes_where(&self, matches: impl Fn(&Glob) -> bool) -> bool {
         (self.only.is_empty() || self.only.iter().any(&matches)) && !self.exclude.iter().any(&matches)
     }
 
-    /// Returns whether the filter takes a tensor.
+    /// Returns whether a tensor is taken.
     pub fn takes(&self, name: &str) -> bool {
         let name = self.renamed(name);
         self.takes_where(|glob| glob.matches(&name))
     }
 
-    /// Returns whether the filter takes a tensor of a folder's only model.
+    /// Returns whether a tensor of a folder's only model is taken.
     pub fn takes_of(&self, model: &ModelFile, name: &str) -> bool {
         let name = self.renamed(name);
         self.takes_where(|glob| glob.matches(&name) || model.is_matched(glob, &name))
     }
 
-    /// Returns whether the filter may take a tensor whose name begins with `prefix`.
+    /// Returns whether a name with this prefix may be taken.
     pub fn takes_within(&self, prefix: &str) -> bool {
-        // If no rule matches the prefix, none changes the name, so their order does not matter.
+        // If no rule matches the prefix, none changes the name.
         let some = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_some_within(prefix));
         let is_renamed = self.rename.iter().any(|rename| rename.applies_within(prefix));
         let is_excluded = || self.exclude.iter().any(|glob| glob.matches_all_within(prefix));
@@ -93,7 +91,7 @@ mod tests {
     #[test]
     fn a_model_is_found_by_the_name_of_its_file() {
         let rows = [
-            // Pattern, exclusion, and whether `w` of `m` is taken alone and beside other files.
+            // Pattern, exclusion, and whether `w` of `m` is taken alone and beside others.
             ("w", "", true, true),
             ("m:*", "", true, true),
             ("m*", "", false, true),

@@ -1,14 +1,13 @@
-//! The natural order of names, and lists of names for messages.
+//! The natural order of names, and lists for messages.
 
 use std::cmp::Ordering;
 
 const NAMES: usize = 5;
 
-/// Compares two names in natural order: consecutive digits are one number. If only leading zeros differ, the shorter
-/// name comes first.
+/// Compares names in natural order: consecutive digits are one number. If only leading zeros differ, the shorter name
+/// comes first.
 pub fn by_numbers(a: &str, b: &str) -> Ordering {
-    // A million names of a model have long common prefixes, so only the rest is split into words. UTF-8 bytes sort like
-    // code points.
+    // Names of a model have long common prefixes, so only the rest is split. UTF-8 sorts like code points.
     let same = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
     let digits = a.as_bytes()[..same].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (mut left, mut right) = (&a.as_bytes()[same - digits..], &b.as_bytes()[same - digits..]);
@@ -37,7 +36,7 @@ fn word<'a>(text: &mut &'a [u8]) -> &'a [u8] {
     word
 }
 
-/// Lists the first names in natural order, with the number of further ones.
+/// Lists the first names and the number of others.
 pub fn list(names: &[&str]) -> String {
     let mut names = names.to_vec();
     names.sort_by(|a, b| by_numbers(a, b));
@@ -46,7 +45,7 @@ pub fn list(names: &[&str]) -> String {
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
 
-/// Returns at most three names similar to `name`, in quotes.
+/// Returns up to three quoted names similar to `name`.
 pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
     const ALIKE: f64 = 0.8;
     let lower = name.to_lowercase();

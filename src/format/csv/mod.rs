@@ -1,5 +1,4 @@
-//! CSV and TSV after RFC 4180: a line is a row of the tensor, a cell an item. Cells are [`Values`], as in plain JSON,
-//! because the text names no dtype.
+//! CSV and TSV after RFC 4180: lines are rows, cells are items. The text names no dtype, so cells are [`Values`].
 
 mod write;
 
@@ -11,7 +10,7 @@ use super::values::delimiter::Delimiter;
 use super::values::{Unparsed, Values};
 use crate::error::{Result, Subject};
 
-/// Any text may be CSV, so its name or the user must decide. UTF-16 and binary files contain NUL bytes.
+/// Any text may be CSV, so its name or the user decides. UTF-16 and binary files contain NUL bytes.
 pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     if begin.contains(&0) { Confidence::No } else { Confidence::Possible }
 }
@@ -22,7 +21,6 @@ pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Rea
     Ok(Box::new(CsvReader { text: content.read()?, dialect, delimiter, skip_rows, missing }))
 }
 
-/// A table that is not parsed yet.
 #[derive(Debug)]
 struct CsvReader {
     text: Vec<u8>,

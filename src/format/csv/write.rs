@@ -58,7 +58,6 @@ impl Writer for CsvWriter {
 
 impl WriteWhole for CsvWriter {
     fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, _: &TextOptions) -> Result<()> {
-        // Numbers are formatted as in JSON.
         let tensor = tensor.items;
         let mut items = ItemWriter::new(tensor.dtype());
         let refuse = |why: String| {
@@ -71,7 +70,7 @@ impl WriteWhole for CsvWriter {
         let item = |n: usize| &tensor.bytes()[n * size..][..size];
         if tensor.items() > 0 && cell(&mut items, tensor.dtype(), item(0)).map_err(refuse)?.starts_with(BYTE_ORDER_MARK)
         {
-            // A reader removes the first byte order mark, so text that begins with one needs another.
+            // A reader removes the first byte order mark.
             out.write_all(BYTE_ORDER_MARK)?;
         }
         let mut rows = WriterBuilder::new()
@@ -90,7 +89,7 @@ impl WriteWhole for CsvWriter {
     }
 }
 
-/// `csv::Error` converts into an `io::Error` without its kind, which would hide a broken pipe.
+/// The conversion of `csv::Error` loses the kind, which would hide a broken pipe.
 fn cause(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -98,7 +97,7 @@ fn cause(error: csv::Error) -> io::Error {
     }
 }
 
-/// The text is made in the buffer of `writer`; an error names the character that cannot be written.
+/// The text is in the buffer of `writer`.
 fn cell<'t>(writer: &'t mut ItemWriter<'_>, dtype: &DType, item: &[u8]) -> Result<&'t [u8], String> {
     writer.out.clear();
     match dtype.kind() {
@@ -108,7 +107,7 @@ fn cell<'t>(writer: &'t mut ItemWriter<'_>, dtype: &DType, item: &[u8]) -> Resul
             writer.item(item).map_err(|error| error.to_string())?;
             let four_digits = writer.out.len() == 4 && writer.out.iter().all(u8::is_ascii_digit);
             if four_digits && matches!(kind, Kind::Datetime(_)) {
-                // Without a sign four digits would be read as a year.
+                // Without a sign four digits would be a year.
                 writer.out.insert(0, b'+');
             }
             let text = &writer.out[..];
@@ -124,7 +123,6 @@ fn cell<'t>(writer: &'t mut ItemWriter<'_>, dtype: &DType, item: &[u8]) -> Resul
     Ok(&writer.out)
 }
 
-/// The padding has been removed.
 fn push_string(points: impl Iterator<Item = u32>, out: &mut Vec<u8>) -> Result<(), String> {
     for point in points {
         let c = char::from_u32(point).filter(|&c| c != '\0').ok_or_else(|| format!("U+{point:04X}"))?;

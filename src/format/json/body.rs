@@ -1,5 +1,5 @@
-//! Reads requests and responses of the KServe v2 protocol: objects whose `inputs` or `outputs` are named tensors. A
-//! body is a container; its other values, such as `model_name`, are attachments.
+//! Reads KServe v2 requests and responses: objects whose `inputs` or `outputs` are named tensors. The other values,
+//! such as `model_name`, are attachments.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::storage::source::{Container, Source};
 
 const TENSORS: [&str; 2] = ["inputs", "outputs"];
 
-/// The parameter of tensors whose items follow the JSON as bytes.
+/// Marks a tensor whose items follow the JSON as bytes.
 const BINARY: &str = "binary_data_size";
 
 const MAX_TENSORS: usize = 1 << 18;
@@ -30,15 +30,13 @@ const MAX_TENSORS: usize = 1 << 18;
 /// Tensors are parsed on demand.
 #[derive(Debug)]
 pub(super) struct BodyReader {
-    /// The JSON of each tensor, or the error for it.
     tensors: Vec<Result<Box<RawValue>>>,
     container: Arc<Container>,
     threads: Threads,
 }
 
 impl BodyReader {
-    /// Returns `None` unless the text is an object without `data` whose inputs or outputs have data. `file` identifies
-    /// its origin.
+    /// `None` unless the object has inputs or outputs with data, and no `data` itself.
     pub(super) fn read(text: &[u8], file: Identity, threads: Threads) -> Result<Option<Self>> {
         if text.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Ok(None);
@@ -129,10 +127,9 @@ impl BodyReader {
     }
 }
 
-/// A broken text counts as a body if a list of tensors, but no `data`, precedes the error.
+/// A list of tensors, but no `data`, precedes the error.
 fn is_meant(text: &[u8]) -> bool {
     let mut keys = Vec::new();
-    // The error is known already; only the keys before it matter.
     let _ = serde_json::Deserializer::from_slice(text).deserialize_map(KeysBeforeError(&mut keys));
     let has = |key: &str| keys.iter().any(|other| other == key);
     TENSORS.into_iter().any(has) && !has("data")
@@ -156,18 +153,16 @@ impl<'de> Visitor<'de> for KeysBeforeError<'_> {
     }
 }
 
-/// The keys that are examined before items are parsed.
 #[derive(Default)]
 struct Marks<'a> {
     name: Option<&'a RawValue>,
     has_data: bool,
     has_datatype: bool,
-    /// Whether the items are bytes outside the text.
+    /// The items are bytes outside the text.
     is_binary: bool,
     parameters: Option<&'a RawValue>,
 }
 
-/// `None` if the tensor is not an object.
 fn marks(tensor: &RawValue) -> Option<Marks<'_>> {
     let keys: BTreeMap<String, &RawValue> = serde_json::from_str(tensor.get()).ok()?;
     let [has_data, has_datatype] = ["data", "datatype"].map(|key| keys.contains_key(key));
@@ -205,7 +200,7 @@ impl<'de> FromObject<'de> for BodyKeys<'de> {
     }
 }
 
-/// Keys and JSON values of a body, and `NAME.parameters` of its tensors.
+/// Includes `NAME.parameters` of the tensors.
 #[derive(Debug)]
 struct OtherKeys {
     keys: Vec<String>,

@@ -1,4 +1,4 @@
-//! Opens JSON: a tensor, or the body of a request or a response.
+//! Opens JSON: a tensor, a request or a response.
 
 use super::body::BodyReader;
 use super::read::JsonReader;
@@ -8,7 +8,6 @@ use crate::format::interface::Reader;
 use crate::parallel::Threads;
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt};
 
-/// The items are parsed on demand.
 pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     let file = match &content.opened {
@@ -18,7 +17,6 @@ pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> 
     of_text(content.read()?, file, threads)
 }
 
-/// A text without a file.
 pub(in crate::format) fn open_text(text: Vec<u8>, threads: Threads) -> Result<Box<dyn Reader>> {
     of_text(text, None, threads)
 }

@@ -1,9 +1,7 @@
 //! Tensors as JSON: an object `{"dtype": …, "shape": …, "data": …}`, nested lists or a scalar. The reader also accepts
-//! `{"name": …, "shape": …, "datatype": "FP32", "data": …}` of the KServe v2 protocol, and whole requests and
-//! responses.
+//! KServe v2 objects `{"name": …, "shape": …, "datatype": "FP32", "data": …}`, requests and responses.
 //!
-//! serde_json checks the syntax and slices `data`; one pass over the slice converts the numbers, without recursion or a
-//! tree.
+//! serde_json checks the syntax; one pass then converts the numbers of `data`, without recursion or a tree.
 
 mod body;
 mod file;

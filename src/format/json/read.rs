@@ -16,21 +16,19 @@ use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::MAX_RANK;
 use crate::parallel::Threads;
 
-/// The size in bytes from which the syntax of plain data is checked while items are read, on a second thread if
-/// available.
+/// From this size on, the syntax of plain data is checked while items are read, on a second thread if available.
 const LONG: usize = 1 << 20;
 
-/// The size in bytes from which the depth is checked first, because the syntax check takes a byte for each open list.
+/// From this size on, the depth is checked first, because the syntax check takes a byte for each open list.
 const VERY_LONG: usize = 1 << 26;
 
 /// The maximum depth of longer texts.
 const MAX_OPEN: usize = 1 << 20;
 
-/// Parses everything except the items, whose syntax is also checked later if the text is long.
+/// Parses everything except the items, whose syntax is checked later if the text is long.
 ///
 /// # Errors
-/// The text is not UTF-8 or not JSON, or an object has unknown, duplicate or missing keys, an unknown dtype or an
-/// invalid shape.
+/// The text is not UTF-8 or not JSON, or an object has invalid keys, dtype or shape.
 pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_>> {
     let error = |message: String| Error::new(subject, message);
     let text = std::str::from_utf8(text).map_err(|e| {
@@ -100,7 +98,6 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     }
 }
 
-/// The datatypes of the KServe v2 protocol.
 const DATATYPES: &[(&str, Kind)] = &[
     ("BOOL", Kind::Bool),
     ("UINT8", Kind::UInt8),
@@ -168,7 +165,7 @@ fn is_deeper(text: &[u8], most: usize) -> bool {
     false
 }
 
-/// Text with an error may be JSON too, including bare words and a byte order mark: its reader explains the error best.
+/// Invalid JSON is possible too, because the reader explains its error best.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     let is_utf16 = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
     if begin.contains(&0) && !is_utf16 {
@@ -185,7 +182,6 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 #[derive(Debug)]
 pub(in crate::format) struct JsonReader {
     pub text: Vec<u8>,
-    /// For the syntax check.
     pub threads: Threads,
 }
 

@@ -10,7 +10,7 @@ use crate::item::meta::Meta;
 use crate::item::print::ItemWriter;
 use crate::item::tensor::Tensor;
 
-/// The maximum number of empty lists; beyond it, the data is a flat `[]`.
+/// More empty lists are written as a flat `[]`.
 const MAX_EMPTY_LISTS: usize = 1 << 20;
 
 /// Checks that JSON can hold items of a dtype.
@@ -21,10 +21,10 @@ pub fn check(dtype: &DType) -> Result<()> {
     check_text(dtype, || cannot_hold("JSON", dtype))
 }
 
-/// Writes a tensor as a one-line object that reads back to the same bits, except that NaN becomes the quiet NaN.
+/// Writes a tensor as one line that reads back to the same bits, except that NaN becomes the quiet NaN.
 ///
 /// # Errors
-/// JSON cannot hold the dtype or a code point above U+10FFFF or a split surrogate pair, or writing fails.
+/// JSON cannot hold the dtype, a code point above U+10FFFF or a split surrogate pair, or writing fails.
 pub fn write(out: &mut dyn Write, tensor: &Tensor) -> io::Result<()> {
     check(tensor.dtype()).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.about_file()))?;
     let mut nest = Nest { writer: ItemWriter::new(tensor.dtype()), out };

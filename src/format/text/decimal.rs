@@ -1,8 +1,7 @@
 //! The shortest decimal digits that read back to the same float.
 //!
-//! The crate zmij finds them for float32 and float64. This module searches them for float16, because the digits of an
-//! equal float32 are too many (0.099975586 for 0.1). Digits are separate from notation, because NumPy picks exponents
-//! for a whole array.
+//! zmij finds them for float32 and float64. This module searches those of float16: the equal float32 has too many
+//! (0.099975586 for 0.1). NumPy picks exponents for a whole array, so digits are separate from notation.
 
 use std::io::Write;
 
@@ -11,13 +10,13 @@ use half::f16;
 use crate::item::exact::Binary;
 use crate::item::float16::f16_to_f32;
 
-/// A finite float `0.d1d2d3… × 10^point` without trailing zeros; zero has no digits.
+/// `0.d1d2d3… × 10^point` without trailing zeros; zero has no digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Decimal {
     pub(super) negative: bool,
     digits: [u8; 17],
     len: u8,
-    /// The number of digits before the decimal point; if negative, the number of zeros after it.
+    /// If negative, this many zeros follow the decimal point.
     pub(super) point: i32,
 }
 
@@ -30,10 +29,10 @@ impl Decimal {
         Self { negative, digits: [b'0'; 17], len: 0, point: 0 }
     }
 
-    /// Reads a formatted float with at most one leading zero. All digits after the first 17 must be zero.
+    /// Digits after the first 17 must be zeros.
     fn read(text: &[u8]) -> Self {
         let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |t| (true, t));
-        // The exponent takes at most five bytes: `e`, a sign and three digits.
+        // `e`, a sign and three digits.
         let end = text.len().saturating_sub(5);
         let mark = text[end..].iter().rposition(|&byte| byte == b'e').map_or(text.len(), |at| end + at);
         let (mantissa, exponent) = text.split_at(mark);
@@ -72,8 +71,8 @@ impl Decimal {
         if number == 0 { Self::zero(negative) } else { Self::new(negative, digits, &[], digits.len() as i32 - places) }
     }
 
-    /// Rounds to `places` after the point, ties to even. 128-bit arithmetic handles all but extreme numbers, because
-    /// `format!`, exact for all, is much slower, and each item may pass here twice.
+    /// Rounds to `places` after the point, ties to even. `format!` is exact but much slower, so 128-bit arithmetic
+    /// handles all but extreme numbers.
     pub(super) fn to_places(value: f64, places: usize) -> Self {
         let exact = i32::try_from(places).ok().and_then(|places| Some((times_power(value.abs(), places)?, places)));
         match exact {
@@ -82,9 +81,9 @@ impl Decimal {
         }
     }
 
-    /// Rounds `value`, whose shortest digits are `self`, to `places` after the first digit, ties to even.
+    /// Rounds `value` to `places` after the first digit, ties to even. `self` has its shortest digits.
     pub(super) fn to_digits(self, value: f64, places: usize) -> Self {
-        // The shortest digits can be fewer than `places`, because they have no trailing zeros.
+        // The shortest digits have no trailing zeros, so they can be fewer.
         if let Some(least) = u32::try_from(places).ok().and_then(|places| 10u64.checked_pow(places)) {
             let places = places as i32 - (self.point - 1);
             if let Some(number) = times_power(value.abs(), places).filter(|&number| number > least) {
@@ -95,7 +94,7 @@ impl Decimal {
     }
 
     fn printed(text: std::fmt::Arguments<'_>) -> Self {
-        // 309 digits, a sign and a point fit; digits after the 17th are dropped.
+        // 309 digits, a sign and a point fit.
         let mut bytes = [0; 400];
         let mut rest = &mut bytes[..];
         let _ = rest.write_fmt(text);
@@ -139,7 +138,7 @@ fn integer(digits: &[u8]) -> i32 {
     digits.iter().filter(|byte| byte.is_ascii_digit()).fold(0, |number, digit| 10 * number + i32::from(digit - b'0'))
 }
 
-/// Rounds `value * 10^power`, ties to even; `None` if that needs more than 128 bits.
+/// Ties to even; `None` if 128 bits do not suffice.
 fn times_power(value: f64, power: i32) -> Option<u64> {
     let Binary { mantissa, power: exponent, .. } = value.into();
     let fraction = u128::from(mantissa);
@@ -169,8 +168,8 @@ pub(super) fn shortest32(value: f32) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
-/// The fewest digits, at most five, that read back, and the nearest of those. float64 arithmetic suffices: it is exact
-/// for short decimals halfway between two float16s, and its error is too small to matter for others.
+/// The fewest digits, at most five, that read back, and are nearest. float64 suffices: it is exact for short
+/// decimals halfway between two float16s, and close enough elsewhere.
 pub(super) fn shortest16(value: f16) -> Decimal {
     let (negative, bits) = (value.is_sign_negative(), value.to_bits() & 0x7fff);
     if bits == 0 {
@@ -193,7 +192,7 @@ pub(super) fn shortest16(value: f16) -> Decimal {
     digits.expect("with some digits every float reads back")
 }
 
-/// The powers of ten for float16 are exact.
+/// These powers of ten are exact.
 fn scale(value: f64, power: i32) -> f64 {
     let factor = 10_u64.pow(power.unsigned_abs()) as f64;
     if power < 0 { value / factor } else { value * factor }

@@ -1,9 +1,8 @@
 //! Floats and complex numbers as text.
 //!
-//! NumPy decides about exponents by the smallest and largest item of an array, and pads each column to its widest item
-//! (`FloatingFormat.fillFormat` in `numpy/_core/arrayprint.py`). So arrays are passed twice before printing: for
-//! magnitudes and for widths. Computing digits is slow, so the second pass skips items that cannot widen a column
-//! (`FloatFormat::limit`).
+//! NumPy picks exponents by the smallest and largest item of an array, and pads columns to the widest item
+//! (`FloatingFormat.fillFormat` in `numpy/_core/arrayprint.py`). So two passes precede printing. Digits are slow, so
+//! the second pass skips items that cannot widen a column (`FloatFormat::limit`).
 
 use std::io;
 
@@ -13,19 +12,18 @@ use super::decimal::{self, Decimal};
 use super::page::{Page, pad, spaces};
 use crate::item::element::Float;
 
-/// NumPy's limits for a float type, as float64s. Scalars (`scalartypes.c.src`) and arrays (`arrayprint.py`) have
-/// different limits.
+/// NumPy's limits, which differ between scalars (`scalartypes.c.src`) and arrays (`arrayprint.py`).
 #[derive(Debug)]
 pub(super) struct FloatType {
-    /// An array with an item of at least this size has exponents.
+    /// Arrays with an item of at least this size have exponents.
     large: f64,
-    /// A scalar of at least this size has an exponent.
+    /// Scalars of at least this size have exponents.
     large_scalar: f64,
-    /// The float nearest to 0.0001; an array with a smaller item has exponents.
+    /// The float nearest to 0.0001. Arrays with a smaller item have exponents.
     small: f64,
-    /// The largest number that rounds to 1000; an array whose maximum exceeds its minimum times this has exponents.
+    /// The largest number that rounds to 1000. Arrays whose maximum exceeds their minimum times this have exponents.
     spread: f64,
-    /// The maximum number of digits from `shortest`.
+    /// The maximum from `shortest`.
     digits: usize,
     /// As `dragon4_scientific(unique=True)`.
     shortest: fn(f64) -> Decimal,
@@ -42,7 +40,7 @@ pub(super) static FLOAT16: FloatType = FloatType {
     read: |digits| f16::nearest(digits.to_f32().into()).wide(),
 };
 
-/// Also for bfloat16 and narrower floats, which NumPy lacks: the digits of the equal float32.
+/// Also for narrower floats, which NumPy lacks.
 pub(super) static FLOAT32: FloatType = FloatType {
     large: 1e6,
     large_scalar: 1e6,
@@ -63,19 +61,17 @@ pub(super) static FLOAT64: FloatType = FloatType {
     read: Decimal::to_f64,
 };
 
-/// The column format of an array (`FloatingFormat`).
+/// `FloatingFormat`, the columns of an array.
 #[derive(Debug)]
 pub(super) struct FloatFormat {
     float: &'static FloatType,
-    /// Characters before the point.
     left: usize,
-    /// Characters after the point, including an exponent.
+    /// Includes an exponent.
     right: usize,
-    /// Digits of the exponent, and digits between point and exponent.
+    /// Digits of the exponent, and those between point and exponent.
     exponent: Option<(usize, usize)>,
-    /// The maximum number of digits after the point.
+    /// Of digits after the point.
     precision: Option<usize>,
-    /// Whether positive numbers have a sign.
     plus: bool,
 }
 
@@ -84,7 +80,6 @@ impl FloatFormat {
         Self { float, left: 0, right: 0, exponent: None, precision, plus: false }
     }
 
-    /// `get` returns an item.
     pub(super) fn print(mut self, page: &mut Page<'_>, get: &dyn Fn(usize) -> f64) -> io::Result<()> {
         self.fit(page, get);
         page.blocks(&mut |i, text| {
@@ -94,7 +89,7 @@ impl FloatFormat {
         })
     }
 
-    /// `get` returns real and imaginary parts in turn; each has its own column (`ComplexFloatingFormat`).
+    /// `get` returns real and imaginary parts in turn (`ComplexFloatingFormat`).
     pub(super) fn print_complex(self, page: &mut Page<'_>, get: &dyn Fn(usize) -> f64) -> io::Result<()> {
         let mut imaginary = Self { plus: true, ..self };
         let mut real = self;
@@ -110,9 +105,9 @@ impl FloatFormat {
         })
     }
 
-    /// Fits the column to all printed items (`FloatingFormat.fillFormat`).
+    /// `FloatingFormat.fillFormat`.
     fn fit(&mut self, page: &Page<'_>, get: &dyn Fn(usize) -> f64) {
-        // The smallest nonzero magnitude, and the extreme items of either sign.
+        // The smallest nonzero magnitude, and the extremes of either sign.
         let (mut min, mut most, mut least) = (f64::INFINITY, None, None);
         let (mut special, mut minus_infinity) = (false, false);
         page.each(&mut |items| {
@@ -140,8 +135,8 @@ impl FloatFormat {
         for value in [smallest, most, least].into_iter().flatten() {
             self.widen(self.round(value));
         }
-        // These three items fix the digits before the point and the exponent. Other items may have more digits after
-        // the point, if they are below the limit.
+        // These items fix the digits before the point and the exponent. Others below the limit may have more digits
+        // after the point.
         let mut limit = self.limit();
         page.each(&mut |items| {
             for value in items.map(get) {
@@ -164,7 +159,7 @@ impl FloatFormat {
         }
     }
 
-    /// Finite floats from this magnitude on need no more places after the point.
+    /// Larger floats need no more places after the point.
     fn limit(&self) -> f64 {
         let (places, most) = match self.exponent {
             Some((_, places)) => (places, self.float.digits - 1),
@@ -175,7 +170,7 @@ impl FloatFormat {
         }
         match self.exponent {
             Some(_) => f64::INFINITY,
-            // A little more than the power of ten, which may be inexact.
+            // Slightly more than the power of ten, which may be inexact.
             None => 1.000_001 * 10f64.powi(self.float.digits as i32 - 1 - places as i32),
         }
     }
@@ -206,7 +201,7 @@ impl FloatFormat {
         }
     }
 
-    /// As `FloatingFormat.__call__`.
+    /// `FloatingFormat.__call__`.
     fn put(&self, value: f64, text: &mut Vec<u8>) {
         if !value.is_finite() {
             let word: &[u8] = match value {
@@ -226,7 +221,6 @@ impl FloatFormat {
         self.put_digits(digits, text);
     }
 
-    /// The number must fit the column.
     fn put_digits(&self, decimal: Decimal, text: &mut Vec<u8>) {
         let start = text.len();
         spaces(self.left + 1 + self.right, text);
@@ -268,8 +262,7 @@ impl FloatFormat {
     }
 }
 
-/// Like `dragon4_scientific(min_digits=…)`: beyond the shortest digits NumPy appends further digits of the float, not
-/// zeros.
+/// `dragon4_scientific(min_digits=…)` appends further digits of the float, not zeros.
 fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
     let shortest = (float.shortest)(value);
     let len = shortest.digits().len();
@@ -277,8 +270,7 @@ fn exactly(float: &FloatType, value: f64, places: usize) -> Decimal {
         return shortest;
     }
     let digits = shortest.to_digits(value, places);
-    // Floats below a power of two are denser, so rounding toward zero may read back to another float where rounding
-    // away does not; NumPy rounds away then.
+    // Floats below a power of two are denser, so rounding toward zero may not read back; NumPy then rounds away.
     let is_power = value.to_bits() & ((1 << 52) - 1) == 0;
     if len <= places && is_power && (float.read)(digits) != value {
         let away = digits.away(places + 1);
@@ -295,10 +287,10 @@ fn power(digits: Decimal) -> i32 {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A whole item keeps one digit after the point.
+    /// Keeps one digit after the point.
     Whole,
     Real,
-    /// The imaginary part after a real one has a sign.
+    /// An imaginary part, with a sign.
     Signed,
 }
 
@@ -314,7 +306,6 @@ pub(super) fn real_scalar(float: &'static FloatType, value: f64, role: Role, tex
     column.finish();
     let start = text.len();
     column.put_digits(digits, text);
-    // The column always has a point.
     match column.exponent {
         None if column.right == 0 && role == Role::Whole => text.push(b'0'),
         None if column.right == 0 => text.truncate(start + column.left),
@@ -323,7 +314,7 @@ pub(super) fn real_scalar(float: &'static FloatType, value: f64, role: Role, tex
     }
 }
 
-/// As in Python, a real part of zero is omitted.
+/// A real part of zero is omitted.
 pub(super) fn complex_scalar(float: &'static FloatType, real: f64, imaginary: f64, text: &mut Vec<u8>) {
     if real == 0.0 && real.is_sign_positive() {
         real_scalar(float, imaginary, Role::Real, text);

@@ -1,4 +1,4 @@
-//! Prints the items of each dtype as NumPy does.
+//! Prints items as NumPy does.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -18,8 +18,7 @@ use crate::item::tensor::Tensor;
 use crate::item::time_unit::TimeUnit;
 use crate::memory;
 
-/// Memory for items longer than this in bytes is reserved fallibly, because the file sets their length and an
-/// infallible allocation would abort. Shorter items fit the reserved page.
+/// The file sets the length of items, so memory for longer ones is reserved fallibly. Shorter ones fit the page.
 const LONG_ITEM: usize = 1 << 16;
 
 /// Checks that items of a dtype can be printed.
@@ -30,7 +29,7 @@ pub fn check(dtype: &DType) -> Result<()> {
     check_text(dtype, || format!("{} cannot be printed as text", dtype.name()))
 }
 
-/// Prints a tensor of dims `shape` and a newline, as Python's `print` does. `items` holds all items, or only those in
+/// Prints a tensor of dims `shape` and a newline. `items` holds all items, or those in
 /// [`elided_ranges`](super::elided_ranges).
 ///
 /// # Errors
@@ -39,7 +38,7 @@ pub fn write_shown(out: &mut dyn Write, items: &Tensor, shape: &[usize], options
     check(items.dtype()).map_err(io::Error::other)?;
     let mut page = Page::new(out, items.shape(), shape, options);
     if items.dtype().itemsize() > LONG_ITEM {
-        // An escape takes four bytes, in the line and in a word that moves to the next line.
+        // An escape takes four bytes.
         let longest = items.dtype().itemsize().saturating_mul(4).saturating_add(2 * BLOCK);
         for text in [&mut page.text, &mut page.word] {
             memory::reserve(text, longest).map_err(Error::from)?;
@@ -88,7 +87,7 @@ fn array(tensor: &Tensor, options: &TextOptions, page: &mut Page<'_>) -> io::Res
     })
 }
 
-/// NumPy ignores all print options for scalars.
+/// NumPy ignores print options for scalars.
 fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     let item = tensor.bytes();
     let numbers = Numbers::new(tensor);
@@ -117,7 +116,7 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     });
 }
 
-/// Meaningless for items that are not floats.
+/// Meaningless for other items.
 fn float_type(dtype: &DType) -> &'static FloatType {
     match dtype.kind() {
         Kind::Float16 => &FLOAT16,
@@ -139,7 +138,7 @@ fn timedelta(ticks: i64, unit: TimeUnit) -> String {
 
 const NAT: &[u8] = b"'NaT'";
 
-/// The minimum and maximum without `nat`, and the width of `nat` if an item has that value.
+/// Also the width of `nat`, if it occurs.
 fn extent<T: Element + Ord>(numbers: &Numbers<'_>, nat: Option<T>, page: &Page<'_>) -> (Option<(T, T)>, usize) {
     let mut ends: Option<(T, T)> = None;
     let mut width = 0;
@@ -152,7 +151,7 @@ fn extent<T: Element + Ord>(numbers: &Numbers<'_>, nat: Option<T>, page: &Page<'
     (ends, width)
 }
 
-/// `nat` is the "not a time" value of time differences.
+/// `nat` means "not a time".
 fn integers<T: Element + itoa::Integer + Ord>(
     numbers: &Numbers<'_>,
     nat: Option<T>,
@@ -177,13 +176,13 @@ fn datetimes(numbers: &Numbers<'_>, unit: TimeUnit, page: &mut Page<'_>) -> io::
     let quoted = |ticks| format!("'{}'", datetime::format_as_numpy(ticks, unit));
     let (ends, mut width) = extent(numbers, Some(i64::MIN), page);
     if let Some((min, max)) = ends {
-        // As in NumPy, only the earliest and the latest time count.
+        // NumPy looks at no other times.
         width = width.max(quoted(min).len()).max(quoted(max).len());
     }
     page.blocks(&mut |i, text| pad(quoted(numbers.item(i)).as_bytes(), width, text))
 }
 
-/// Column widths depend on every item, so tensors are written whole.
+/// Column widths depend on all items.
 #[derive(Debug)]
 pub(in crate::format) struct TextWriter;
 

@@ -1,7 +1,7 @@
-//! Tensors as text, byte for byte as NumPy 2.4 prints them with `floatmode="unique"` and `threshold=sys.maxsize`, or
-//! with other values of NumPy's options.
+//! Tensors as text, as NumPy 2.4 prints them with `floatmode="unique"` and `threshold=sys.maxsize` or other print
+//! options.
 //!
-//! Every item is formatted twice, for column widths and for output, so that memory holds only one block of output.
+//! Items are formatted twice, for widths and for output, so that memory holds one block of output.
 
 mod decimal;
 mod floats;

@@ -1,4 +1,4 @@
-//! Arranges words on lines as NumPy does: rows, brackets, and a gap inside long axes.
+//! Arranges words on lines as NumPy does.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -7,13 +7,13 @@ use crate::format::interface::TextOptions;
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
 
-/// The size of a write in bytes. A pipe or terminal costs a system call for each write, so single lines would be slow.
+/// In bytes. Each write to a pipe or terminal is a system call.
 pub(super) const BLOCK: usize = 1 << 16;
 
 const GAP: &[u8] = b"...";
 
-/// Returns one or two ranges of indices for each axis that [`write_shown`](super::write_shown) prints; `None` means
-/// all. With an `edgeitems` of 0 NumPy fits columns to items that it does not print, so all are needed.
+/// Returns the ranges of each axis that [`write_shown`](super::write_shown) needs; `None` means all. If `edgeitems` is
+/// 0, NumPy fits columns to all items.
 pub fn elided_ranges(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
     let edge = edge(shape, options).filter(|&edge| edge > 0)?;
     let places = |&dim: &usize| match ends(edge, dim, dim) {
@@ -24,15 +24,15 @@ pub fn elided_ranges(shape: &[usize], options: &TextOptions) -> Option<Vec<Vec<R
     (is_cut && !shape.contains(&0)).then(|| shape.iter().map(places).collect())
 }
 
-/// The number of indices at either end of an axis, if arrays of this shape are elided.
+/// The number of indices at either end of an elided axis.
 fn edge(shape: &[usize], options: &TextOptions) -> Option<usize> {
     let items = shape.iter().product::<usize>();
     options.threshold.is_some_and(|threshold| items > threshold).then_some(options.edgeitems)
 }
 
-/// `held` is the number of indices in memory, which may exclude the gap.
+/// `held` indices of the axis are in memory.
 fn ends(edge: usize, dim: usize, held: usize) -> Option<(Range<usize>, Range<usize>)> {
-    // NumPy always prints an item after the gap, even if `edge` is 0.
+    // NumPy prints an item after the gap even if `edge` is 0.
     (edge < dim.div_ceil(2)).then(|| (0..edge, held - edge.max(1)..held))
 }
 
@@ -43,7 +43,7 @@ pub(super) fn pad(word: &[u8], width: usize, text: &mut Vec<u8>) -> usize {
     width.max(word.len())
 }
 
-/// Copying a constant 32 bytes avoids a call to `memset`.
+/// A copy of constant length needs no call.
 #[inline]
 pub(super) fn spaces(count: usize, text: &mut Vec<u8>) {
     let len = text.len() + count;
@@ -55,7 +55,7 @@ pub(super) fn spaces(count: usize, text: &mut Vec<u8>) {
     }
 }
 
-/// Numbers of any size and byte order, or the parts of complex numbers.
+/// Of any byte order; parts of complex numbers.
 pub(super) struct Numbers<'a> {
     bytes: &'a [u8],
     big: bool,
@@ -77,18 +77,17 @@ type PutRun<'p> = dyn FnMut(Range<usize>, &mut Page<'_>) -> io::Result<()> + 'p;
 pub(super) struct Page<'a> {
     out: &'a mut dyn Write,
     shape: &'a [usize],
-    /// The number of indices in memory for each axis.
+    /// The indices of each axis in memory.
     held: &'a [usize],
     /// In items.
     strides: Vec<usize>,
-    /// The number of indices at either end of an axis, if the array is elided.
+    /// The number of indices at either end, if elided.
     edge: Option<usize>,
-    /// The maximum column for the end of a word.
+    /// The maximum column of a word's end.
     limit: usize,
-    /// The length of the current line.
     column: usize,
     pub(super) text: Vec<u8>,
-    /// Scratch for a word that moves to the next line.
+    /// Moves to the next line.
     pub(super) word: Vec<u8>,
 }
 
@@ -104,7 +103,7 @@ impl<'a> Page<'a> {
             held,
             strides,
             edge: edge(shape, options),
-            // Every line keeps room for closing brackets.
+            // Leaves room for closing brackets.
             limit: options.linewidth.saturating_sub(shape.len()),
             column: 0,
             text: Vec::with_capacity(if held.iter().product::<usize>() < 1000 { 0 } else { 2 * BLOCK }),
@@ -112,7 +111,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The indices before the gap, whether there is a gap, and the indices after it.
+    /// The indices around the gap, and whether there is one.
     fn shown(&self, axis: usize) -> (Range<usize>, bool, Range<usize>) {
         match self.edge.and_then(|edge| ends(edge, self.shape[axis], self.held[axis])) {
             Some((head, tail)) => (head, true, tail),
@@ -122,7 +121,7 @@ impl<'a> Page<'a> {
 
     pub(super) fn each(&self, see: &mut dyn FnMut(Range<usize>)) {
         match self.edge {
-            // With `edgeitems` of 0 NumPy fits columns to every item.
+            // NumPy fits the columns to every item.
             None | Some(0) => see(0..self.held.iter().product()),
             Some(_) => self.each_below(0, 0, see),
         }
@@ -148,7 +147,7 @@ impl<'a> Page<'a> {
         self.block(0, 0, put)
     }
 
-    /// Prints the sub-array of `axis` and the following axes that begins with item `first`.
+    /// Prints the sub-array of the axes from `axis` that begins with item `first`.
     fn block(&mut self, axis: usize, first: usize, put: &mut PutRun<'_>) -> io::Result<()> {
         self.text.push(b'[');
         let (head, gap, tail) = self.shown(axis);
@@ -163,7 +162,6 @@ impl<'a> Page<'a> {
             let shown = head.map(Some).chain(gap.then_some(None)).chain(tail.map(Some));
             for (n, i) in shown.enumerate() {
                 if n > 0 {
-                    // NumPy separates sub-arrays with blank lines.
                     self.text.resize(self.text.len() + self.shape.len() - axis - 1, b'\n');
                     spaces(axis + 1, &mut self.text);
                 }
@@ -208,7 +206,7 @@ impl<'a> Page<'a> {
         self.text.append(&mut self.word);
     }
 
-    /// Trailing spaces stay, because breaking the line there removes them.
+    /// Keeps trailing spaces, which a line break there would remove.
     fn write_block(&mut self) -> io::Result<()> {
         let len = self.text.trim_ascii_end().len();
         self.out.write_all(&self.text[..len])?;

@@ -1,4 +1,4 @@
-//! Splits CSV and TSV into cells, and reads them as numbers, bools or strings.
+//! Splits CSV and TSV into cells.
 
 use std::fmt;
 use std::io::Read;
@@ -16,7 +16,6 @@ use crate::memory::{self, OutOfMemory};
 
 pub(in crate::format) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The delimiter and name of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) struct Dialect {
     pub(in crate::format) delimiter: u8,
@@ -32,47 +31,42 @@ pub(in crate::format) fn holds(dtype: &DType) -> bool {
     lists::holds(dtype) && !matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128)
 }
 
-/// Precedes the text, because the parser drops a byte order mark only at the very beginning, where a second one must
-/// stay.
+/// Precedes the text, because the parser drops a byte order mark at the very beginning.
 const BEGIN: &[u8] = b"\n";
 
-/// Follows the text. If it is not a row of its own, a quote is open.
+/// If this line after the text is not a row, a quote is open.
 const END: &[u8] = b"\n\x1e\n";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Reading {
-    /// Numbers, bools or strings, by their text.
     Values,
-    /// Strings, even if they look like numbers.
+    /// Even if they look like numbers.
     Strings,
-    /// Like `Values`, except that four digits are a year.
+    /// Like `Values`, but four digits are a year.
     Dates,
 }
 
-/// The options for splitting a text into cells.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct CellReading<'a> {
     pub(in crate::format) dialect: Dialect,
     /// Overrides the dialect's delimiter.
     pub(in crate::format) delimiter: Option<Delimiter>,
     pub(in crate::format) skip_rows: usize,
-    /// Replaces cells [without a value](is_missing).
+    /// For cells [without a value](is_missing).
     pub(in crate::format) missing: Option<&'a str>,
 }
 
-/// A table of at least one cell, whose rows have equal lengths.
+/// At least one cell, in rows of equal length.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Cells {
     subject: Subject,
     pub(super) dialect: Dialect,
     delimiter: Delimiter,
-    /// All cells without quotes, concatenated.
     text: String,
-    /// The end offset of each cell in `text`.
+    /// Offsets in `text`.
     ends: Vec<usize>,
     columns: usize,
-    /// Rows and their lines: the first row, and each row that does not follow on the next line, after skipped or
-    /// multi-line text.
+    /// Row and line of the first row, and of rows that are not on the next line.
     lines: Vec<(usize, usize)>,
 }
 
@@ -89,7 +83,7 @@ impl Cells {
         if let Some(at) = text.find('\0') {
             return Err(refuse(at, "a NUL byte"));
         }
-        // Skipping more lines than the text has leaves nothing.
+        // Fewer lines leave nothing.
         let rest = (0..skip_rows).try_fold(bytes, |rest, _| after_line(rest)).unwrap_or_default();
         let skipped = line_ends(&bytes[..bytes.len() - rest.len()]);
         let single;
@@ -107,14 +101,13 @@ impl Cells {
             .flexible(true)
             .delimiter(delimiter.byte())
             .from_reader(BEGIN.chain(rest).chain(END));
-        // `BEGIN` counts as part of the first row.
+        // `BEGIN` is part of the first row.
         let place = |position: &Position| (position.byte() as usize).saturating_sub(BEGIN.len());
         let mut record = StringRecord::new();
-        // The offset up to which lines were counted.
         let (mut line, mut counted) = (1 + skipped, 0);
         while reader.read_record(&mut record).map_err(|why| error(why.to_string()))? {
             let begin = place(record.position().expect("a record that was read has a position")).min(rest.len());
-            // The parser counts blank lines before a row as part of it.
+            // The parser counts preceding blank lines as part of a row.
             let begin = begin + rest[begin..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
             line += line_ends(&rest[counted..begin]);
             counted = begin;
@@ -158,7 +151,7 @@ impl Cells {
         let cells = if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") };
         let at = columns.min(found) + 1;
         let message = format!("line {line} column {at}: a row of {cells}, line {first} has {columns}");
-        // A title above a table looks like a row of one cell.
+        // A title looks like a row of one cell.
         let is_title = self.rows() == 1 && self.iter().all(is_word);
         self.refused(message, is_title.then(|| line - 1))
     }
@@ -195,8 +188,7 @@ impl Cells {
         format!("line {} column {}: {message}", self.line(item / self.columns), item % self.columns + 1)
     }
 
-    /// A text of one column has one axis, others have two. Errors have the place of the cell; for words among numbers,
-    /// that of the first word.
+    /// A single column is one axis. For words among numbers, the error is about the first word.
     pub(in crate::format) fn walk<'s>(
         &'s self,
         reading: Reading,
@@ -215,8 +207,7 @@ impl Cells {
         Ok(Nested { dims, has_leaves: true })
     }
 
-    /// The advice to use another delimiter, if all cells are strings that it would split into equally many numbers. The
-    /// first row may be headings.
+    /// The error for strings that another delimiter splits into equally many numbers, possibly below headings.
     pub(super) fn undivided(&self) -> Option<Error> {
         if !self.iter().all(is_word) {
             return None;
@@ -231,8 +222,7 @@ impl Cells {
         Some(Error::new(self.subject, message).advising(Advice::DelimitBy { delimiter, skip }))
     }
 
-    /// Whether the first row has headings; `None` unless the delimiter splits all other rows into the same number of at
-    /// least two numbers.
+    /// `None` unless the delimiter splits all rows, except headings, into equally many numbers.
     fn has_headings_by(&self, delimiter: Delimiter) -> Option<bool> {
         let (mut count, mut has_headings) = (0, false);
         for row in 0..self.rows() {
@@ -258,7 +248,7 @@ impl Cells {
         Some(has_headings)
     }
 
-    /// If all strings are in the first row, it may be headings.
+    /// Strings in the first row may be headings.
     fn word_among_numbers(&self) -> Option<Error> {
         let is_number = |cell| matches!(scalar(cell, Reading::Values), Leaf::Number(_) | Leaf::Special(_));
         let (word, cell) = self.iter().enumerate().find(|(_, cell)| is_word(cell))?;
@@ -281,7 +271,6 @@ fn line_ends(text: &[u8]) -> usize {
     feeds + returns.count()
 }
 
-/// `None` after the last line.
 fn after_line(text: &[u8]) -> Option<&[u8]> {
     let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
     let len = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
@@ -301,10 +290,10 @@ fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
     }
 }
 
-/// Like the float parser, and also a leading `+` or `.`.
+/// Like the float parser, which also accepts a leading `+` or `.`.
 fn is_number(text: &str) -> bool {
     match text.bytes().position(|byte| !byte.is_ascii_digit()) {
-        // Most words are rejected here without parsing.
+        // Rejects most words without parsing.
         Some(0) if !text.starts_with(['+', '-', '.']) => false,
         Some(_) => parse::parse_f64(text) != Err(Misfit::Malformed),
         // Most numbers are digits alone.
@@ -312,11 +301,10 @@ fn is_number(text: &str) -> bool {
     }
 }
 
-/// An empty cell, or a common name of missing values in any case.
+/// Empty, or a usual name in any case.
 fn is_missing(cell: &str) -> bool {
     let cell = cell.trim_matches([' ', '\t']);
     let names = ["", "na", "n/a", "null", "nan", "+nan", "-nan"];
-    // Most cells are longer than these words.
     cell.len() <= 4 && names.iter().any(|name| cell.eq_ignore_ascii_case(name))
 }
 
@@ -324,10 +312,9 @@ fn is_word(cell: &str) -> bool {
     matches!(scalar(cell, Reading::Values), Leaf::Text(_))
 }
 
-/// Letters may be of either case.
 fn special(text: &str) -> Option<Leaf<'static>> {
     let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
-    // Most cells are longer than these words.
+    // Most cells are longer.
     match text.len() {
         3..=9 if is(&["nan", "+nan", "-nan"]) => Some(Leaf::Special("NaN")),
         3..=9 if is(&["inf", "+inf", "infinity", "+infinity"]) => Some(Leaf::Special("Infinity")),

@@ -6,23 +6,21 @@ use crate::memory::{self, OutOfMemory};
 /// The delimiter between two cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// One ASCII character.
     One(u8),
-    /// Any number of blanks and tabs, also around a row.
+    /// Any number of blanks and tabs.
     Blanks,
 }
 
-/// Options for reading a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// The number of initial lines to skip.
+    /// At the beginning.
     pub skip_rows: usize,
-    /// The delimiter, if it is not the format's own.
+    /// Replaces the format's own.
     pub delimiter: Option<Delimiter>,
 }
 
 impl Delimiter {
-    /// Delimiters to suggest for cells that are not numbers.
+    /// Candidates for advice.
     pub(super) const USUAL: [Self; 5] =
         [Self::One(b','), Self::One(b';'), Self::One(b'\t'), Self::One(b'|'), Self::Blanks];
 
@@ -33,7 +31,7 @@ impl Delimiter {
         }
     }
 
-    /// For a text with [single](single_blanks) blanks.
+    /// After [`single_blanks`].
     pub(super) fn byte(self) -> u8 {
         match self {
             Self::One(byte) => byte,
@@ -41,7 +39,6 @@ impl Delimiter {
         }
     }
 
-    /// The text has no quotes.
     pub(super) fn split(self, text: &str) -> impl Iterator<Item = &str> {
         let is_one = self != Self::Blanks;
         let cells = text.split(move |c: char| if is_one { c == self.character() } else { matches!(c, ' ' | '\t') });
@@ -49,12 +46,12 @@ impl Delimiter {
     }
 }
 
-/// Parses one character: a blank means any number of blanks, and `\t` is a tab.
+/// A blank means any number of blanks, and `\t` is a tab.
 impl std::str::FromStr for Delimiter {
     type Err = Error;
 
     /// # Errors
-    /// The text is not a single ASCII character, or can be part of cells or end a line.
+    /// The text is not one ASCII character, or occurs in cells or line ends.
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.as_bytes() {
             [b' '] => Ok(Self::Blanks),
@@ -69,7 +66,7 @@ impl std::str::FromStr for Delimiter {
     }
 }
 
-/// Merges blanks and tabs into one blank and trims lines. Quoted blanks and line breaks stay.
+/// Merges blanks and tabs outside quotes, and trims lines.
 pub(super) fn single_blanks(text: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     let mut out = memory::with_capacity(text.len())?;
     let (mut is_quoted, mut has_cells, mut is_after_blank) = (false, false, false);

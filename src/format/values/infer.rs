@@ -12,8 +12,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::Source;
 
-/// Returns the tensors of a command's operands in the common dtype of their items: int64, uint64, float64, bool or str.
-/// Without items it is float64.
+/// Returns the operands of a command in the common dtype of their items: int64, uint64, float64, bool or str.
 ///
 /// ```
 /// use tensorop::{error::Subject, format::{json, values}, parallel::Threads};
@@ -23,7 +22,7 @@ use crate::storage::source::Source;
 /// ```
 ///
 /// # Errors
-/// Items have incompatible types, no dtype holds all integers, or lists are not rectangular.
+/// Items have no common dtype, or lists are not rectangular.
 pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>> {
     let found = values.iter().map(|one| UntypedOperand::read(one)).collect::<Result<Vec<_>>>()?;
     let dtype = common_dtype(&found)?;
@@ -39,18 +38,18 @@ pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>> {
 }
 
 impl Values<'_> {
-    /// Returns the tensor of one operand, as [`infer`] does.
+    /// Infers the dtype of one operand, as [`infer`] does.
     ///
     /// # Errors
-    /// As for [`infer`].
+    /// Items have no common dtype, or lists are not rectangular.
     pub fn infer(&self) -> Result<Tensor> {
         Ok(infer(&[self])?.pop().expect("a tensor for each value"))
     }
 
-    /// Returns a tensor of int64, or uint64 if an item needs it. `2.0` and `1e3` are integers, and `[]` is int64.
+    /// Returns int64, or uint64 if needed. `2.0` and `1e3` are integers.
     ///
     /// # Errors
-    /// An item is not an integer, or neither dtype holds all items.
+    /// An item is not an integer, or no dtype holds all.
     pub fn infer_indices(&self) -> Result<Tensor> {
         let mut items = Untyped::default();
         let nested = self.walk(MAX_RANK, Reading::Values, |leaf| {

@@ -1,4 +1,4 @@
-//! Parses single items into the bytes of a dtype.
+//! Parses items into the bytes of a dtype.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};
 use crate::memory;
 
-/// The maximum size in bytes of strings padded to a common width: 1024 times the size of the text, at least 64 MiB.
-/// Otherwise a short text could exhaust the memory.
+/// The maximum bytes of padded strings: 1024 times the text, at least 64 MiB. Otherwise a short text could exhaust
+/// memory.
 pub(in crate::format) fn most_padded(text: usize) -> usize {
     text.saturating_mul(1024).max(64 << 20)
 }
@@ -85,7 +85,6 @@ pub(super) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> String {
     }
 }
 
-/// The byte order is that of `like`.
 fn ordered(kind: Kind, like: &DType) -> DType {
     let dtype = DType::from(kind);
     if like.is_big_endian() { dtype.big_endian() } else { dtype }
@@ -95,7 +94,7 @@ pub(in crate::format) fn part_of(complex: &DType) -> DType {
     ordered(if matches!(complex.kind(), Kind::Complex64) { Kind::Float32 } else { Kind::Float64 }, complex)
 }
 
-/// Sets the width of a string dtype of width 0 to `longest`, at least 1.
+/// Replaces a string width of 0 by `longest`, at least 1.
 pub(super) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
     let width = longest.unwrap_or(0).max(1);
     match dtype.kind() {
@@ -105,7 +104,7 @@ pub(super) fn widen(dtype: &DType, longest: Option<usize>) -> DType {
     }
 }
 
-/// `item` is zeroed; an error completes a message about the string.
+/// `item` is zeroed.
 pub(super) fn put_string(points: impl Iterator<Item = u32>, dtype: &DType, item: &mut [u8]) -> Result<(), String> {
     let too_long = || format!("is longer than {}", dtype.name());
     if matches!(dtype.kind(), Kind::Bytes(_)) {
@@ -125,7 +124,7 @@ pub(super) fn put_string(points: impl Iterator<Item = u32>, dtype: &DType, item:
     Ok(())
 }
 
-/// Returns the narrowest string dtype of `like`'s kind for an item from the command line.
+/// Returns the narrowest string dtype like `like` for a text.
 ///
 /// # Errors
 /// Bytes cannot hold a character, or the text is too long.
@@ -136,8 +135,7 @@ pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
     Ok(widen(&any_width, Some(width)))
 }
 
-/// Parses an item from the command line: a JSON scalar, an unquoted string, date, `NaN` or `Infinity`, or a complex
-/// number as `[re, im]` or its real part. A string dtype of width 0 gets the width of the text.
+/// Parses an item of the command line: a JSON scalar, an unquoted string, date, `NaN` or `Infinity`, or `[re, im]`.
 ///
 /// ```
 /// use tensorop::{DType, format::values};

@@ -1,17 +1,17 @@
-//! Scalars of a text, and the shape of the lists around them.
+//! Scalars of a text, and the lists around them.
 
 use std::fmt;
 
 use super::strings::short;
 
-/// A scalar in source form; `Str` includes the quotes.
+/// In source form; `Str` includes the quotes.
 #[derive(Clone, Copy)]
 pub(in crate::format) enum Leaf<'a> {
     Number(&'a str),
     Str(&'a str),
-    /// A string without quotes or escapes.
+    /// Without quotes or escapes.
     Text(&'a str),
-    /// The name of a float, in the notation of [`parse_special`](crate::item::parse::parse_special).
+    /// A float's name for [`parse_special`](crate::item::parse::parse_special).
     Special(&'static str),
     Bool(bool),
     Null,
@@ -32,9 +32,8 @@ impl fmt::Display for Leaf<'_> {
 }
 
 pub(in crate::format) struct Nested {
-    /// The lengths of the lists, outermost first.
+    /// Outermost first.
     pub(in crate::format) dims: Vec<usize>,
-    /// Whether there is a scalar.
     pub(in crate::format) has_leaves: bool,
 }
 

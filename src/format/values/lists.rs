@@ -1,4 +1,4 @@
-//! Visits the scalars of nested JSON lists without building a tree.
+//! Visits the scalars of nested JSON lists without a tree.
 
 use serde_json::value::RawValue;
 
@@ -7,16 +7,15 @@ use super::strings::short;
 use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 
-/// The JSON of nested lists or a scalar.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Lists<'a> {
     pub(in crate::format) text: &'a str,
-    /// The threads for checking the syntax beside reading the items; `None` if it was checked.
+    /// `None` if the syntax was checked.
     pub(in crate::format) unchecked: Option<Threads>,
 }
 
 impl<'a> Lists<'a> {
-    /// An error of syntax takes precedence over one of [`walk`], whose result means nothing for invalid JSON.
+    /// Syntax errors take precedence over those of [`walk`].
     pub(in crate::format) fn walk(
         &self,
         limit: usize,
@@ -26,7 +25,7 @@ impl<'a> Lists<'a> {
         let check = || serde_json::from_str::<&RawValue>(text).map(drop);
         let (checked, nested) = match self.unchecked {
             None => (Ok(()), walk(text, limit, leaf)),
-            // The check and the walk each pass over the text.
+            // Both pass over the text.
             Some(threads) => beside(threads.for_bytes(2 * text.len()), check, || walk(text, limit, leaf)),
         };
         checked.map_err(|e| describe_syntax(text, &e))?;
@@ -38,7 +37,7 @@ pub(in crate::format) fn holds(dtype: &DType) -> bool {
     !matches!(dtype.kind(), Kind::Void(_) | Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
 }
 
-/// Bare NaN and Infinity get advice; other errors are serde_json's.
+/// Explains bare NaN and Infinity.
 pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) -> String {
     if error.is_data() {
         return error.to_string();
@@ -46,7 +45,7 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
     let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default().as_bytes();
     let name = |b: &u8| b.is_ascii_alphabetic() || b"+-".contains(b);
     let column = error.column().saturating_sub(1).min(line.len());
-    // The word around the column; the words in question have at most 10 letters.
+    // The words have at most 10 letters.
     let before = line[..column].iter().rev().take(10).take_while(|b| name(b)).count();
     let after = line[column..].iter().take(10).take_while(|b| name(b)).count();
     let word = String::from_utf8_lossy(&line[column - before..column + after]);
@@ -67,7 +66,7 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
     format!("not JSON: bare {word} at line {} column {}; write {quoted} in quotes", error.line(), error.column())
 }
 
-/// Checks that the lists are rectangular and at most `limit` deep. The result means nothing if the text is not JSON.
+/// Checks that the lists are rectangular. The text must be valid JSON, or the result means nothing.
 pub(super) fn walk<'a>(
     text: &'a str,
     limit: usize,
@@ -75,9 +74,9 @@ pub(super) fn walk<'a>(
 ) -> Result<Nested, String> {
     const UNKNOWN: usize = usize::MAX;
     let bytes = text.as_bytes();
-    // The number of items begun in each open list.
+    // Items begun in each open list.
     let mut open: Vec<usize> = Vec::new();
-    // The length of lists at each depth, UNKNOWN until the first one ends.
+    // UNKNOWN until the first list of the depth ends.
     let mut dims: Vec<usize> = Vec::new();
     // The depth of all scalars.
     let mut rank = UNKNOWN;
@@ -145,7 +144,7 @@ pub(super) fn walk<'a>(
             }
             b'{' => return Err(positioned(&here(&open), "an object where an item was expected")),
             _ => {
-                // In a number only `+` is not above the comma; after a number only `]` is.
+                // In a number only `+` is not above the comma; after one only `]` is.
                 let follows = |b: &u8| (*b <= b',' && *b != b'+') || *b == b']';
                 at = bytes[at..].iter().position(follows).map_or(bytes.len(), |len| at + len);
                 Leaf::Number(text.get(begin..at).unwrap_or_default())

@@ -1,5 +1,4 @@
-//! Text values whose dtype is inferred or given later. Only `Unparsed` distinguishes JSON lists from cells of a table;
-//! dtypes and range checks are the same for both.
+//! Text whose items get a dtype later. Only `Unparsed` distinguishes JSON lists from cells of a table.
 
 pub(super) mod cells;
 pub mod delimiter;

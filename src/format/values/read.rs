@@ -13,7 +13,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 
-/// A tensor as text: items that are not parsed yet, and a stated dtype and shape.
+/// A tensor as text, with items that are not parsed yet.
 ///
 /// ```
 /// use tensorop::{error::Subject, format::json, parallel::Threads};
@@ -23,13 +23,10 @@ use crate::memory;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
-    /// The operand in errors.
     pub(in crate::format) subject: Subject,
-    /// The stated dtype.
     pub(in crate::format) dtype: Option<DType>,
-    /// Whether the stated dtype has an explicit width of 0.
+    /// The text states a width of 0.
     pub(in crate::format) no_width: bool,
-    /// The stated shape.
     pub(in crate::format) shape: Option<Vec<usize>>,
     pub(in crate::format) items: Unparsed<'a>,
 }
@@ -41,30 +38,27 @@ pub(in crate::format) enum Unparsed<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// A text without a dtype and a shape.
     pub(in crate::format) fn of(subject: Subject, items: Unparsed<'a>) -> Self {
         Self { subject, dtype: None, no_width: false, shape: None, items }
     }
 
-    /// Returns the dtype that the text states.
+    /// Returns the dtype in the text.
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
     }
 
-    /// Returns the tensor with items of `dtype`, in its byte order. A string dtype of width 0 gets the longest item's
-    /// width, at least 1, except for a stated `<U0` with only empty items.
+    /// Parses the items as `dtype`. A string width of 0 becomes that of the longest item.
     ///
     /// # Errors
-    /// The dtype cannot hold an item, lists are not rectangular, the items do not fit the stated shape, or the text
-    /// format cannot hold the dtype.
+    /// The dtype cannot hold an item, the shape is inconsistent, or the format cannot hold the dtype.
     pub fn read(&self, dtype: &DType) -> Result<Tensor> {
         self.read_as(dtype, false)
     }
 
-    /// Reads as [`read`](Self::read) does, but widens a string dtype to the longest item.
+    /// Reads as [`read`](Self::read) does, but widens strings to the longest item.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// The dtype cannot hold an item, the shape is inconsistent, or the format cannot hold the dtype.
     pub fn read_widening(&self, dtype: &DType) -> Result<Tensor> {
         self.read_as(dtype, true)
     }
@@ -99,7 +93,7 @@ impl<'a> Values<'a> {
         let part = if pairs { part_of(dtype) } else { dtype.clone() };
         let size = part.itemsize();
         let mut bytes = Vec::new();
-        // Only a unit with years reads four digits as a year.
+        // Only units with years read four digits as a year.
         let dates = matches!(dtype.kind(), Kind::Datetime(unit) if unit.base.is_some());
         let reading = if dates { Reading::Dates } else { Reading::Values };
         let mut nested = self.walk(MAX_RANK + usize::from(pairs), reading, |leaf| {
@@ -130,7 +124,6 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// See [`Cells::undivided`].
     pub(super) fn undivided(&self) -> Option<Error> {
         match &self.items {
             Unparsed::Lists(_) => None,
@@ -156,7 +149,7 @@ impl<'a> Values<'a> {
         Error::new(self.subject, message)
     }
 
-    /// The stated shape replaces that of the lists.
+    /// A shape in the text replaces that of the lists.
     pub(super) fn tensor(&self, dtype: DType, bytes: Vec<u8>, dims: Vec<usize>) -> Result<Tensor> {
         if let Some(shape) = &self.shape {
             if bytes_of(shape, dtype.itemsize()).is_none() {

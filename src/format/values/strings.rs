@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The code points of a valid quoted JSON string. A lone surrogate is a code point.
+/// Of a valid quoted string. A lone surrogate is a code point.
 pub(in crate::format) fn points(raw: &str) -> impl Iterator<Item = u32> {
     let mut rest = raw[1..raw.len() - 1].chars();
     let unit = |chars: &mut std::str::Chars<'_>| {
@@ -42,12 +42,11 @@ pub(in crate::format) fn width(raw: &str) -> usize {
     if raw.contains('\\') { points(raw).count() } else { raw.chars().count() - 2 }
 }
 
-/// `None` for other values and for lone surrogates.
+/// `None` also for lone surrogates.
 pub(in crate::format) fn string(raw: &str) -> Option<String> {
     raw.starts_with('"').then(|| serde_json::from_str(raw).ok())?
 }
 
-/// The beginning of a long text, on one line.
 pub(in crate::format) fn short(text: &str) -> Cow<'_, str> {
     shorten(text, 40)
 }

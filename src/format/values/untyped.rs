@@ -1,6 +1,4 @@
-//! Infers the dtype of plain JSON and tables.
-//!
-//! All operands of a command without a dtype get a common one:
+//! Infers the common dtype of a command's operands in plain JSON or tables.
 //!
 //! | items | dtype |
 //! | --- | --- |
@@ -9,12 +7,11 @@
 //! | strings | str, as wide as the longest |
 //! | integers within int64 | int64 |
 //! | integers within uint64, some beyond int64 and none negative | uint64 |
-//! | other integers | an error about the first one that does not fit |
-//! | floats, or integers and floats (a point, an exponent, NaN, Infinity, or `"NaN"` among numbers) | float64 |
+//! | other integers | an error about the first misfit |
+//! | floats (a point, an exponent, NaN, Infinity, or `"NaN"` among numbers), or also integers | float64 |
 //! | other mixtures, or null | an error |
 //!
-//! Items are read once, as the type that fits all so far. Integers become floats at the first float, or at the first
-//! integer that does not fit.
+//! Items are read once. Integers become floats at the first float or misfit.
 
 use super::cells::Reading;
 use super::item::{describe, widen};
@@ -28,10 +25,9 @@ use crate::layout::shape::MAX_RANK;
 use crate::memory;
 
 pub(super) const OUTSIDE: &str = "is beyond int64 and uint64";
-/// An integer above int64 beside negative ones.
+/// For an integer above int64 beside negative ones.
 const APART: &str = "is beyond int64, and others are negative";
 
-/// The type of the items so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum InferredType {
     #[default]
@@ -54,7 +50,6 @@ impl InferredType {
     }
 }
 
-/// An operand without a dtype, and its items.
 pub(super) struct UntypedOperand<'a> {
     pub(super) values: &'a Values<'a>,
     pub(super) items: Untyped<'a>,
@@ -82,18 +77,17 @@ pub(super) struct Untyped<'a> {
     pub(super) class: InferredType,
     pub(super) bytes: Vec<u8>,
     pub(super) strings: Vec<&'a str>,
-    /// Whether a string is not the name of a float, such as `"NaN"`.
+    /// Whether a string does not name a float such as `"NaN"`.
     words: bool,
-    /// The first negative integer: its item number and text.
+    /// The first one: its item number and text.
     negative: Option<(usize, &'a str)>,
     /// The first integer above int64.
     pub(super) above: Option<(usize, &'a str)>,
-    /// The first integer that no dtype holds, alone or with previous ones, and the message. All integers then become
-    /// floats, which is an error unless there are other floats.
+    /// The first misfit and the message. All integers then become floats, which is an error unless there are other
+    /// floats.
     pub(super) beyond: Option<(usize, &'a str, &'static str)>,
-    /// Whether an item is written as a float.
     floats: bool,
-    /// Items written `-0`, which as floats keep the sign.
+    /// As floats, items written `-0` keep the sign.
     minus_zeros: Vec<usize>,
 }
 
@@ -102,7 +96,7 @@ impl<'a> Untyped<'a> {
         match leaf {
             Leaf::Number(_) if self.words || self.class == InferredType::Bool => self.enter(InferredType::Int, leaf),
             Leaf::Number(text) => {
-                // After the first float, every number is read as a float64.
+                // After the first float, all numbers are float64s.
                 let float = (self.class == InferredType::Float && self.floats)
                     || text.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
                 if float || self.class == InferredType::Float {
@@ -150,7 +144,7 @@ impl<'a> Untyped<'a> {
         if self.class == class { Ok(()) } else { Err(format!("{leaf}, among {}", self.class.plural())) }
     }
 
-    /// An integer that does not fit the previous ones is only recorded.
+    /// A misfit is only recorded.
     pub(super) fn push_integer(&mut self, value: i128, text: &'a str) -> Result<(), String> {
         let items = self.bytes.len() / 8;
         let word = if let Ok(value) = i64::try_from(value) {
@@ -228,7 +222,7 @@ impl<'a> Untyped<'a> {
     }
 }
 
-/// By the table above; errors name the item.
+/// Follows the table above.
 pub(super) fn common_dtype(operands: &[UntypedOperand<'_>]) -> Result<DType> {
     let any = |is: &dyn Fn(&Untyped<'_>) -> bool| operands.iter().any(|one| is(&one.items));
     let words = any(&|items| items.words);
