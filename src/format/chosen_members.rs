@@ -53,7 +53,7 @@ impl Input {
         self.member().filter(|name| !names.contains(name)).map(Glob::new).filter(Glob::is_pattern)
     }
 
-    /// Returns the numbers of all members, or of those that the path selects.
+    /// Returns the numbers of all members, or of the selected ones.
     ///
     /// # Errors
     /// The path matches no member.

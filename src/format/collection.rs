@@ -308,7 +308,7 @@ impl Collection {
         self.files[file].is_not_read
     }
 
-    /// Returns whether a file without a header has a known view.
+    /// Returns whether a file has no header and a known view.
     pub fn is_dump(&self, file: usize) -> bool {
         self.files[file].view.is_some()
     }

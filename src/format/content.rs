@@ -17,8 +17,8 @@ use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Metadata, Source, fill_from};
 
-/// The number of bytes from which a format is recognised: one page, a single read, is enough for ONNX and JSON, which
-/// have no magic number.
+/// The number of first bytes that identify a format. One page takes a single read, and suffices for ONNX and JSON,
+/// which have no magic number.
 pub(super) const BEGIN: usize = 4096;
 
 /// The input of a format.
@@ -203,7 +203,7 @@ pub struct MemberFile {
     pub path: Option<PathBuf>,
     /// The name of the tensor in that file.
     pub member: Option<String>,
-    /// Set if an opened folder has files of several formats.
+    /// Set if a folder of several formats was opened.
     pub format: Option<&'static str>,
     pub metadata: Option<Arc<Metadata>>,
 }
@@ -213,7 +213,7 @@ pub struct ChunkDescription {
     pub chunks: Vec<usize>,
     /// The shape of a shard.
     pub shards: Option<Vec<usize>>,
-    /// JSON.
+    /// The codecs as JSON.
     pub codecs: String,
     pub codec_names: String,
     /// The item of missing chunks, as JSON.

@@ -97,7 +97,7 @@ impl Folder {
         Self { path, pattern: None, listed: Arc::default() }
     }
 
-    /// Listing the files returns the error of an invalid pattern.
+    /// An invalid pattern becomes an error when the tensors are listed.
     pub(super) fn of_dumps(path: PathBuf, pattern: Result<DumpPattern>) -> Self {
         Self { pattern: Some(Arc::new(pattern)), ..Self::new(path) }
     }

@@ -37,7 +37,7 @@ impl Input {
 }
 
 impl Collection {
-    /// Tries the filter without `only` first, then with it. A file that is alone is the model in any case.
+    /// Tries the filter without `only` first, then with it. A container that is alone is always the model.
     pub(super) fn only_model(&self, filter: NameFilter<'_>) -> Option<usize> {
         if let [alone] = &*self.files {
             return alone.is_container.then_some(0);

@@ -212,8 +212,8 @@ fn is_number(text: &str) -> bool {
 
 /// Divides an address at the colon before its suffix, by the text alone.
 ///
-/// The first colon after a known extension divides; otherwise an address with one is whole, and any other
-/// is divided at its first colon. `%3A` escapes a colon in a URL. The query belongs to the object.
+/// The first colon after a known extension divides; otherwise an address with one is whole, and any other is divided at
+/// the first colon after the host. `%3A` escapes a colon in a URL. The query belongs to the object.
 pub fn divide_address(path: &Path) -> Option<(String, Option<String>)> {
     let text = as_address(path)?;
     let host = text.find("://").map_or(0, |at| at + 3);

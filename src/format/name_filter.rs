@@ -62,7 +62,6 @@ impl<'a> NameFilter<'a> {
         (self.only.is_empty() || self.only.iter().any(&matches)) && !self.exclude.iter().any(&matches)
     }
 
-    /// Returns whether a tensor is taken.
     pub fn takes(&self, name: &str) -> bool {
         let name = self.renamed(name);
         self.takes_where(|glob| glob.matches(&name))

@@ -168,8 +168,8 @@ pub(super) fn shortest32(value: f32) -> Decimal {
     Decimal::read(zmij::Buffer::new().format_finite(value).as_bytes())
 }
 
-/// The fewest digits, at most five, that read back, and are nearest. float64 suffices: it is exact for short
-/// decimals halfway between two float16s, and close enough elsewhere.
+/// The fewest digits that read back (at most five), and the nearest if several do. float64 suffices: it is exact for
+/// short decimals halfway between two float16s, and close enough elsewhere.
 pub(super) fn shortest16(value: f16) -> Decimal {
     let (negative, bits) = (value.is_sign_negative(), value.to_bits() & 0x7fff);
     if bits == 0 {

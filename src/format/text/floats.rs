@@ -23,7 +23,7 @@ pub(super) struct FloatType {
     small: f64,
     /// The largest number that rounds to 1000. Arrays whose maximum exceeds their minimum times this have exponents.
     spread: f64,
-    /// The maximum from `shortest`.
+    /// The maximum number of digits.
     digits: usize,
     /// As `dragon4_scientific(unique=True)`.
     shortest: fn(f64) -> Decimal,
@@ -70,7 +70,7 @@ pub(super) struct FloatFormat {
     right: usize,
     /// Digits of the exponent, and those between point and exponent.
     exponent: Option<(usize, usize)>,
-    /// Of digits after the point.
+    /// The maximum digits after the point.
     precision: Option<usize>,
     plus: bool,
 }

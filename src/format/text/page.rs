@@ -87,7 +87,7 @@ pub(super) struct Page<'a> {
     limit: usize,
     column: usize,
     pub(super) text: Vec<u8>,
-    /// Moves to the next line.
+    /// A word that moves to the next line.
     pub(super) word: Vec<u8>,
 }
 

@@ -66,7 +66,7 @@ pub(in crate::format) struct Cells {
     /// Offsets in `text`.
     ends: Vec<usize>,
     columns: usize,
-    /// Row and line of the first row, and of rows that are not on the next line.
+    /// Row and line of the first row, and of each row after skipped or multi-line text.
     lines: Vec<(usize, usize)>,
 }
 
@@ -83,7 +83,7 @@ impl Cells {
         if let Some(at) = text.find('\0') {
             return Err(refuse(at, "a NUL byte"));
         }
-        // Fewer lines leave nothing.
+        // A text of fewer lines leaves nothing.
         let rest = (0..skip_rows).try_fold(bytes, |rest, _| after_line(rest)).unwrap_or_default();
         let skipped = line_ends(&bytes[..bytes.len() - rest.len()]);
         let single;

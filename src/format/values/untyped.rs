@@ -222,7 +222,6 @@ impl<'a> Untyped<'a> {
     }
 }
 
-/// Follows the table above.
 pub(super) fn common_dtype(operands: &[UntypedOperand<'_>]) -> Result<DType> {
     let any = |is: &dyn Fn(&Untyped<'_>) -> bool| operands.iter().any(|one| is(&one.items));
     let words = any(&|items| items.words);
