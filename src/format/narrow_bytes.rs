@@ -1,5 +1,5 @@
-//! Stored bytes that are read as items of fewer than 8 bits, wherever they lie: one item a byte, whose other bits are checked,
-//! or several, which are unpacked along the last axis.
+//! Stored bytes read as items of fewer than 8 bits: one item a byte, whose other bits are checked, or several items a
+//! byte, unpacked along the last axis.
 
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
@@ -20,18 +20,17 @@ use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::source::{ByteReading, wrong_length};
 
-/// The most packed bytes of a stream that are held at once.
+/// Bytes of a stream unpacked at a time.
 const PIECE: usize = 1 << 16;
 
-/// Reads bytes as items of fewer than 8 bits.
 #[derive(Clone, Debug)]
 pub(super) struct NarrowBytes {
     pub narrow: Narrow,
-    /// The items of a byte: 1, or as many as there is room for.
+    /// Items per byte: 1, or as many as fit.
     pub each: usize,
-    /// The tensor of bytes.
+    /// The tensor of bytes, before unpacking.
     pub stored: Meta,
-    /// Whether bytes that hold an item each are given as they are, once they have been checked.
+    /// Whether bytes with one item each keep their other bits after the check.
     pub keeps: bool,
 }
 
@@ -58,13 +57,13 @@ impl ByteReading for NarrowBytes {
 }
 
 impl NarrowBytes {
-    /// Returns how a tensor of the items would be stored in the same boxes.
     fn style(&self, stored: &ChunkStyle) -> ChunkStyle {
         let mut style = ChunkStyle { is_exact: false, ..stored.clone() };
         for side in [&mut style.unit, &mut style.chunk].into_iter().filter_map(|sides| sides.last_mut()) {
             *side = side.saturating_mul(self.each);
         }
-        // If the fill value is no item, or several that differ, the items of a chunk that is not stored are read like others.
+        // A fill value that is not an item, or unpacks to different items, becomes 0 here. Items of a missing chunk
+        // are still unpacked from the stored fill value.
         let fill = |byte: u8| match self.each {
             1 => self.narrow.item_in(byte),
             each => {
@@ -78,18 +77,15 @@ impl NarrowBytes {
     }
 }
 
-/// Items that come once.
 struct NarrowStream {
     reader: Box<dyn Read + Send>,
     reading: NarrowBytes,
-    /// The bytes that have been read.
+    /// Bytes read so far.
     at: usize,
-    /// Items that shared bytes, of which those before the cursor have been handed out.
     items: Cursor<Vec<u8>>,
 }
 
 impl NarrowStream {
-    /// Unpacks the next bytes.
     fn refill(&mut self) -> io::Result<()> {
         let NarrowBytes { narrow, each, stored, .. } = &self.reading;
         let (mut bytes, expected) = (vec![0; PIECE], stored.bytes());
@@ -128,7 +124,6 @@ impl Read for NarrowStream {
     }
 }
 
-/// Items in the chunks of a tensor of bytes. Where they share bytes, a chunk has more places along the last axis.
 #[derive(Debug)]
 struct NarrowChunks {
     chunks: Arc<dyn Chunked>,
@@ -137,7 +132,6 @@ struct NarrowChunks {
 }
 
 impl NarrowChunks {
-    /// Checks bytes that hold an item each, which lie at some places of each axis.
     fn take(&self, places: &[Span], out: &mut [u8]) -> Result<()> {
         let NarrowBytes { narrow, ref stored, keeps, .. } = self.reading;
         let taken = match keeps {
@@ -154,8 +148,8 @@ impl NarrowChunks {
         })
     }
 
-    /// Reads the bytes at some places of the last axis, and at those of the others that `outer` has, and hands each row of them
-    /// to `take` with its row of `out`.
+    /// Reads the bytes at `last` on the last axis and at `outer` on the others. Passes each row of bytes to `take`
+    /// with its row of `out`, whose length is the second part of `out`.
     fn rows(
         &self,
         outer: &[Span],
@@ -172,7 +166,6 @@ impl NarrowChunks {
         Ok(())
     }
 
-    /// Reads items that share bytes.
     fn unpack(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let (each, bits) = (self.reading.each, self.reading.narrow.bits());
         let item = |byte: u8, place: usize| byte >> ((place % each) as u32 * bits) & ((1 << bits) - 1);
@@ -185,7 +178,8 @@ impl NarrowChunks {
                 out.iter_mut().enumerate().for_each(|(n, out)| *out = item(byte(n), place(n)));
             });
         }
-        // every `each`-th of these places lies as many bytes behind the last as the places are apart
+        // Every `each`-th place has its item in the same bits of bytes `last.step` apart, so one strided read serves
+        // them all.
         for first in 0..each.min(last.len) {
             let len = (last.len - first).div_ceil(each);
             let bytes = Span { start: place(first) / each, step: if len > 1 { last.step } else { 1 }, len };
@@ -197,7 +191,6 @@ impl NarrowChunks {
         Ok(())
     }
 
-    /// Returns the bytes along the last axis from the first to the last that holds an item of a span.
     fn bytes_of(&self, span: Span) -> Span {
         let far = span.start.wrapping_add_signed((span.len as isize - 1).max(0) * span.step);
         let each = self.reading.each;
@@ -205,7 +198,7 @@ impl NarrowChunks {
         Span { start: low, step: 1, len: if span.len == 0 { 0 } else { high - low + 1 } }
     }
 
-    /// Returns the box of bytes that holds a box of items; `None` if other items share its bytes.
+    /// The box of bytes of a box of items; `None` if the box shares a byte with other items.
     fn stored(&self, window: &Window) -> Option<Window> {
         let (each, mut ranges) = (self.reading.each, window.ranges.clone());
         if let Some(last) = ranges.last_mut() {

@@ -1,8 +1,5 @@
-//! Views of bytes as items of fewer than 8 bits: packed, so that several share a byte, the first in its low bits, or
-//! unpacked, so that each has a byte of its own.
-//!
-//! To all readers the items are bytes that are read by position, one for each item with the other bits zero. So they can be
-//! read in any order, and nothing else has to know that they lie otherwise.
+//! Items of fewer than 8 bits as bytes read by position: one byte an item, its other bits zero. The stored items are
+//! packed, several a byte with the first in the low bits, or have a byte each.
 
 use std::fs::File;
 use std::io;
@@ -13,14 +10,11 @@ use crate::error::{Result, ensure};
 use crate::item::dtype::Narrow;
 use crate::storage::read_at::{Identity, PackedFile, ReadAt, Stamp};
 
-/// The most packed bytes that are read at once.
+/// Packed bytes read at a time.
 const PIECE: usize = 1 << 16;
 
-/// Opens `items` items of a dtype that lie in `bytes` from byte `start` on, packed or not. In what is returned the first one is
-/// byte 0.
-///
-/// # Errors
-/// Bits behind the last packed item that are not zero, which no reading keeps; of reading these.
+/// Opens `items` items that begin at byte `start` of `bytes`. Nonzero bits after the last packed item are an error,
+/// since no reader would keep them.
 pub(super) fn open(
     narrow: Narrow,
     items: usize,
@@ -36,25 +30,22 @@ pub(super) fn open(
     Ok(Arc::new(items))
 }
 
-/// How items of fewer than 8 bits lie in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// Each has a byte of its own. If it `keeps` the other bits, they are given as they are once they have been checked.
+    /// One item a byte. With `keeps`, the other bits are checked and returned unchanged.
     Alone { keeps: bool },
-    /// Items that follow each other share a byte.
+    /// Consecutive items share a byte.
     Along,
-    /// The items of a byte follow each other along the last axis of a tensor in Fortran order. The number is that of the bytes at
-    /// each place of that axis.
+    /// The items of a byte are neighbours along the last axis of a tensor in Fortran order. The number is the bytes
+    /// at each place of that axis.
     Across(usize),
 }
 
-/// Items of fewer than 8 bits as bytes that are read by position, a byte an item.
 #[derive(Debug)]
 pub(super) struct NarrowItems {
     pub bytes: Arc<dyn ReadAt>,
-    /// The byte at which the first item begins.
     pub start: u64,
-    /// The number that messages give to that byte.
+    /// The number of byte `start` in messages.
     pub counted_from: u64,
     pub items: usize,
     pub narrow: Narrow,
@@ -62,7 +53,6 @@ pub(super) struct NarrowItems {
 }
 
 impl NarrowItems {
-    /// Returns the number of items in a byte.
     fn each(&self) -> usize {
         match self.sharing {
             Sharing::Alone { .. } => 1,
@@ -70,7 +60,6 @@ impl NarrowItems {
         }
     }
 
-    /// Checks that the bits behind the last packed item are zero.
     fn check_end(&self) -> Result<()> {
         let used = (self.items % self.each()) as u32 * self.narrow.bits();
         if used == 0 {
@@ -87,7 +76,6 @@ impl NarrowItems {
         Ok(())
     }
 
-    /// Reads items that share bytes.
     fn read_packed(&self, out: &mut [u8], first: usize) -> io::Result<()> {
         let each = self.each();
         let (mut packed, mut items) = (Vec::new(), Vec::new());
@@ -108,7 +96,7 @@ impl NarrowItems {
         Ok(())
     }
 
-    /// Reads items that share bytes with those of the next place of the last axis, `column` bytes being at each place.
+    /// The items of a byte are `column` items apart.
     fn read_across(&self, out: &mut [u8], first: usize, column: usize) -> io::Result<()> {
         if out.is_empty() {
             return Ok(());
@@ -121,7 +109,7 @@ impl NarrowItems {
             let (place, row) = (at / column, at % column);
             let (from, run) = (place / each * column + row, (column - row).min(rest.len()).min(PIECE));
             if from < begin || from + run > begin + bytes.len() {
-                // several short columns at once, or a run of a long one
+                // several short columns at once, or a part of a long one
                 let to;
                 (begin, to) =
                     if column > PIECE { (from, from + run) } else { (from - row, end.min(from - row + PIECE)) };
@@ -137,7 +125,7 @@ impl NarrowItems {
         Ok(())
     }
 
-    /// Reads items that have a byte each, whose other bits are zero or copies of the sign.
+    /// The other bits of a byte are zero or copies of the sign; anything else is an error.
     fn read_bytes(&self, out: &mut [u8], first: usize, keeps: bool) -> io::Result<()> {
         self.bytes.read_at(out, self.start + first as u64)?;
         let taken = match keeps {
@@ -220,7 +208,6 @@ mod tests {
         }
     }
 
-    /// The items of a byte are neighbours along the last axis, and a column of bytes lies between them.
     #[test]
     fn items_that_share_bytes_across_columns() {
         for (name, each, column, columns) in [
@@ -250,7 +237,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_items() {
-        // dtype, byte, the item
+        // dtype, byte, item
         let rows = [
             ("int4", 0x0f, Some(0x0f)),
             ("int4", 0xff, Some(0x0f)),

@@ -1,14 +1,9 @@
-//! NumPy's `.npy`: reads and writes its header. The items follow the header as they are in memory.
+//! NumPy's `.npy`: reads and writes headers. Written headers equal those of `numpy.save` byte for byte; `npy_literal`
+//! has the grammar of the headers read.
 //!
-//! The bytes of a header that is written are those of `numpy.save`. `npy_literal` has the grammar of headers that are read.
-//!
-//! The package ndarray-npy reads and writes these files, too, and `tests/library/ndarray_npy.rs` compares with it. The program
-//! does not use it, for these reasons:
-//!
-//! - ndarray-npy reads a whole array. The program reads windows, from files larger than memory.
-//! - The item type of its arrays is a type of Rust. It has none for bfloat16, float8, strings, dates and structs.
-//! - Its parser of headers takes exponential time for nested brackets. The parser here takes linear time, and limits the nesting.
-//! - Of two equal keys it takes the last. The parser here refuses them.
+//! The crate ndarray-npy serves as a reference in tests only (`tests/library/ndarray_npy.rs`): it reads whole arrays,
+//! has no item type for bfloat16, float8, strings, dates and structs, parses nested brackets in exponential time, and
+//! takes the last of two equal keys.
 
 use std::io::Read;
 
@@ -25,33 +20,31 @@ use crate::storage::source::wrong_length;
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that is read, in bytes. A structured dtype of some ten thousand fields fits.
+/// The longest header read, in bytes. A structured dtype of some ten thousand fields fits.
 pub const MAX_HEADER: usize = 1 << 20;
 
 /// The header of a `.npy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The tensor.
     pub meta: Meta,
-    /// Where the items begin, in bytes from the beginning of the file.
+    /// The byte of the file where the items begin.
     pub offset: usize,
     /// The bytes of all items.
     pub bytes: usize,
 }
 
-/// What the first bytes of a `.npy` show.
+/// The outcome of parsing the first bytes of a `.npy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// The whole header.
     Header(Header),
-    /// The header is longer: this many bytes are needed next.
+    /// The header needs at least this many bytes.
     Needs(usize),
 }
 
 /// Reads the header from the first bytes of a file, which begin with [`MAGIC`].
 ///
 /// # Errors
-/// The header is damaged, or larger than a header that is read.
+/// The header is malformed or longer than [`MAX_HEADER`].
 pub fn read_header(begin: &[u8]) -> Result<Begun> {
     let Some(&[major, minor]) = begin.get(6..8) else { return Ok(Begun::Needs(8)) };
     ensure!(matches!((major, minor), (1..=3, 0)), "npy version {major}.{minor} is unknown: 1.0, 2.0 and 3.0 are");
@@ -64,11 +57,10 @@ pub fn read_header(begin: &[u8]) -> Result<Begun> {
         3 => std::str::from_utf8(header).map_err(|_| malformed!("the header is not UTF-8"))?.to_owned(),
         _ => header.iter().map(|&byte| char::from(byte)).collect(),
     };
-    // NumPy reads the long integers of Python 2 in the versions that Python 2 wrote
+    // NumPy accepts Python 2's long integers only in the versions that Python 2 wrote.
     parse(&text, major < 3, prefix + len).map(Begun::Header)
 }
 
-/// Reads the dictionary of a header.
 fn parse(text: &str, has_longs: bool, offset: usize) -> Result<Header> {
     let meta = meta(text, has_longs)?;
     let Meta { dtype, shape, .. } = &meta;
@@ -78,7 +70,6 @@ fn parse(text: &str, has_longs: bool, offset: usize) -> Result<Header> {
     Ok(Header { meta, offset, bytes })
 }
 
-/// Reads what a dictionary says of a tensor.
 fn meta(text: &str, has_longs: bool) -> Result<Meta> {
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
     let entries = npy_literal::dictionary(text, has_longs)?;
@@ -108,7 +99,6 @@ fn meta(text: &str, has_longs: bool) -> Result<Meta> {
     Ok(Meta::new(dtype(&descr)?, shape).in_order(order))
 }
 
-/// Returns a value of a header as messages show it: its first characters.
 fn short(value: &Literal) -> String {
     const SHOWN: usize = 60;
     let text = value.to_string();
@@ -118,25 +108,22 @@ fn short(value: &Literal) -> String {
     }
 }
 
-/// Returns the dictionary that `numpy.save` writes for a tensor in that order.
 fn dictionary(Meta { dtype, shape, .. }: &Meta, order: Order) -> String {
     let fortran_order = if order == Order::Fortran { "True" } else { "False" };
     let (descr, tuple) = (dtype.descr(), python::tuple(shape));
     format!("{{'descr': {descr}, 'fortran_order': {fortran_order}, 'shape': {tuple}, }}")
 }
 
-/// Returns the error of a dtype as one of the header that has it.
 fn about_header(error: Error) -> Error {
     malformed!("{}", error.message())
 }
 
-/// The most bytes of the text of a dtype without fields: several times as many as any has.
+/// The most bytes in the text of a dtype without fields: several times the longest.
 const MAX_DESCR: usize = 256;
 
-/// Returns the dtype of a `descr`.
 fn dtype(descr: &Literal) -> Result<DType> {
     match descr {
-        // the message names what it is, but not a text as long as the header
+        // the message omits a text that may be as long as the header
         Literal::Text(text) if text.len() > MAX_DESCR => {
             bail!("the header's \"descr\" has {} characters, and no dtype has so many", text.chars().count())
         }
@@ -146,7 +133,7 @@ fn dtype(descr: &Literal) -> Result<DType> {
     }
 }
 
-/// Returns the dtype of a list of fields. NumPy lays them out one after the other; void without a name is padding.
+/// NumPy lays out fields without gaps; a void field without a name is padding.
 fn structured(list: &[Literal]) -> Result<DType> {
     let mut fields = Vec::with_capacity(list.len());
     let mut offset = 0_usize;
@@ -185,7 +172,7 @@ fn structured(list: &[Literal]) -> Result<DType> {
     DType::structured(fields, offset).map_err(about_header)
 }
 
-/// Returns the dims of a shape, which is a tuple, or of a sub-array one number too.
+/// A sub-array of one axis may have a number in the place of a tuple.
 fn dims(shape: &Literal) -> Option<Vec<usize>> {
     let number = |dim: &Literal| if let Literal::Number(number) = *dim { Some(number) } else { None };
     match shape {
@@ -194,10 +181,10 @@ fn dims(shape: &Literal) -> Option<Vec<usize>> {
     }
 }
 
-/// Returns the header that `numpy.save` writes, byte for byte, so that files of either program can be compared by their
-/// bytes. It says Fortran order only if that differs from C order.
+/// Returns the header that `numpy.save` writes, byte for byte. It declares Fortran order only where that differs from
+/// C order.
 pub fn write_header(meta: &Meta) -> Vec<u8> {
-    /// Room for the digits of a dim that grows, so that items need not move: more than the largest int64 has.
+    /// Room for the digits of a dim that grows without moving items: more than the largest int64 has.
     const GROWTH_DIGITS: usize = 21;
     const ALIGN: usize = 64;
     // an array with one long axis, or without items, is in both orders
@@ -230,19 +217,18 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out
 }
 
-/// The last character of the padding of a header while an append is under way: see [`npy_append`](super::npy_append).
+/// The last padding character of a header during an append: see [`npy_append`](super::npy_append).
 pub(super) const GROWING: u8 = b'\t';
 
-/// Returns whether a header says that an append is under way, or was stopped.
 pub(super) fn is_growing(header: &[u8]) -> bool {
     header.ends_with(&[GROWING, b'\n'])
 }
 
-/// Returns a header in the place of `old`, which is that of a `.npy` file: as long, for items of the same dtype with
-/// another shape and in that order. `None` if it has no room there, or its encoding has no room for a name in the dtype.
+/// Returns a header as long as `old` with another shape and order. `None` if the padding is too short or the encoding
+/// lacks a character of the dtype.
 ///
 /// # Errors
-/// `old` is no header, or not the whole of one.
+/// `old` is not a complete header.
 pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Option<Vec<u8>>> {
     ensure!(old.starts_with(MAGIC), "no .npy file: does not begin with \\x93NUMPY");
     let Begun::Header(Header { meta, offset, .. }) = read_header(old)? else { bail!("ends inside its header") };
@@ -262,10 +248,7 @@ pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Opti
     Ok(Some([&old[..prefix], &body].concat()))
 }
 
-/// Reads the header of `stream`, whose first bytes are in `begin` already; appends those that it reads beyond them.
-///
-/// # Errors
-/// The content is no `.npy`; the header is malformed or cut off; reading fails.
+/// Appends to `begin`, the first bytes of the file, all bytes it reads from `stream`.
 pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> Result<Header> {
     let mut needs = MAGIC.len();
     loop {
@@ -283,22 +266,17 @@ pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> Result<Hea
     }
 }
 
-/// Checks that the items of a file of `len` bytes, of which the header has been read, take as many as the header needs.
-///
-/// # Errors
-/// They take more or fewer.
 pub(super) fn check_len(header: &Header, len: u64) -> Result<()> {
     let found = len - header.offset as u64;
     ensure!(found == header.bytes as u64, "{}", wrong_length(found, header.bytes as u64, &header.meta));
     Ok(())
 }
 
-/// Writes `.npy`, which holds every dtype.
 #[derive(Debug)]
 pub(super) struct NpyWriter;
 
-/// Returns the tensor that is read in the place of a written one. NumPy has no name for some dtypes, and saves their items as
-/// void. A comparison gives void items a dtype if only one has their size.
+/// NumPy saves items of a dtype it has no name for as void. A comparison finds the dtype by the item size if only one
+/// dtype has that size.
 pub(super) fn reads_back(meta: &Meta) -> ReadsBack {
     match dtype(&Literal::Text(meta.dtype.descr().trim_matches('\'').to_owned())) {
         Ok(found) if DType::names_of_size(found.itemsize()).count() > 1 => {

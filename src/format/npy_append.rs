@@ -1,19 +1,14 @@
-//! Makes a `.npy` file longer where it lies: rows behind its items, and then a header that counts them.
+//! Appends rows to a `.npy` in place: rows after the items, then a header that counts them. No existing item is read
+//! or moved. A process killed at any step leaves a file that reads as before or as after:
 //!
-//! What is there is never moved or read, so that the cost is that of the rows. A process that is stopped in the middle must
-//! leave a file that reads as before or as after, so the order of the steps matters:
-//!
-//! 1. One blank in the padding of the header becomes a tab. To every reader of `.npy` both are white space; to this program
-//!    the tab says that bytes behind the items are those of an append under way. It refuses such bytes in any other file,
-//!    since a file that is longer than its header says is most likely damaged.
-//! 2. The rows are written behind the items, and put on the disk.
-//! 3. The dims in the header are changed at once (see [`npy_header`](super::npy_header)), and put on the disk. From here on the
-//!    file reads as after.
+//! 1. A blank in the header's padding becomes a tab, which marks bytes after the items as an unfinished append.
+//!    Without the tab this program refuses extra bytes as damage.
+//! 2. The rows are written after the items and synced.
+//! 3. The dims change in one write (see [`npy_header`](super::npy_header)), which is synced.
 //! 4. The tab becomes a blank again.
 //!
-//! An append that finds a tab drops what the one before it has left. The tab of step 1 reaches the disk together with the
-//! rows, since to wait for it alone would make half as much of a small append again. After a loss of power in between a file
-//! may thus be longer without it, which this program then refuses and others read as before.
+//! An append that finds a tab first truncates the file to its items. Step 1 is not synced alone, since that would add
+//! half to the cost of a small append. After a loss of power the file may thus have extra bytes without a tab.
 
 use std::fs::File;
 
@@ -30,26 +25,25 @@ use crate::storage::platform::{read_at, write_at};
 use crate::storage::signals;
 use crate::storage::source::Source;
 
-/// Rows that are about to be appended to a `.npy` file, all of whose checks have passed.
+/// Rows checked and ready to be appended to a `.npy` file.
 #[derive(Debug)]
 pub struct Append<'a> {
     label: &'a str,
     file: &'a File,
-    /// Where the items begin and end, in bytes of the file.
+    /// Bytes of the file where the items begin and end.
     start: u64,
     end: u64,
     header: HeaderEdit<'a>,
     rows: Job,
-    /// How the rows are made.
     plan: Plan,
 }
 
 impl<'a> Append<'a> {
-    /// Prepares to append rows to a tensor, which is all of an open and locked `.npy` file, so that it has another shape. The
-    /// rows come in the order of storage of the file.
+    /// Prepares to append rows to `data`, the only array of an open and locked `.npy`, which then has `shape`. The
+    /// rows come in the file's order of storage.
     ///
     /// # Errors
-    /// The header has no room for that shape ([`ErrorKind::Unsupported`]); those of [`HeaderEdit::prepare`]; of reading.
+    /// The header has no room or cannot change in one write ([`ErrorKind::Unsupported`]), or reading fails.
     pub fn prepare(data: &'a Source, shape: &[usize], rows: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         let label = data.label();
         let no_room = || Error::from_kind(ErrorKind::Unsupported, "its header has no room").within(label);
@@ -66,21 +60,20 @@ impl<'a> Append<'a> {
         Ok(Self { label, file, start, end, header, rows, plan })
     }
 
-    /// Returns the bytes that are appended.
+    /// Returns the bytes of the rows.
     pub fn bytes(&self) -> usize {
         self.rows.meta().bytes()
     }
 
-    /// Returns how many bytes of the header change.
+    /// Returns the number of header bytes that change.
     pub fn changed_bytes(&self) -> usize {
         self.header.changed_bytes()
     }
 
-    /// Explains how the rows are made and written. If `counter` counts what the operands are asked for, the calls of the run are
-    /// counted.
+    /// Explains how the rows are computed and written. A `counter` adds the calls of the run.
     ///
     /// # Errors
-    /// Those of [`Job::count`].
+    /// An operand cannot be read to count its calls.
     pub fn explain(&mut self, counter: Option<&CallCounter>) -> Result<Explanation> {
         let mut explanation = self.rows.planners().explain(sink(self.end));
         counter.map_or(Ok(()), |counter| self.rows.count(&mut explanation, counter))?;
@@ -89,15 +82,15 @@ impl<'a> Append<'a> {
         Ok(explanation)
     }
 
-    /// Appends the rows, and puts them on the disk.
+    /// Appends the rows and syncs the file.
     ///
     /// # Errors
-    /// Of reading rows and of writing; the file is as it was before then.
+    /// A row cannot be read or the file cannot be written. The file then reads as before.
     pub fn write(&self, progress: Progress<'_>) -> Result<()> {
         signals::survive_size_limit();
         let written = self.mark(GROWING).and_then(|()| self.put(progress));
         if written.is_err() {
-            // what fails now is as if the process had been stopped: the file reads as before
+            // only the error of the append is reported
             let _ = self.file.set_len(self.end);
         }
         let unmarked = self.mark(b' ');
@@ -105,7 +98,6 @@ impl<'a> Append<'a> {
         unmarked
     }
 
-    /// Writes the rows and then the header.
     fn put(&self, progress: Progress<'_>) -> Result<()> {
         let context = || failed(self.label);
         self.file.set_len(self.end).with_context(context)?;
@@ -115,13 +107,11 @@ impl<'a> Append<'a> {
         self.file.sync_data().with_context(context)
     }
 
-    /// Writes the byte of the header that says whether an append is under way.
     fn mark(&self, byte: u8) -> Result<()> {
         write_at(self.file, &[byte], self.start - 2).with_context(|| failed(self.label))
     }
 }
 
-/// Returns what rows are written to that are appended at byte `end` of a file.
 fn sink(end: u64) -> SinkKind<'static> {
     SinkKind::File { base: Some(end), is_alone: false }
 }

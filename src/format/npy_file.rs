@@ -1,5 +1,5 @@
-//! Opens `.npy` files. Most hold one array; a file that `numpy.save` was called on several times holds several, one after
-//! the other, and is a container whose tensors are called `0`, `1` and so on.
+//! Opens `.npy` files. A file with the arrays of several calls of `numpy.save` is a container with members `0`, `1`
+//! and so on.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -12,27 +12,20 @@ use crate::error::{Result, bail, ensure};
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Source, wrong_length};
 
-/// The largest number of arrays in a file.
 const MAX_ARRAYS: usize = 1 << 18;
 
-/// Why a file of several arrays is not written anew.
 const UNWRITTEN: &str = "several arrays in one .npy are read, and not written";
 
-/// Opens a `.npy`: reads its header, or those of all its arrays if there are several.
-///
-/// # Errors
-/// The header of the first array is malformed, or the file is shorter than it says; what follows the first array is not
-/// another one; there are more than [`MAX_ARRAYS`]; reading fails.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let Content { mut begin, opened, threads, .. } = content;
     let (header, items) = match opened {
         ContentSource::Bytes { bytes, size, .. } => {
             let mut rest = Section::new(&*bytes, begin.len() as u64, size - begin.len() as u64);
             let header = read_on(&mut rest, &mut begin)?;
-            // what an append that was stopped has left behind the items is not part of them
+            // bytes left by a stopped append are not part of the array
             let end = header.offset as u64 + header.bytes as u64;
             let is_stopped = is_growing(&begin[..header.offset]);
-            // bytes that cannot be read are no array, and a file with them is too long for this one
+            // unreadable bytes are not an array, and make the file too long for this one
             if !is_stopped && end < size && begins_at(&*bytes, end, size).unwrap_or(false) {
                 return Ok(Box::new(NpyArrays::read(bytes, size)?));
             }
@@ -59,7 +52,6 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(PlainReader { meta, start: offset as u64, stored: bytes as u64, items, unwritten: None }))
 }
 
-/// Returns whether another array begins at byte `at` of a file of `size` bytes.
 fn begins_at(file: &dyn ReadAt, at: u64, size: u64) -> io::Result<bool> {
     let mut begin = [0; MAGIC.len()];
     let fits = size - at >= MAGIC.len() as u64;
@@ -69,11 +61,10 @@ fn begins_at(file: &dyn ReadAt, at: u64, size: u64) -> io::Result<bool> {
     Ok(fits && begin == MAGIC)
 }
 
-/// A file of several arrays.
 #[derive(Debug)]
 struct NpyArrays {
     file: Arc<dyn ReadAt>,
-    /// The arrays in the order of the file. If one cannot be read, nobody knows where the next begins, so it is the last.
+    /// In file order. The array after an unreadable one has no known position, so that one is the last.
     arrays: Vec<Result<NpyArray>>,
     container: Arc<Container>,
 }
@@ -81,12 +72,11 @@ struct NpyArrays {
 #[derive(Clone, Debug)]
 struct NpyArray {
     header: Header,
-    /// The byte of the file at which the items begin.
+    /// The byte of the file where the items begin.
     start: u64,
 }
 
 impl NpyArrays {
-    /// Reads the headers of all arrays in a file of `size` bytes.
     fn read(file: Arc<dyn ReadAt>, size: u64) -> Result<Self> {
         let (mut arrays, mut at) = (Vec::new(), 0);
         while at < size {
@@ -107,10 +97,6 @@ impl NpyArrays {
 }
 
 impl NpyArray {
-    /// Reads the header of the array at byte `at` of a file of `size` bytes.
-    ///
-    /// # Errors
-    /// No array begins there; its header is malformed; the file ends before its last item; reading fails.
     fn read(file: &dyn ReadAt, at: u64, size: u64) -> Result<Self> {
         let left = size - at;
         let mut begin = vec![0; left.min(BEGIN as u64) as usize];

@@ -1,14 +1,11 @@
-//! Changes the header of a `.npy` file where it lies: the dims that the file says it has, and nothing else of it.
+//! Changes the dims in the header of a `.npy` in place. The new header fills exactly the bytes of the old one, so
+//! that no item moves: `numpy.save` pads headers to a multiple of 64 bytes and keeps some 20 blanks for a growing
+//! dim.
 //!
-//! The new header takes exactly the bytes of the old one, whose padding gives it room, so that no item moves. `numpy.save`
-//! ends headers at multiples of 64 bytes and keeps some 20 blanks for a first dim that grows.
-//!
-//! A process that is killed in the middle must not leave a header of which a part is new. So only the bytes that differ
-//! are written, all of them by one call, and only if they lie in one page of the file: systems copy what is written page
-//! by page, and end a process between two of them, never within one. What differs are the dims, at the end of the text, so
-//! that a header of more than a page can be changed, too, unless just its dims lie across two. After a loss of power a
-//! disk has the old or the new content of each of its sectors, of 512 bytes or more: a header that ends within the first
-//! sector, as nearly all do, is old or new then, too. Who reads the file at the same moment without its lock may see a mixture.
+//! A killed process must not leave a half-written header. One call writes only the bytes that differ, all within one
+//! page: systems copy a write page by page, and kill a process only between two pages. After a loss of power each
+//! disk sector (512 bytes or more) is old or new, and nearly all headers end in the first. A reader without the lock
+//! may see a mixture.
 
 use std::fs::File;
 use std::ops::Range;
@@ -19,37 +16,35 @@ use crate::item::meta::Order;
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::source::Source;
 
-/// The bytes of the smallest page of any system. Larger pages are multiples of it.
+/// The smallest page of any system; larger pages are multiples.
 const PAGE: usize = 1 << 12;
 
-/// A change of the header of a `.npy` file that has passed every check and is not written yet.
+/// A checked change of a `.npy` header, not yet written.
 #[derive(Debug)]
 pub struct HeaderEdit<'a> {
     file: &'a File,
     label: &'a str,
-    /// Where the bytes that differ lie in the file.
+    /// The bytes of the file that differ.
     at: Range<usize>,
-    /// The new ones of them.
     bytes: Vec<u8>,
-    /// The bytes of the whole header.
     len: usize,
 }
 
 impl<'a> HeaderEdit<'a> {
-    /// Prepares to say that a tensor, which is all of an open and locked `.npy` file, has another shape and order.
+    /// Prepares a new shape and order for `source`, the only array of an open and locked `.npy`.
     ///
     /// # Errors
-    /// The header has no room for that shape, or it cannot be changed at once ([`ErrorKind::Unsupported`]); the file is no
-    /// `.npy`, or no local file; of reading.
+    /// The header has no room or cannot change in one write ([`ErrorKind::Unsupported`]), the file is not a local
+    /// `.npy`, or reading fails.
     pub fn prepare(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
         Self::of(source, shape, order, false)
     }
 
-    /// Prepares the same for a file whose header says by then that an append is under way: see
-    /// [`npy_append`](super::npy_append).
+    /// Prepares the same for a header that [`npy_append`](super::npy_append) marks.
     ///
     /// # Errors
-    /// Those of [`prepare`](Self::prepare).
+    /// The header has no room or cannot change in one write ([`ErrorKind::Unsupported`]), the file is not a local
+    /// `.npy`, or reading fails.
     pub fn prepare_growing(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
         Self::of(source, shape, order, true)
     }
@@ -89,15 +84,15 @@ impl<'a> HeaderEdit<'a> {
         self.len
     }
 
-    /// Returns how many bytes of the file change.
+    /// Returns the number of bytes that change.
     pub fn changed_bytes(&self) -> usize {
         self.at.len()
     }
 
-    /// Writes the header. It is not synced to the disk.
+    /// Writes the header without syncing it.
     ///
     /// # Errors
-    /// Of writing; the header is the old one then.
+    /// The file cannot be written. It keeps the old header.
     pub fn write(&self) -> Result<()> {
         if self.bytes.is_empty() {
             return Ok(());

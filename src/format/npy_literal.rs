@@ -1,36 +1,35 @@
-//! The Python literals that a `.npy` header consists of: a dictionary of strings, integers, booleans, tuples and lists.
+//! Python literals of a `.npy` header: a dictionary of strings, integers, booleans, tuples and lists.
 
 use std::fmt;
 
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::python;
 
-/// How deep brackets may nest. The parser calls itself for each level, and a header of a MiB of brackets would overflow the
-/// stack, which ends the process. No dtype of NumPy's prints more than a few.
+/// The parser recurses, and a MiB of brackets would overflow the stack, which ends the process. NumPy's dtypes nest a
+/// few levels at most.
 const MAX_NESTING: usize = 32;
 
-/// A value in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Literal {
-    /// A string, without its quotes and escapes.
+    /// Without quotes and escapes.
     Text(String),
-    /// An integer that can be a dim.
+    /// An integer that fits a dim.
     Number(usize),
     Bool(bool),
     Tuple(Vec<Literal>),
     List(Vec<Literal>),
-    /// What no header has, as it is written there: a number that is negative, too large or not an integer, `None`, a name.
+    /// The text of a value that no header needs: `None`, a name, or a number that is negative, too large or not an
+    /// integer.
     Other(String),
 }
 
-/// A key of the dictionary with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LiteralEntry {
     pub(super) key: Literal,
     pub(super) value: Literal,
 }
 
-/// A value as Python writes it, which messages show.
+/// As Python prints the value, for messages.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, items: &[Self]| {
@@ -55,11 +54,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// Parses a dictionary, whose values are no dictionaries. If `has_longs`, an `L` may follow an integer, as Python 2 writes
-/// long integers.
-///
-/// # Errors
-/// The text is anything else, or brackets nest too deeply.
+/// Nested dictionaries are an error. With `has_longs`, integers may end in `L`, as Python 2 wrote them.
 pub(super) fn dictionary(text: &str, has_longs: bool) -> Result<Vec<LiteralEntry>> {
     let mut parser = Parser { rest: text, has_longs };
     let mut entries = Vec::new();
@@ -77,14 +72,12 @@ pub(super) fn dictionary(text: &str, has_longs: bool) -> Result<Vec<LiteralEntry
     Ok(entries)
 }
 
-/// What is left of the text.
 struct Parser<'a> {
     rest: &'a str,
     has_longs: bool,
 }
 
 impl<'a> Parser<'a> {
-    /// Skips spaces and takes that character, if it is the next.
     fn takes(&mut self, next: char) -> bool {
         self.rest = self.rest.trim_ascii_start();
         let rest = self.rest.strip_prefix(next);
@@ -96,9 +89,7 @@ impl<'a> Parser<'a> {
         if self.takes(next) { Ok(()) } else { Err(self.not_a_dictionary()) }
     }
 
-    /// Returns the error that the text is no dictionary, with the text from the place on that no dictionary has.
     fn not_a_dictionary(&self) -> Error {
-        /// The most characters that are shown.
         const SHOWN: usize = 40;
         let rest = self.rest.trim_ascii();
         let shown: String = rest.chars().take(SHOWN).collect();
@@ -108,7 +99,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes `bytes` bytes, the last of which ends a character.
+    /// `bytes` must end at a character boundary.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
@@ -140,7 +131,7 @@ impl<'a> Parser<'a> {
             }
             return Ok(Literal::List(items));
         }
-        // the strings of Python 2 that are no bytes
+        // Unicode strings of Python 2
         let is_unicode = ["u'", "u\"", "U'", "U\""].iter().any(|begin| self.rest.starts_with(begin));
         if is_unicode {
             self.take(1);
@@ -160,15 +151,14 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Returns the integer that a word is, if a dim can be one.
     fn number(&self, word: &str) -> Option<usize> {
         let digits = word.strip_suffix('L').filter(|_| self.has_longs).unwrap_or(word);
-        // Python has no number with zeros in front
+        // Python rejects leading zeros
         let is_padded = digits.len() > 1 && digits.starts_with('0') && digits.bytes().any(|byte| byte != b'0');
         digits.parse().ok().filter(|_| !is_padded)
     }
 
-    /// Takes the rest of a string, whose first quote has been taken.
+    /// The opening quote is already consumed.
     fn text(&mut self, quote: char) -> Result<String> {
         let ends = |c: char| c == quote || matches!(c, '\\' | '\n' | '\r');
         let mut text = String::new();
@@ -183,7 +173,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes what follows a backslash, and appends the character that it stands for.
+    /// The backslash is already consumed.
     fn escape(&mut self, text: &mut String) -> Result<()> {
         let bad = || malformed!("the header has an escape that means no character");
         let next = self.rest.chars().next().ok_or_else(bad)?;
@@ -223,7 +213,6 @@ impl<'a> Parser<'a> {
 mod tests {
     use super::*;
 
-    /// Returns the value of `{'k': TEXT}`.
     fn value(text: &str) -> Option<Literal> {
         let [entry] = <[LiteralEntry; 1]>::try_from(dictionary(&format!("{{'k': {text}}}"), true).ok()?).ok()?;
         assert_eq!(entry.key, Literal::Text("k".to_owned()));
@@ -313,7 +302,7 @@ mod tests {
             assert!(dictionary(text, true).is_err(), "{text}");
         }
         assert_eq!(dictionary(" { } ", true).unwrap(), []);
-        // only the headers that Python 2 wrote have long integers
+        // only headers of Python 2 have long integers
         let longs = dictionary("{'k': (2L,)}", false).unwrap();
         assert_eq!(longs[0].value, Literal::Tuple(vec![Literal::Other("2L".to_owned())]));
     }

@@ -9,24 +9,23 @@ use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Result};
 
-/// The fewest digits of a number in the name of a file.
+/// The fewest digits of a file number.
 const DIGITS: usize = 5;
 
-/// The most files of a model. A name may give any number of them.
+/// A name can claim any number of files.
 const MAX_FILES: usize = 10_000;
 
-/// The name of a file that is one of several: `STEM-00001-of-00003.safetensors`.
+/// The parts of a name such as `STEM-00001-of-00003.safetensors`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NumberedName<'n> {
     pub stem: &'n str,
-    /// The number of the file, from 1 on.
+    /// From 1.
     pub number: usize,
-    /// The number of all files, as it is written.
+    /// The digits of the file count.
     of: &'n str,
 }
 
 impl<'n> NumberedName<'n> {
-    /// Returns the parts of the name of a file; `None` if it is not numbered so.
     pub(super) fn parse(name: &'n str) -> Option<Self> {
         let (format, stem) = Format::from_file_name(name)?;
         let end = stem.len();
@@ -42,10 +41,10 @@ impl<'n> NumberedName<'n> {
     }
 }
 
-/// Makes one file of all files that are numbered as the parts of one model, but for those in folders that have an index. A
-/// file that is missing is one of its parts all the same.
+/// Replaces the numbered files of each model by one entry, except in folders with an index. Missing files count as
+/// parts.
 pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> Vec<FolderFile> {
-    /// The folder of a model, the stem and the number of its files.
+    /// (folder, stem, digits of the file count)
     type Key = (PathBuf, String, String);
     let mut others = Vec::new();
     let mut models: BTreeMap<Key, Vec<(usize, FolderFile)>> = BTreeMap::new();
@@ -66,7 +65,7 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
     for ((folder, stem, of), files) in models {
         let count: usize = of.parse().expect("it was parsed above");
         let width = of.len();
-        // Endings can differ in case. Of two files that differ in nothing else the first counts.
+        // Names may differ only in the case of their extension; the first wins.
         let mut there = HashMap::with_capacity(files.len());
         for (number, file) in &files {
             there.entry(*number).or_insert_with(|| file.path.file_name().unwrap_or_default().to_string_lossy());
@@ -77,7 +76,7 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
         };
         let parts = (1..=count).map(part).collect();
         let whole = format!("{}{stem}", files[0].1.prefix());
-        // beside another file of that name, and beside the files of an older division
+        // another file or an older division may use the name
         let stem_of_all = if taken.contains(&whole) { format!("{whole}-of-{of}") } else { whole };
         taken.insert(stem_of_all.clone());
         others.push(FolderFile {
@@ -92,10 +91,6 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
     others
 }
 
-/// Opens the files of a model, which lie in the folder of `path`, as one container.
-///
-/// # Errors
-/// Two of the files have a tensor of one name.
 pub(super) fn open(options: &OpenOptions, path: &Path, parts: &[String]) -> Result<Input> {
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let shards = index::of_shards(folder, parts, options.requests).with_context(|| options.label.clone())?;

@@ -1,4 +1,4 @@
-//! Files of tensors for users of the library: opened to be described and read in parts, and changed in place.
+//! Files of tensors for users of the library: described, read in parts, and changed in place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,18 +31,18 @@ use crate::storage::read_at::MemoryBytes;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::{Hold, Source};
 
-/// Opens a file, a Zarr store or a folder of files to describe its tensors and to read them one by one, whole or in part.
-/// Only headers are read here.
+/// Opens a file, a Zarr store or a folder of files to describe its tensors and to read them one by one, whole or in
+/// part. Opening reads only headers.
 ///
-/// The tensors of a folder are called by the paths of their files without the endings, such as `sub/bias`, with `:` and the
-/// own names of those in containers behind; a folder with one index, or one container, and no other tensor is that model.
+/// The content decides the format, as for [`read`](super::files::read). `weights.npz:conv1` opens one tensor, and
+/// `weights.npz:conv*` all with matching names; an existing path is never split.
 ///
-/// With the feature `remote` a path may also be an address: `https://`, `http://`, `s3://BUCKET/KEY` or
-/// `hf://ORG/REPO[@REVISION]/PATH`. Only what is wanted is asked of the server, and credentials come from the variables that
-/// other programs read, too.
+/// Tensors of a folder have the paths of their files without extensions as names, such as `sub/bias`, and `:NAME`
+/// after it in containers. If one index or one container has all tensors of a folder, the folder is that model.
 ///
-/// The format is recognised by the content, as [`read`](super::files::read) does it. A path such as `weights.npz:conv1`
-/// opens the one tensor alone, and `weights.npz:conv*` those whose names match; a path that exists is never divided so.
+/// With the feature `remote`, addresses work, too: `https://`, `http://`, `s3://BUCKET/KEY` and
+/// `hf://ORG/REPO[@REVISION]/PATH`. Only the needed bytes are requested, and credentials come from the usual
+/// environment variables.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -61,14 +61,14 @@ use crate::storage::source::{Hold, Source};
 /// ```
 ///
 /// # Errors
-/// There is no such file, which is [`ErrorKind::Io`]; the content is in no known format, or damaged; the path names a tensor
-/// that is not there, which is [`ErrorKind::Member`]. All errors name the file.
+/// The file does not exist ([`ErrorKind::Io`]), its content is malformed or in an unknown format, or it lacks the
+/// named tensor ([`ErrorKind::Member`]). All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let located = Located::from_path(path.as_ref());
     Opened::new(collection::open(&OpenOptions::new(located.without_secrets()), &located, NameFilter::default())?)
 }
 
-/// Opens the bytes of a file that are in memory, as [`open`] does it. Nothing is written to a disk.
+/// Opens the bytes of a file in memory, as [`open`] does. Nothing is written to disk.
 ///
 /// ```
 /// # let tensor = tensorop::Tensor::from(&ndarray::array![1_u8, 2]);
@@ -78,13 +78,12 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
 /// ```
 ///
 /// # Errors
-/// Those of [`open`]. Messages call the bytes `bytes`. An index of other files, and an ONNX tensor whose items lie in
-/// another file, need a path.
+/// The content is malformed or in an unknown format. An index and an ONNX tensor with external data need a path.
 pub fn open_bytes(bytes: impl Into<Vec<u8>>) -> Result<Opened> {
     Opened::new(OpenOptions::new("bytes").open_bytes(Arc::new(MemoryBytes::new(bytes)))?)
 }
 
-/// Describes all tensors of a file without reading their items, as `tensorop info` does.
+/// Describes all tensors of a file without reading items, as `tensorop info` does.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -98,18 +97,17 @@ pub fn open_bytes(bytes: impl Into<Vec<u8>>) -> Result<Opened> {
 /// ```
 ///
 /// # Errors
-/// Those of [`open`], and a tensor whose own header is damaged.
+/// The file cannot be opened, or the header of a tensor is malformed.
 pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
     let opened = open(path)?;
     opened.members.iter().map(|(n, name)| opened.describe(*n, name)).collect()
 }
 
-/// Puts `updates` into a slice of a tensor in its own file. No other byte changes, and the cost is that of the slice.
+/// Writes `updates` to a slice of a tensor in place. No other byte changes, and the cost is that of the slice.
 ///
-/// The file is a `.npy`, a `.safetensors` or a Zarr store; of several tensors one is named, as in
-/// `weights.safetensors:conv1`. It is locked meanwhile, so that several patches of one file are made one after the other,
-/// and every check is made before the first byte changes. If the program is stopped in the middle, a part of the change has
-/// been made; of a Zarr store each chunk is replaced at once.
+/// The file is a `.npy`, a `.safetensors` or a Zarr store; a path such as `weights.safetensors:conv1` selects one of
+/// several tensors. All checks precede the first write, and a lock makes concurrent patches take turns. A killed
+/// program may leave a part of the change; a Zarr store replaces whole chunks.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -123,9 +121,9 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 /// ```
 ///
 /// # Errors
-/// Those of [`open`]; a name that no dimension has; a format whose items cannot be changed in place ([`ErrorKind::Unsupported`]); `updates` of another
-/// shape than the slice ([`Subject::Updates`]), of another dtype than the data ([`Subject::Dtype`], the byte order may be
-/// another one), or with a string that is longer than the data's; of reading and writing.
+/// The file cannot be opened, read, written or changed in place ([`ErrorKind::Unsupported`]), or a dimension name is
+/// unknown. `updates` have another shape than the slice ([`Subject::Updates`]), another dtype than the data
+/// ([`Subject::Dtype`]; the byte order may differ), or a string longer than the data's.
 pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Result<()> {
     let located = Located::from_path(path.as_ref());
     let label = located.without_secrets();
@@ -143,7 +141,6 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
     write::edit(OutputTensor::new(fill, Limits::default()), None, &|_| {}, &|_| {})
 }
 
-/// Opens and locks the one tensor that a path names, so that it can be changed in place.
 fn lock(located: &Located, label: &str) -> Result<Source> {
     let refuse = |why: &str| Err(Error::from_kind(ErrorKind::Unsupported, why).within(label));
     let options = OpenOptions { locked: true, ..OpenOptions::new(label) };
@@ -162,36 +159,36 @@ fn lock(located: &Located, label: &str) -> Result<Source> {
     Ok(source)
 }
 
-/// A file of tensors that [`open`] has opened: it knows what the tensors are, and reads them when they are asked for.
+/// An open file of tensors: knows the tensors, and reads them on demand.
 ///
-/// Methods that take a name take `None`, too, which stands for the only tensor. That one may have no name, as in a `.npy`:
-/// its name is then the empty text, or the one that ONNX stores with it.
+/// A name of `None` selects the only tensor, which may have no name, as in a `.npy`. Its name is then empty, or the
+/// one in the ONNX message.
 #[derive(Debug)]
 pub struct Opened {
     input: Input,
-    /// The tensors that the path selects: the number and the name of each.
+    /// (number, name) of the selected tensors.
     members: Vec<(usize, String)>,
 }
 
-/// What a file says about one of its tensors, before any item is read.
+/// A tensor as its header describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorInfo {
-    /// The name, which is empty where the format has none.
+    /// The name; empty if the format has none.
     pub name: String,
     /// The format of the file.
     pub format: Format,
-    /// The dtype of the items, with the byte order that they are stored in.
+    /// The dtype, with the stored byte order.
     pub dtype: DType,
-    /// The number of places on each axis, outermost axis first.
+    /// The dims, outermost axis first.
     pub shape: Vec<usize>,
-    /// The order in which the items are stored. [`Opened::read`] returns them in C order.
+    /// The stored order; [`Opened::read`] returns C order.
     pub order: Order,
-    /// The bytes that the items take, before any compression.
+    /// The bytes of the items before compression.
     pub bytes: u64,
-    /// The byte of the file at which the items begin. `None` if they do not lie in the file one after the other.
+    /// The byte of the file where the items begin; `None` if they are not contiguous.
     pub offset: Option<u64>,
-    /// The metadata of the file that the tensor lies in; empty where the format has none.
+    /// The metadata of the file; empty if the format has none.
     pub metadata: Arc<BTreeMap<String, String>>,
 }
 
@@ -208,49 +205,49 @@ impl Opened {
         self.input.format()
     }
 
-    /// Returns the names of the tensors, in the order of the file.
+    /// Returns the names of the tensors in file order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.members.iter().map(|(_, name)| name.as_str())
     }
 
-    /// Describes a tensor. Only headers are read, but of plain JSON and CSV the whole text, whose content decides dtype and
+    /// Describes a tensor from its header. Plain JSON and CSV are read whole, since their content decides dtype and
     /// shape.
     ///
     /// # Errors
-    /// There is no tensor of that name, or several and none is named ([`ErrorKind::Member`]); the tensor's own header is
-    /// damaged; of reading.
+    /// The name is unknown, or missing among several tensors ([`ErrorKind::Member`]); the header is malformed or
+    /// cannot be read.
     pub fn info<'n>(&self, name: impl Into<Option<&'n str>>) -> Result<TensorInfo> {
         let (n, name) = self.member(name.into())?;
         self.describe(n, name)
     }
 
-    /// Reads a tensor, in C order.
+    /// Reads a tensor in C order. A pipe can be read once.
     ///
     /// # Errors
-    /// Those of [`info`](Self::info); fewer bytes than shape and dtype need; [`ErrorKind::Memory`];
-    /// [`ErrorKind::Changed`]. What came from a pipe can be read once.
+    /// The name is unknown ([`ErrorKind::Member`]); the file is malformed, too short, changed meanwhile
+    /// ([`ErrorKind::Changed`]) or cannot be read; memory is short ([`ErrorKind::Memory`]).
     pub fn read<'n>(&self, name: impl Into<Option<&'n str>>) -> Result<Tensor> {
         load(self.source(self.member(name.into())?.0)?, Selection::whole)
     }
 
-    /// Reads a slice of a tensor, of a Zarr store also by the names of its dimensions (`"time=2:4".parse()?`). Only the bytes that the slice needs are read, where these have a place in the file: memory
-    /// is taken for the slice, for the chunks of a compressed tensor one at a time, and for a text whole.
+    /// Reads a slice of a tensor. Axes of a Zarr store may have dimension names (`"time=2:4".parse()?`).
+    ///
+    /// Only the needed bytes are read where items have positions in the file. Compressed chunks are unpacked one at a
+    /// time, and text is read whole.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read), and of [`SliceArgs::resolve`]; a name that no dimension has.
+    /// The slice does not fit the shape or names an unknown dimension, or the tensor cannot be read.
     pub fn read_slice<'n>(&self, name: impl Into<Option<&'n str>>, slices: &SliceArgs) -> Result<Tensor> {
         let source = self.source(self.member(name.into())?.0)?;
         let spans = slices_of(slices, &source)?.resolve(source.shape()).with_context(|| source.label().to_owned())?;
         load(source, |source| Selection::slice(source, &spans))
     }
 
-    /// Reads all tensors, each with its name.
     pub(super) fn read_all(&self) -> Result<Vec<(String, Tensor)>> {
         let read = |(n, name): &(usize, String)| Ok((name.clone(), load(self.source(*n)?, Selection::whole)?));
         self.members.iter().map(read).collect()
     }
 
-    /// Returns the number and the name of the tensor of that name, or of the only one.
     fn member(&self, name: Option<&str>) -> Result<(usize, &str)> {
         let found = match (name, &self.members[..]) {
             (Some(name), members) => members.iter().find(|(_, member)| member == name),
@@ -259,7 +256,7 @@ impl Opened {
         };
         match found {
             Some((n, name)) => Ok((*n, name)),
-            // a tensor that the path has not selected is there all the same
+            // names outside the selection of the path work, too
             None => self.input.pick(name).map(|n| (n, self.input.name(n).unwrap_or_default())),
         }
     }
@@ -284,19 +281,15 @@ impl Opened {
     }
 }
 
-/// Reads a TensorProto that is a part of a file in `folder`, where its external data lies.
-///
-/// # Errors
-/// The message is malformed, see [`Proto::read`]; its external data cannot be read, see [`Proto::source`].
+/// `folder` holds the external data.
 #[cfg(feature = "cli")]
 pub(crate) fn read_proto(proto: &[u8], folder: &Path) -> Result<Tensor> {
     let file: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(proto));
     load(Proto::read(&*file)?.source(&file, Some(folder), String::new())?, Selection::whole)
 }
 
-/// Reads the selected items of a source into memory, in C order.
 fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<Tensor> {
-    // A stream is kept first: memory is taken for its items when it is known that they are there.
+    // Streams are kept first, so that memory is allocated only for items that exist.
     source.hold(Hold::Seekable, Threads::default())?;
     let label = source.label().to_owned();
     let selection = select(source);

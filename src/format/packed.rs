@@ -1,7 +1,6 @@
-//! Items of fewer than 8 bits as files store them: one after the other without gaps, low bits first. An item of 4 bits
-//! is half a byte, the lower half first; four of 6 bits are three bytes. A last byte that is not full ends in zeros.
-//!
-//! Unpacked, an item is the low bits of a byte of its own, the others being zero, as ml_dtypes stores it.
+//! Packed items of fewer than 8 bits: without gaps, low bits first. A byte holds two 4-bit items, three bytes hold
+//! four 6-bit items, and zero bits fill the last byte. Unpacked, each item is the low bits of its own byte, as in
+//! ml_dtypes.
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
@@ -12,27 +11,27 @@ use crate::item::meta::Meta;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Source, fill_from};
 
-/// The most packed bytes that [`Unpack`] holds: a multiple of three.
+/// Packed bytes that [`Unpack`] reads at a time; a multiple of 3.
 const PIECE: usize = 3 << 14;
 
-/// Returns the bytes that `items` items of `bits` bits take.
+/// Returns the bytes of `items` items of `bits` bits.
 ///
 /// ```
 /// use tensorop::format::packed::packed_bytes;
 /// assert_eq!((packed_bytes(5, 4), packed_bytes(5, 2), packed_bytes(5, 6), packed_bytes(5, 8)), (3, 2, 4, 5));
 /// ```
 pub fn packed_bytes(items: usize, bits: u32) -> usize {
-    // 8 items are `bits` bytes: no product is larger than the bytes of the items unpacked
+    // 8 items take `bits` bytes, so no product exceeds the unpacked size
     let bits = bits as usize;
     (items / 8).saturating_mul(bits).saturating_add(((items % 8) * bits).div_ceil(8))
 }
 
-/// Returns the bits of an item in a format that packs; 8 for all dtypes that are not packed.
+/// Returns the bits of a packed item; 8 for dtypes that are not packed.
 pub fn bits(dtype: &DType) -> u32 {
     if let Kind::Narrow(narrow) = dtype.kind() { narrow.bits() } else { 8 }
 }
 
-/// Returns the bytes that `items` items take in a file of such a format.
+/// Returns the bytes of `items` items, packed if the dtype is.
 pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
     match bits(dtype) {
         8 => (items as u64).saturating_mul(dtype.itemsize() as u64),
@@ -40,8 +39,8 @@ pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
     }
 }
 
-/// Unpacks the first `out.len()` items of `bits` bits (2, 4 or 6; for any other number it copies bytes). Items that
-/// `packed` is too short for are not written.
+/// Unpacks up to `out.len()` items of 2, 4 or 6 bits; copies bytes for any other number. Items missing in `packed`
+/// are not written.
 pub fn unpack(packed: &[u8], bits: u32, out: &mut [u8]) {
     match bits {
         2 => unpack_groups::<1, 4, 2>(packed, out),
@@ -51,7 +50,7 @@ pub fn unpack(packed: &[u8], bits: u32, out: &mut [u8]) {
     }
 }
 
-/// Unpacks groups of `BYTES` bytes, which are `ITEMS` items of `BITS` bits.
+/// `ITEMS` items of `BITS` bits fill `BYTES` bytes.
 fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(packed: &[u8], out: &mut [u8]) {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte));
     let item = |word: u32, n: usize| (word >> (BITS * n)) as u8 & ((1 << BITS) - 1);
@@ -66,11 +65,7 @@ fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(pack
     tail.iter_mut().enumerate().for_each(|(n, place)| *place = item(word, n));
 }
 
-/// Returns the items of a tensor that begin at byte `at` of a file. Those that share bytes come as a stream, which unpacks
-/// them. Messages call the tensor `label`.
-///
-/// # Errors
-/// The version of the file cannot be read.
+/// Packed items become a stream that unpacks them.
 pub(super) fn source(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
     let bits = bits(&meta.dtype);
     if bits == 8 {
@@ -81,21 +76,19 @@ pub(super) fn source(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String)
     Ok(Source::stream(meta, Box::new(Unpack::new(section, bits, items)), items, label))
 }
 
-/// Unpacks the items of a reader, one to a byte, in bounded memory. It ends with the last item, or with the last whole
-/// one that the reader has bytes for.
+/// Unpacks the items of a reader, one a byte, in bounded memory, up to the last complete item.
 #[derive(Debug)]
 pub struct Unpack<R> {
     reader: R,
     bits: u32,
-    /// Items that are still to be unpacked.
+    /// Items not yet unpacked.
     left: u64,
     packed: Vec<u8>,
-    /// Items that are unpacked, of which those before the cursor have been handed out.
     items: Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Unpack<R> {
-    /// Unpacks `items` items of `bits` bits (2, 4 or 6).
+    /// Unpacks `items` items of 2, 4 or 6 bits.
     pub fn new(reader: R, bits: u32, items: u64) -> Self {
         Self { reader, bits, left: items, packed: Vec::new(), items: Cursor::default() }
     }
@@ -124,7 +117,7 @@ impl<R: Read> Read for Unpack<R> {
     }
 }
 
-/// Packs items that come one a byte, in pieces of any length.
+/// Packs items, one a byte, in pieces of any length.
 ///
 /// ```
 /// use tensorop::format::packed::Packer;
@@ -137,18 +130,18 @@ impl<R: Read> Read for Unpack<R> {
 #[derive(Clone, Debug)]
 pub struct Packer {
     bits: u32,
-    /// Items that do not fill their bytes yet, and how many bits they are.
+    /// An incomplete group of items, and its bits.
     word: u32,
     filled: u32,
 }
 
 impl Packer {
-    /// Packs items of `bits` bits (2, 4 or 6; items of any other number are taken as whole bytes).
+    /// Packs items of 2, 4 or 6 bits; items of other sizes are copied as bytes.
     pub fn new(bits: u32) -> Self {
         Self { bits: if matches!(bits, 2 | 4 | 6) { bits } else { 8 }, word: 0, filled: 0 }
     }
 
-    /// Takes the low bits of each byte, and appends all bytes that are full.
+    /// Appends the full bytes; only the low bits of each item count.
     pub fn push(&mut self, items: &[u8], out: &mut Vec<u8>) {
         out.reserve(packed_bytes(items.len(), self.bits) + 1);
         match self.bits {
@@ -159,13 +152,12 @@ impl Packer {
         }
     }
 
-    /// Packs groups of `ITEMS` items of `BITS` bits, which are `BYTES` bytes.
     fn push_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(
         &mut self,
         items: &[u8],
         out: &mut Vec<u8>,
     ) {
-        // as many as the group that was begun lacks
+        // completes the group that an earlier call began
         let begun = (self.filled as usize / BITS) % ITEMS;
         let (first, items) = items.split_at(if begun == 0 { 0 } else { (ITEMS - begun).min(items.len()) });
         first.iter().for_each(|item| self.push_item(*item, BYTES, out));
@@ -186,7 +178,7 @@ impl Packer {
         }
     }
 
-    /// Appends the items that do not fill their bytes, followed by zero bits.
+    /// Appends the incomplete group, followed by zero bits.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let bytes = self.filled.div_ceil(8) as usize;
         out.extend(self.word.to_le_bytes().iter().take(bytes));
@@ -198,7 +190,6 @@ impl Packer {
 mod tests {
     use super::*;
 
-    /// Bit by bit.
     fn reference(items: &[u8], bits: u32) -> Vec<u8> {
         let stream: Vec<u8> = items.iter().flat_map(|item| (0..bits).map(move |n| item >> n & 1)).collect();
         stream.chunks(8).map(|byte| byte.iter().rev().fold(0, |byte, bit| byte << 1 | bit)).collect()

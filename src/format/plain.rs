@@ -1,4 +1,4 @@
-//! Files of one tensor whose items lie one after the other: `.npy` files, and bytes without a header.
+//! Files of one tensor with contiguous items: `.npy`, and bytes without a header.
 
 use std::fmt;
 use std::io::Read;
@@ -12,29 +12,26 @@ use crate::parallel::locked;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
-/// Reads such a tensor.
 #[derive(Debug)]
 pub(super) struct PlainReader {
     pub(super) meta: Meta,
-    /// The byte of the file at which the items begin.
+    /// The byte of the file where the items begin.
     pub(super) start: u64,
-    /// The bytes that they take there.
+    /// The bytes of the items in the file.
     pub(super) stored: u64,
     pub(super) items: PlainItems,
-    /// Why the file cannot be written anew, if it cannot.
+    /// The reason why the file cannot be rewritten.
     pub(super) unwritten: Option<&'static str>,
 }
 
-/// Where the items of such a tensor come from.
 pub(super) enum PlainItems {
-    /// They are read by position, from this byte on.
+    /// Read by position, from this byte.
     Bytes(Arc<dyn ReadAt>, u64),
-    /// They come from a stream, whose next bytes are the items. Whoever reads them first takes it.
+    /// The next bytes are the items; the first reader takes the stream.
     Stream(Mutex<Option<Box<dyn Read + Send>>>),
 }
 
 impl PlainItems {
-    /// Takes a stream whose next bytes are the items.
     pub(super) fn stream(stream: impl Read + Send + 'static) -> Self {
         Self::Stream(Mutex::new(Some(Box::new(stream))))
     }

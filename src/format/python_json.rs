@@ -1,28 +1,26 @@
-//! JSON as Python writes it. Its module `json` writes floats that are not finite as the bare words `NaN`, `Infinity` and
-//! `-Infinity`, which JSON does not have, and some editors put a byte order mark before the text.
+//! JSON as Python's module `json` writes it: non-finite floats are the bare words `NaN`, `Infinity` and `-Infinity`,
+//! which JSON lacks, and a byte order mark may precede the text.
 //!
-//! The texts of values are slices of the text that was read, so that a copy has the same words. For the parser, which knows
-//! JSON alone, each word is replaced by a number of the same length: every position stays where it is.
+//! Values are slices of the original text, so that copies keep its words. The JSON parser sees a number of the same
+//! length for each word, so that positions stay equal.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-/// Each word, and a number of the same length.
+/// Each word with a number of the same length.
 const WORDS: [(&str, &str); 3] = [("NaN", "0.0"), ("Infinity", "0.000000"), ("-Infinity", "-0.000000")];
 
-/// The byte order mark of UTF-8.
 const MARK: &str = "\u{feff}";
 
-/// Returns a text without the byte order mark that it may begin with.
+/// Returns a text without its byte order mark.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK.as_bytes()).unwrap_or(text)
 }
 
-/// Returns the text with what `replaced` makes of each word that stands for a number.
 fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -> Cow<'static, str>) -> Cow<'a, str> {
-    // most texts have none: a search is faster than the walk
+    // most texts have no words, and a search is faster than the loop
     if !text.contains(WORDS[0].0) && !text.contains(WORDS[1].0) {
         return Cow::Borrowed(text);
     }
@@ -34,7 +32,7 @@ fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -
     let (mut out, mut copied, mut at, mut in_string) = (String::with_capacity(text.len()), 0, 0, false);
     while at < bytes.len() {
         match bytes[at] {
-            // what follows is no end of the string
+            // an escaped quote does not end the string
             b'\\' if in_string => at += 1,
             b'"' => in_string = !in_string,
             b'N' | b'I' | b'-' if !in_string => {
@@ -57,64 +55,63 @@ fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -
     Cow::Owned(out)
 }
 
-/// Returns the text as JSON, with the words as strings: for values of which nothing is copied, and for output.
+/// Returns JSON with the words as strings, for output and for values that are not copied.
 pub fn quoted(text: &str) -> Cow<'_, str> {
     with_words(text, |word, _| format!("\"{word}\"").into())
 }
 
-/// Returns the text as JSON in which a word is a value that differs from every number and from every string: for comparisons.
+/// Returns JSON for comparisons: a word equals no number and no string.
 pub fn comparable(text: &str) -> Cow<'_, str> {
     with_words(text, |word, _| format!("{{\"number\": \"{word}\"}}").into())
 }
 
-/// Returns the text with numbers in the place of the words, which has the same positions.
 fn masked(text: &str) -> Cow<'_, str> {
     with_words(text, |_, number| number.into())
 }
 
-/// Returns the slice of a text at the position that a value has in the [`masked`] text.
+/// `raw` is a slice of the `masked` text.
 fn slice<'a>(text: &'a str, masked: &str, raw: &RawValue) -> &'a str {
     let at = raw.get().as_ptr().addr() - masked.as_ptr().addr();
     &text[at..at + raw.get().len()]
 }
 
-/// Returns the texts of the values of an object, by their keys. Of two values with one key the later one counts.
+/// Returns the texts of an object's values by key; the last of equal keys wins.
 ///
 /// # Errors
-/// The text is not that of an object.
+/// The text is not a JSON object.
 pub fn object(text: &str) -> serde_json::Result<BTreeMap<String, &str>> {
     let masked = masked(text);
     let values = serde_json::from_str::<BTreeMap<String, &RawValue>>(&masked)?;
     Ok(values.into_iter().map(|(key, raw)| (key, slice(text, &masked, raw))).collect())
 }
 
-/// Returns the texts of the values of a list.
+/// Returns the texts of a list's values.
 ///
 /// # Errors
-/// The text is not that of a list.
+/// The text is not a JSON list.
 pub fn list(text: &str) -> serde_json::Result<Vec<&str>> {
     let masked = masked(text);
     let values = serde_json::from_str::<Vec<&RawValue>>(&masked)?;
     Ok(values.into_iter().map(|raw| slice(text, &masked, raw)).collect())
 }
 
-/// Returns the text of a single value, without the blanks around it.
+/// Returns the text of a single value without surrounding blanks.
 ///
 /// # Errors
-/// The text is not that of a single value.
+/// The text is not a single JSON value.
 pub fn value(text: &str) -> serde_json::Result<&str> {
     let masked = masked(text);
     let raw = serde_json::from_str::<&RawValue>(&masked)?;
     Ok(slice(text, &masked, raw))
 }
 
-/// Returns the text of an object with the texts of these values.
+/// Returns an object with these texts as values.
 pub fn object_text<'a>(values: impl IntoIterator<Item = (&'a String, &'a &'a str)>) -> String {
     let entry = |(key, value): (&String, &&str)| format!("{}:{value}", serde_json::Value::from(key.as_str()));
     format!("{{{}}}", values.into_iter().map(entry).collect::<Vec<_>>().join(","))
 }
 
-/// Returns a text without the blanks and the ends of lines between its values.
+/// Returns a text without white space between values.
 pub fn compact(text: &str) -> String {
     let (mut out, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
     for c in text.chars() {
@@ -133,7 +130,7 @@ mod tests {
 
     #[test]
     fn words_become_values_of_json() {
-        // a text, and the same as JSON; `None` where the text is not even JSON as Python writes it
+        // text, the same as JSON; `None` if Python rejects it, too
         let rows = [
             ("NaN", Some(r#""NaN""#)),
             (" [NaN,-Infinity , Infinity]", Some(r#" ["NaN","-Infinity" , "Infinity"]"#)),
@@ -173,7 +170,7 @@ mod tests {
         assert_eq!(list(found["b"]).expect("a list"), ["1e3", "-Infinity"]);
         assert_eq!(object_text(&found), r#"{"a":1.50,"b":[1e3, -Infinity],"é":{"x": "NaN"}}"#);
         assert_eq!(compact("{ \"a b\" :\n [ NaN , 1 ] }"), r#"{"a b":[NaN,1]}"#);
-        // positions in messages are those of the text
+        // positions in messages are positions in the text
         let error = object("{\"a\": -Infinity,\n \"b\": Infinity Infinity}").expect_err("no object");
         assert_eq!((error.line(), error.column()), (2, 16));
     }

@@ -1,5 +1,4 @@
-//! Items alone, without a header: read through a view that says what the bytes are, such as `float32[2,5]@0x80`, and
-//! written one after the other.
+//! Items without a header, read through a view such as `float32[2,5]@0x80`.
 
 use std::io::{self, Read};
 
@@ -15,19 +14,19 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::wrong_length;
 
-/// What the bytes of a file are: `DTYPE`, `DTYPE[DIMS]`, either with `@OFFSET` after it.
+/// The dtype, dims and offset of raw bytes: `DTYPE` or `DTYPE[DIMS]`, optionally with `@OFFSET`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawView {
     stored: StoredDType,
-    /// The dims, of which one may be told by the length of the file (`None`). No dims are one axis of all there is.
+    /// `None` is a dim that follows from the length of the file. A view without brackets has one axis with this dim.
     dims: Vec<Option<usize>>,
-    /// Where the items begin, in bytes, if that is said.
+    /// The byte of the first item.
     offset: Option<u64>,
     order: Order,
 }
 
 impl RawView {
-    /// Reads a view.
+    /// Parses a view.
     ///
     /// ```
     /// use tensorop::format::raw::RawView;
@@ -36,14 +35,14 @@ impl RawView {
     /// ```
     ///
     /// # Errors
-    /// An unknown dtype, or one of no bytes; dims that are no numbers, or more than memory can address; two of -1, or one
-    /// beside a 0; an offset that is no number.
+    /// The dtype is unknown or has no bytes, a dim or the offset is not a number, the dims exceed memory, or the dims
+    /// to derive (-1) are ambiguous.
     pub fn parse(text: &str) -> Result<Self> {
         let (items, offset) = match text.rsplit_once('@') {
             Some((items, digits)) => (items, Some(offset(digits)?)),
             None => (text, None),
         };
-        // dates have brackets of their own
+        // dates have brackets, too
         let (stored, dims) = match (StoredDType::asked(items.trim()), items.trim().strip_suffix(']')) {
             (Err(_), Some(open)) => match open.rsplit_once('[') {
                 Some((name, list)) => (StoredDType::asked(name.trim())?, dims(list)?),
@@ -54,10 +53,6 @@ impl RawView {
         Self::new(stored, dims, offset, Order::C)
     }
 
-    /// Returns the view of items of a dtype with these dims, of which one may be told by the length of the file (`None`).
-    ///
-    /// # Errors
-    /// A dtype of no bytes; dims of more than memory can address, two that the file tells, or one beside a 0; too many axes.
     pub(super) fn new(
         stored: StoredDType,
         dims: Vec<Option<usize>>,
@@ -75,7 +70,7 @@ impl RawView {
         Ok(view)
     }
 
-    /// Returns whether a text that is no view is most likely meant to be one.
+    /// Returns whether an invalid view was probably intended as one.
     pub fn is_meant(text: &str) -> bool {
         let dtype = text.split('@').next().unwrap_or_default();
         let is_slip = DType::is_slip(dtype.trim());
@@ -85,20 +80,18 @@ impl RawView {
             || text.contains('@') && text.starts_with(char::is_alphanumeric)
     }
 
-    /// Returns the tensor whose missing dim is `dim`.
     fn meta(&self, dim: usize) -> Meta {
         let shape = self.dims.iter().map(|known| known.unwrap_or(dim)).collect();
         Meta::new(self.stored.dtype().clone(), shape).in_order(self.order)
     }
 
-    /// Returns the tensor in a file of `len` bytes, and the byte at which it begins.
     fn within(&self, len: u64) -> Result<(Meta, u64)> {
         let start = self.offset.unwrap_or(0);
         let rest =
             len.checked_sub(start).ok_or_else(|| malformed!("has {len} bytes, and items from byte {start} on"))?;
         let one = self.meta(1);
         if self.dims.contains(&None) && self.stored.is_packed() {
-            // the most places that end in the last byte
+            // the largest dim whose items end in the last byte
             let most = rest.saturating_mul(self.stored.each() as u64) / one.items() as u64;
             let meta = self.meta(usize::try_from(most)?);
             let what = || format!("{} {}", self.stored.name(), dims_text(&self.dims));
@@ -119,7 +112,7 @@ impl RawView {
             return Ok((meta, start));
         }
         let expected = self.bytes(&one);
-        // behind an offset there may be other things
+        // other data may follow after an offset
         let fits = if self.offset.is_some() { rest >= expected } else { rest == expected };
         if !fits {
             bail!("{}{}", wrong_length(rest, expected, &one), self.fitting(&one, rest));
@@ -127,12 +120,11 @@ impl RawView {
         Ok((one, start))
     }
 
-    /// Returns the bytes that the items of a tensor take in the file.
     fn bytes(&self, meta: &Meta) -> u64 {
         if self.stored.is_packed() { bytes_of_items(&meta.dtype, meta.items()) } else { meta.bytes() as u64 }
     }
 
-    /// Returns the end of a message: the shapes of as many bytes that differ from a tensor's in one dim.
+    /// Lists shapes that differ in one dim and fit the bytes.
     fn fitting(&self, meta: &Meta, bytes: u64) -> String {
         let size = meta.dtype.itemsize() as u64;
         let mut shapes = Vec::new();
@@ -154,7 +146,6 @@ impl RawView {
     }
 }
 
-/// Parses the dims between brackets.
 fn dims(list: &str) -> Result<Vec<Option<usize>>> {
     if list.trim().is_empty() {
         return Ok(Vec::new());
@@ -172,13 +163,11 @@ fn dims(list: &str) -> Result<Vec<Option<usize>>> {
     Ok(dims)
 }
 
-/// Returns dims as they are typed.
 fn dims_text(dims: &[Option<usize>]) -> String {
     let each: Vec<_> = dims.iter().map(|dim| dim.map_or("-1".to_owned(), |dim| dim.to_string())).collect();
     format!("[{}]", each.join(", "))
 }
 
-/// Parses the number after `@`.
 fn offset(text: &str) -> Result<u64> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (digits, radix) = hex.map_or((text, 10), |digits| (digits, 16));
@@ -186,15 +175,9 @@ fn offset(text: &str) -> Result<u64> {
     number.ok_or_else(|| malformed!("@{text}: expected a number of bytes, such as @128 or @0x80"))
 }
 
-/// Opens bytes as what a view says that they are.
-///
-/// `is_edited` says that they are changed where they lie.
-///
-/// # Errors
-/// Fewer bytes than the view needs, or more where it needs to be the whole file; failure to read.
 pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<Box<dyn Reader>> {
     let is_packed = view.stored.is_packed();
-    // what is not changed keeps all bits of its byte
+    // an edit in place reads items with a byte each unchanged, so that other items keep all bits
     if let Some(narrow) = view.stored.narrow().filter(|_| is_packed || !is_edited) {
         let (bytes, _) = content.into_bytes()?;
         let (meta, start) = view.within(bytes.size()?)?;
@@ -206,7 +189,7 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
         ContentSource::Stream(stream) if !view.dims.contains(&None) => {
             let begin = content.begin;
             if begin.len() < BEGIN {
-                // there is no more
+                // the stream has ended
                 view.within(begin.len() as u64)?;
             }
             let (meta, offset) = (view.meta(1), view.offset.unwrap_or(0));
@@ -219,7 +202,7 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
             };
             PlainReader { stored: meta.bytes() as u64, meta, start: offset, items, unwritten: None }
         }
-        // how long a stream is shows when it has ended
+        // the length of a stream is known only at its end
         opened => {
             let (bytes, _) = Content { opened, ..content }.into_bytes()?;
             let (meta, start) = view.within(bytes.size()?)?;
@@ -229,11 +212,9 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
     }))
 }
 
-/// Why a file of bytes without a header is not written anew.
 const UNWRITTEN: &str = "of bytes without a header only items are changed: name a file of another format";
 
-/// Writes items alone, whatever they are. Those of fewer than 8 bits are the low bits of a byte each, or share bytes where
-/// that is asked for.
+/// Items of fewer than 8 bits have a byte each unless the option `packed` is set.
 #[derive(Debug)]
 pub(super) struct RawWriter;
 

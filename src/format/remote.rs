@@ -1,4 +1,4 @@
-//! Addresses: an object, or a store of objects.
+//! Addresses of objects and stores.
 
 #[cfg(not(feature = "remote"))]
 mod no_servers;
@@ -15,10 +15,6 @@ use super::open::{Input, OpenOptions};
 use crate::error::{Error, ErrorKind, Result};
 
 impl OpenOptions {
-    /// Opens the object or the store at an address, and the member that follows a colon behind it.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open); a request fails; the build sends no requests.
     pub(super) fn open_address(&self, object: &str, after: Option<String>) -> Result<Input> {
         if self.locked {
             let message = "a file behind an address cannot be changed in place";

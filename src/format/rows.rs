@@ -1,5 +1,5 @@
-//! The table of formats: one row each, with its names, how it is recognised, and the [`Reader`] and [`Writer`] that its
-//! own file implements. To add a format is to add a file and a row.
+//! The table of formats: a row has a format's names, its recogniser, and the [`Reader`] and [`Writer`] of its file. A
+//! new format is a file and a row.
 
 use super::content::Content;
 use super::csv;
@@ -15,7 +15,7 @@ use super::{index, safetensors};
 use super::{json, raw, text};
 use crate::error::{Result, malformed};
 
-/// All formats, in the order in which they are listed and recognised.
+/// In the order of listing and of recognition.
 pub(super) static TABLE: &[&Row] = &[
     &NPY,
     &NPZ,
@@ -89,7 +89,7 @@ pub(super) static INDEX: Row = Row {
     extension: "safetensors.index.json",
     is_binary: false,
     holds: Holds::Files,
-    // where in the text the key of an index stands is not known, so its reader explains best what is missing
+    // no `mismatch_message`: the reader explains best which key is missing
     reads: Some(Reads {
         help: "The index of safetensors in several files, as Hugging Face writes it",
         name_in_messages: Some("an index of .safetensors"),
@@ -102,7 +102,7 @@ pub(super) static INDEX: Row = Row {
 
 pub(super) static ONNX: Row = Row {
     name: "onnx",
-    // what a file is instead of a TensorProto shows when it is read
+    // no `mismatch_message`: the reader finds out which message the file has instead
     reads: Some(Reads {
         help: "An ONNX TensorProto",
         name_in_messages: Some("an ONNX tensor"),
@@ -198,7 +198,7 @@ pub(super) static TSV: Row = Row {
     ..row("tsv")
 };
 
-/// Bytes alone do not tell what they are, so only an operand that says it is opened so, by [`raw::open`].
+/// Content cannot identify raw bytes: only a view opens them, through [`raw::open`].
 pub(super) static RAW: Row = Row {
     extension: "bin",
     writes: Some(Writes {
@@ -209,15 +209,14 @@ pub(super) static RAW: Row = Row {
     ..row("raw")
 };
 
-/// A folder of files in formats of their own.
 pub(super) static FOLDER: Row = Row { holds: Holds::Files, ..row("folder") };
 
-/// Returns what most rows have in common: a binary file of one tensor, whose format is named as its extension is.
+/// The defaults: a binary file of one tensor, named as its extension.
 const fn row(name: &'static str) -> Row {
     Row { name, argument: name, extension: name, is_binary: true, holds: Holds::Tensor, reads: None, writes: None }
 }
 
-/// What most ways of reading have in common: a file that its reader explains best if it is malformed.
+/// The defaults: the reader explains a malformed file.
 const READS: Reads = Reads {
     help: "",
     name_in_messages: None,
@@ -229,60 +228,51 @@ const READS: Reads = Reads {
     open: |_| Err(malformed!("the row of a format has no reader")),
 };
 
-/// Everything that the rest of the program knows of a format.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// The name that `info` prints.
+    /// Printed by `info`.
     pub name: &'static str,
-    /// The name that is typed, such as after `--to`; the other one can be typed, too.
+    /// Typed after options such as `--to`, which also accept `name`.
     pub argument: &'static str,
-    /// The ending of the names of files, without the dot.
+    /// Without the dot.
     pub extension: &'static str,
-    /// Whether it is not meant to be read by people.
     pub is_binary: bool,
     pub holds: Holds,
-    /// How it is read; `None` if it is only written.
+    /// `None` if the format is only written.
     pub reads: Option<Reads>,
-    /// How it is written; `None` if it is only read.
+    /// `None` if the format is only read.
     pub writes: Option<Writes>,
 }
 
-/// What a file of a format holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// One tensor.
     Tensor,
-    /// Any number of tensors, by their names: a container.
+    /// Named tensors: a container.
     Tensors,
-    /// The names of other files, in which tensors lie by their names.
+    /// The names of other files, which hold the tensors.
     Files,
 }
 
-/// How a format is read.
 #[derive(Debug)]
 pub(super) struct Reads {
-    /// One line of help.
     pub help: &'static str,
-    /// What a list of formats calls it; `None` if any text may be in this format, so that content never tells it.
+    /// The name in lists of formats; `None` for text formats that content cannot identify.
     pub name_in_messages: Option<&'static str>,
-    /// Returns how sure it is that a file with these first bytes, and of this length if that is known, is in this format.
+    /// Rates the first bytes of a file, with its length if known.
     pub sure: fn(&[u8], Option<u64>) -> Confidence,
-    /// The names of files of which one makes a folder one in this format; empty if the format is a file.
+    /// File names that mark a folder as this format; empty for file formats.
     pub marks: &'static [&'static str],
-    /// The error message if the user forces this format on a file that [`sure`](Self::sure) says is not in it; `None` if
-    /// the reader's own error is better.
+    /// The error for a format forced on a file that [`sure`](Self::sure) rejects; `None` if the reader's error is
+    /// better.
     pub mismatch_message: Option<&'static str>,
-    /// Why items cannot be changed where they lie; `None` if they can.
     pub unchangeable: Option<Unchangeable>,
-    /// Whether all of a file is read, from front to back, whatever is wanted of it.
+    /// Whether every use reads the whole file from front to back.
     pub in_order: bool,
     pub open: fn(Content) -> Result<Box<dyn Reader>>,
 }
 
-/// How a format is written.
 #[derive(Debug)]
 pub(super) struct Writes {
-    /// One line of help.
     pub help: &'static str,
     pub writer: &'static dyn Writer,
     pub can: Capabilities,

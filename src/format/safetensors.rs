@@ -1,7 +1,6 @@
-//! safetensors: a header of JSON with names, dtypes, shapes and places, then the items, little-endian and in C order.
-//!
-//! The `safetensors` crate knows the dtypes and checks that the places cover the data without holes or overlaps. This
-//! module parses the header in one pass, which also finds names that are there twice.
+//! safetensors: a JSON header with names, dtypes, shapes and offsets, then little-endian items in C order. The
+//! `safetensors` crate defines the dtypes and checks that the data has no holes or overlaps. This module parses the
+//! header in one pass, which also finds duplicate names.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -26,13 +25,12 @@ use crate::memory;
 use crate::storage::read_at::{Identity, ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source, wrong_length};
 
-/// The most bytes that the JSON of a header may take: the format's own limit.
+/// The format's own limit on the JSON header, in bytes.
 pub const MAX_HEADER: u64 = 100_000_000;
 
-/// The bytes before the JSON: its length.
+/// The bytes of the header length, before the JSON.
 const PREFIX: u64 = 8;
 
-/// The dtypes of the format, and what they are here.
 const DTYPES: &[(Dtype, Kind)] = &[
     (Dtype::BOOL, Kind::Bool),
     (Dtype::F4, Kind::Narrow(Narrow::Float4E2M1FN)),
@@ -58,8 +56,8 @@ const DTYPES: &[(Dtype, Kind)] = &[
     (Dtype::U64, Kind::UInt64),
 ];
 
-/// Returns whether a file with these first bytes is safetensors: they are a length that a header may have, and that the
-/// file has room for if its length is known, and then a brace, maybe after blanks.
+/// Returns whether a file begins with a possible header length, within the file if its length is known, and a brace
+/// after optional blanks.
 pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
     let Some((length, rest)) = begin.split_first_chunk() else { return false };
     let length = u64::from_le_bytes(*length);
@@ -67,7 +65,7 @@ pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
     begins_with_brace(rest) && length <= MAX_HEADER.min(after_prefix)
 }
 
-/// Returns whether a header begins as an object does. The package of the format reads blanks before it.
+/// The `safetensors` crate accepts blanks before the brace.
 fn begins_with_brace(header: &[u8]) -> bool {
     header.trim_ascii_start().starts_with(b"{")
 }
@@ -75,23 +73,22 @@ fn begins_with_brace(header: &[u8]) -> bool {
 /// One tensor of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderMember {
-    /// Its name.
     pub name: String,
-    /// The tensor, whose items are little-endian, or the reason why its entry in the header cannot be read. The place of the items
-    /// is known in both cases, so the other tensors can be read.
+    /// The tensor, or the reason why its header entry is unreadable. Its offset is known in both cases, so that other
+    /// tensors stay readable.
     pub meta: Result<Meta, String>,
-    /// Where its items begin in the file.
+    /// The byte of the file where the items begin.
     pub offset: u64,
-    /// The bytes that its items take in the file.
+    /// The bytes of the items in the file.
     pub bytes: u64,
 }
 
-/// The header of a file: its tensors by place.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderIndex {
-    /// The tensors, by place in the file.
+    /// The tensors, by offset.
     pub members: Vec<HeaderMember>,
-    /// What the header says of the file.
+    /// The `__metadata__` of the header.
     pub metadata: Arc<Metadata>,
 }
 
@@ -99,20 +96,18 @@ impl HeaderMember {
     /// Returns the tensor.
     ///
     /// # Errors
-    /// Its dtype is not known; its dtype, its shape and the place of its items do not fit each other, or one of them is not
-    /// what it should be.
+    /// The header entry is unreadable or inconsistent.
     pub fn meta(&self) -> Result<&Meta> {
         self.meta.as_ref().map_err(|why| malformed!("{why}"))
     }
 }
 
 impl HeaderIndex {
-    /// Reads and checks the header; no item is read. The file's own position is neither used nor moved.
+    /// Reads and checks the header; no item is read.
     ///
     /// # Errors
-    /// The header is longer than the file or than [`MAX_HEADER`], is not JSON, or holds something else than tensors; a
-    /// name is there twice; there are more than [`MAX_MEMBERS`] tensors; the place of a tensor is missing, or does not begin
-    /// where the tensor before it ends; the data is longer or shorter than all tensors; reading fails.
+    /// The header is malformed, longer than [`MAX_HEADER`] or cannot be read; it has duplicate names, more than
+    /// [`MAX_MEMBERS`] tensors, or offsets that do not fit the data.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let file_len = file.size()?;
         let after_prefix = file_len.checked_sub(PREFIX);
@@ -131,13 +126,13 @@ impl HeaderIndex {
         Self::parse(&text, after_prefix - length)
     }
 
-    /// Parses the JSON of a header that `data_len` bytes of items follow.
+    /// `data_len` bytes of items follow the header.
     fn parse(text: &[u8], data_len: u64) -> Result<Self> {
         ensure!(begins_with_brace(text), "a safetensors header that does not begin with {{");
         let text_len = text.len() as u64;
         let text = std::str::from_utf8(text).map_err(|error| malformed!("header: {error}"))?;
-        // the parsed header is many small allocations: some hundred bytes for each tensor, or a few for each byte of a
-        // short one
+        // Fails early if memory is short: parsing makes many small allocations, some hundred bytes for each tensor or
+        // a few for each byte of a short header.
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::with_capacity::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
         let Entries { mut entries, metadata } =
@@ -160,7 +155,7 @@ impl HeaderIndex {
             members.push(member);
         }
         drop(names);
-        // the package of the format has the last word
+        // the `safetensors` crate makes the final check
         let entries = entries.into_iter().map(|(name, entry)| (name, entry.info));
         let checked = tensor::Metadata::new(None, entries.collect()).map_err(|error| malformed!("{error}"))?;
         let expected = checked.data_len() as u64;
@@ -168,14 +163,13 @@ impl HeaderIndex {
         Ok(Self { members, metadata: metadata.into() })
     }
 
-    /// Returns the items of tensor `n`: those in `file`, or a stream that unpacks them if they share bytes. Messages
-    /// call it `label`.
+    /// Returns the items of tensor `n`, with a label for messages. Packed items become a stream that unpacks them.
     ///
     /// # Errors
-    /// Its items have 6 bits, whose order the format does not specify; the version of the file cannot be read.
+    /// The items have 6 bits, whose order the format does not specify, or the file cannot be read.
     ///
     /// # Panics
-    /// There is no such tensor.
+    /// `n` is out of range.
     pub fn source(&self, file: &Arc<dyn ReadAt>, n: usize, label: String) -> Result<Source> {
         let member = &self.members[n];
         let (meta, offset) = (member.meta()?, member.offset);
@@ -186,10 +180,7 @@ impl HeaderIndex {
     }
 }
 
-/// Returns the tensor of an entry of the header, if the data begins at byte `data` of the file.
-///
-/// # Errors
-/// The place of its items cannot be that of any.
+/// `data` is the byte of the file where the data begins.
 fn member(name: &str, entry: &Entry, data: u64) -> Result<HeaderMember> {
     let (begin, end) = entry.info.data_offsets;
     let offset = data.checked_add(begin as u64).context("begins beyond the end of any file")?;
@@ -201,10 +192,6 @@ fn member(name: &str, entry: &Entry, data: u64) -> Result<HeaderMember> {
     Ok(HeaderMember { name: name.to_owned(), meta, offset, bytes })
 }
 
-/// Returns the tensor whose items take so many bytes.
-///
-/// # Errors
-/// The dtype is not known; the shape has too many axes, or needs another number of bytes.
 fn meta(TensorInfo { dtype, shape, .. }: &TensorInfo, bytes: u64) -> Result<Meta> {
     let kind = DTYPES.iter().find(|(known, _)| known == dtype).map(|(_, kind)| kind.clone());
     let dtype = DType::from(kind.ok_or_else(|| malformed!("dtype {dtype} is not known"))?);
@@ -215,23 +202,22 @@ fn meta(TensorInfo { dtype, shape, .. }: &TensorInfo, bytes: u64) -> Result<Meta
     Ok(meta)
 }
 
-/// Returns the bytes that a tensor takes in a file, in which no two tensors share a byte.
+/// No two tensors share a byte, so packed items must fill their bytes.
 pub(super) fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
     let items = bytes_of(shape, dtype.itemsize())
         .ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?
         / dtype.itemsize().max(1);
-    // 8 items fill their bytes whatever their bits are
+    // 8 items fill their bytes for every item size
     if !((items % 8) * bits(dtype) as usize).is_multiple_of(8) {
         bail!("{items} items of {} bits ({} {shape:?}) do not fill their bytes", bits(dtype), dtype.name());
     }
     Ok(bytes_of_items(dtype, items))
 }
 
-/// Refuses the dtypes that safetensors cannot hold.
+/// Checks that safetensors can hold a dtype.
 ///
 /// # Errors
-/// The dtype is a string, date, void, structured, complex128 or long double; or, of the types of 8 bits or fewer, an
-/// integer, one of 6 bits, whose order the format does not specify, or one that it has no name for.
+/// The format has no name for the dtype, or does not specify the order of its bits (6-bit items).
 pub fn check(dtype: &DType) -> Result<(), Error> {
     if stores(dtype) {
         return Ok(());
@@ -248,17 +234,15 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
     DTYPES.iter().find(|(_, kind)| kind == dtype.kind()).map(|(known, _)| *known)
 }
 
-/// Returns the beginning of a file, up to the items, and for each of `members` (name and meta) the byte at which its
-/// items begin.
+/// Returns the header bytes, and for each of `members` (name and tensor) the byte where its items begin.
 ///
-/// In the file they lie by dtype, those with the widest alignment first, and then by name, as Python's
-/// `safetensors.numpy.save_file` has them. The header is the one that it writes, but the `metadata` are sorted by
-/// key (Python's package has them in any order). Items are little-endian whatever byte order the dtype has, and
-/// items of 4 bits are packed.
+/// The order is that of Python's `safetensors.numpy.save_file`: by dtype, widest alignment first, then by name. The
+/// header is the same, too, except that `metadata` is sorted by key (Python's order varies). Items are little-endian,
+/// and 4-bit items are packed.
 ///
 /// # Errors
-/// [`check`] refuses a dtype; two names are equal, or one is reserved by the format; the number of 4-bit items is odd;
-/// there are more than [`MAX_RANK`] axes, more than [`MAX_HEADER`] bytes of header, or more bytes than a file can have.
+/// A dtype fails [`check`], a name is reserved or occurs twice, a tensor has an odd number of 4-bit items, or the
+/// rank ([`MAX_RANK`]), header ([`MAX_HEADER`]) or file is too large.
 pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
@@ -285,7 +269,7 @@ pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(
     let mut json = serde_json::to_vec(&json).map_err(|error| malformed!("{error}"))?;
     if !metadata.is_empty() {
         let metadata = serde_json::to_string(metadata).map_err(|error| malformed!("{error}"))?;
-        // the package has them in no order, but the same command should write the same bytes
+        // the crate writes metadata in random order, but equal commands must write equal bytes
         let comma = if json == b"{}" { "" } else { "," };
         json.splice(1..1, format!("\"{METADATA}\":{metadata}{comma}").into_bytes());
     }
@@ -298,28 +282,22 @@ pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(
     Ok((out, offsets))
 }
 
-/// Returns how sure it is that a file with these first bytes is safetensors.
 pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Confidence {
     if is_safetensors(begin, len) {
         return Confidence::Certain;
     }
-    // The reader's error explains best that a file is cut off, or that its length is wrong. Most lengths have a NUL byte,
-    // which no text has.
+    // The reader explains best that a file is truncated or has a wrong length. Most lengths contain a NUL byte,
+    // unlike text.
     match begin.split_at_checked(PREFIX as usize) {
         Some((length, header)) if length.contains(&0) && begins_with_brace(header) => Confidence::Likely,
         Some(_) | None => Confidence::No,
     }
 }
 
-/// Opens a file: reads its header.
-///
-/// # Errors
-/// The header is malformed, see [`HeaderIndex::read`]; a stream cannot be kept.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(SafetensorsReader::read(content.into_bytes()?.0, None)?))
 }
 
-/// A file whose items are read by position.
 #[derive(Debug)]
 pub(super) struct SafetensorsReader {
     file: Arc<dyn ReadAt>,
@@ -328,10 +306,7 @@ pub(super) struct SafetensorsReader {
 }
 
 impl SafetensorsReader {
-    /// Reads the header of a file, which was opened by way of `index` if that is given.
-    ///
-    /// # Errors
-    /// The header is malformed, see [`HeaderIndex::read`].
+    /// `index` identifies the index through which the file was opened.
     pub(super) fn read(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<Self> {
         let header = HeaderIndex::read(&*file)?;
         let names = header.members.iter().map(|member| member.name.clone()).collect();
@@ -345,7 +320,6 @@ impl SafetensorsReader {
 }
 
 impl SafetensorsReader {
-    /// Returns the bytes of tensor `n`.
     pub(super) fn bytes_of(&self, n: usize) -> u64 {
         self.index.members[n].bytes
     }
@@ -379,7 +353,6 @@ impl Reader for SafetensorsReader {
     }
 }
 
-/// Writes safetensors, which is little-endian, in C order and packed.
 #[derive(Debug)]
 pub(super) struct SafetensorsWriter;
 
@@ -407,7 +380,6 @@ mod tests {
         [&(json.len() as u64).to_le_bytes()[..], json.as_bytes(), &vec![0; items]].concat()
     }
 
-    /// What there is to read, or why not.
     fn read(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
         let file: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(bytes));
         let index = HeaderIndex::read(&*file)?;
@@ -504,7 +476,7 @@ mod tests {
             ("{}", 0, &[]),
             (r#"{"__metadata__":{"a":"b"}}   "#, 0, &[]),
             (r#"{"__metadata__":null}"#, 0, &[]),
-            // in another order than that of the places; tensors without items share theirs
+            // not in the order of the offsets; empty tensors share an offset
             (
                 r#"{"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]},"z":{"dtype":"U8","shape":[0],"data_offsets":[1,1]},
                     "a":{"dtype":"BOOL","shape":[],"data_offsets":[0,1],"more":[1,{"a":2}]}}"#,
@@ -546,7 +518,7 @@ mod tests {
         }
     }
 
-    /// No file, however damaged, does worse than to be refused.
+    /// Damage must never cause worse than an error.
     #[test]
     fn damaged_files() {
         let entry = |name: &str, dtype: &str, shape: &[usize]| {

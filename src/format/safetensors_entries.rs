@@ -1,4 +1,4 @@
-//! The entries of a safetensors header: what it says of each tensor, as far as that can be read.
+//! The entries of a safetensors header, including unreadable ones.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,37 +13,32 @@ use super::json_object::{FromObject, JsonObject, one_line};
 use crate::item::python;
 use crate::storage::source::Metadata;
 
-/// The most tensors that a file is read with.
+/// The most tensors in a file.
 pub const MAX_MEMBERS: usize = 1 << 18;
 
-/// The key of a header that is metadata and not a tensor.
+/// The header key of the metadata.
 pub(super) const METADATA: &str = "__metadata__";
 
-/// The tensors of a header, in its order, and the metadata.
+/// In the order of the header.
 pub(super) struct Entries<E> {
     pub entries: Vec<(String, E)>,
     pub metadata: Metadata,
 }
 
-/// A tensor of a header.
 pub(super) struct Entry {
-    /// What the header says of it. What cannot be read has the dtype of bytes, as many as its place has.
+    /// An unreadable entry has dtype U8 and one item for each byte of data.
     pub info: TensorInfo,
-    /// Why it cannot be read.
     pub unreadable: Option<String>,
 }
 
-/// Reads the JSON of a header. A tensor of which only the place can be read is kept with the reason.
-///
-/// # Errors
-/// The text is not such a header.
+/// Keeps tensors with valid offsets but unreadable dtypes or shapes.
 pub(super) fn read_entries(text: &str) -> serde_json::Result<Entries<Entry>> {
     let strict = serde_json::from_str::<JsonObject<Entries<Entry>>>(text);
     let error = match strict {
         Ok(JsonObject(read)) => return Ok(read),
         Err(error) => error,
     };
-    // A second look is only worth its time where the first has failed.
+    // The slower lenient pass runs only after an error.
     let Ok(JsonObject(Entries { entries, metadata })) = serde_json::from_str::<JsonObject<Entries<LenientEntry>>>(text)
     else {
         return Err(error);
@@ -52,9 +47,8 @@ pub(super) fn read_entries(text: &str) -> serde_json::Result<Entries<Entry>> {
 }
 
 impl Entry {
-    /// Returns an entry of which only the place is known.
     pub(super) fn unreadable(data_offsets: (usize, usize), why: String) -> Self {
-        // as many bytes, so that the package of the format can check the places of all
+        // one item a byte, so that the `safetensors` crate can check all offsets
         let shape = vec![data_offsets.1.saturating_sub(data_offsets.0)];
         Self { info: TensorInfo { dtype: Dtype::U8, shape, data_offsets }, unreadable: Some(why) }
     }
@@ -87,7 +81,7 @@ impl<'de> FromObject<'de> for Entry {
     }
 }
 
-/// A key or a dtype: a slice of the header unless it has escapes. Large models have hundreds of thousands.
+/// A slice of the header unless it has escapes: large models have hundreds of thousands.
 struct Text<'de>(Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Text<'de> {
@@ -114,7 +108,7 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-/// A tensor of a header of which perhaps only the place can be read.
+/// An entry that needs only valid offsets.
 struct LenientEntry(Entry);
 
 impl<'de> FromObject<'de> for LenientEntry {

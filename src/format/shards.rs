@@ -1,5 +1,5 @@
-//! Divides the tensors of an output among several files (shards) of safetensors, and writes the index that names them, both
-//! as `huggingface_hub` does: `split_torch_state_dict_into_shards` and the file beside its shards.
+//! Divides tensors among several safetensors files (shards) and writes their index, as
+//! `split_torch_state_dict_into_shards` of `huggingface_hub` does.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,30 +13,29 @@ use super::write::OutputTensor;
 use crate::error::Result;
 use crate::storage::read_at::Identity;
 
-/// The bytes of items that a shard has at most where nobody asks for another number: 5 GB.
+/// The default size of a shard: 5 GB of items.
 pub const MAX_BYTES: u64 = 5_000_000_000;
 
-/// A file of a divided output.
+/// A file of a sharded output.
 #[derive(Debug)]
 pub struct Shard {
-    /// Its name, in the folder of the index.
+    /// The file name, relative to the index.
     pub name: String,
-    /// Its tensors, in the order in which they were given.
+    /// The tensors, in input order.
     pub tensors: Vec<OutputTensor>,
 }
 
-/// Tensors that are divided among files.
+/// A sharded output.
 #[derive(Debug)]
 pub struct Divided {
-    /// The files, at least one.
+    /// At least one file.
     pub shards: Vec<Shard>,
-    /// The text of the index.
+    /// The JSON text of the index.
     pub index: String,
 }
 
-/// Divides tensors that have names and are checked. Each goes into the file that is being filled, unless that would then
-/// have more than `most` bytes of items: then another is begun. A tensor of more bytes has a file of its own, which comes
-/// before the one that is being filled.
+/// Divides checked tensors with names into shards of at most `most` bytes of items. A larger tensor has its own
+/// shard, before the one being filled.
 ///
 /// # Errors
 /// The items of a tensor do not fill their bytes.
@@ -77,7 +76,7 @@ pub fn divide(tensors: Vec<OutputTensor>, stem: &str, most: u64) -> Result<Divid
     Ok(Divided { shards, index })
 }
 
-/// Returns a text as JSON of ASCII alone, as Python writes it.
+/// Python's `json` escapes all but ASCII.
 fn ascii_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let mut out = String::with_capacity(quoted.len());
@@ -90,44 +89,42 @@ fn ascii_json(text: &str) -> String {
     out
 }
 
-/// What an index says that is about to be replaced.
+/// An index about to be replaced.
 #[derive(Debug, Default)]
 pub struct OldIndex {
-    /// The names of its tensors.
+    /// The tensor names.
     pub tensors: Vec<String>,
-    /// The names of the files in its folder that it names, each once.
+    /// The shard names, each once.
     files: Vec<String>,
 }
 
 impl OldIndex {
-    /// Reads the index at a path; `None` if there is none.
+    /// Reads the index at a path; `None` if it is missing or invalid.
     pub fn read(path: &Path) -> Option<Self> {
         let (tensors, files) = index::listed(&fs::read(path).ok()?)?;
         Some(Self { tensors, files })
     }
 
-    /// Returns the names of files beside the index at `path` that it names, `divided` does not, and that are there.
+    /// Returns the existing shards of the index at `path` that `divided` does not replace.
     pub fn left(&self, path: &Path, divided: &Divided) -> Vec<String> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let is_new = |name: &String| divided.shards.iter().any(|shard| shard.name == *name);
         self.files.iter().filter(|name| folder.join(name).is_file() && !is_new(name)).cloned().collect()
     }
 
-    /// Returns whether the index names a file beside it.
+    /// Returns whether the index names a file.
     pub fn has_file(&self, name: &str) -> bool {
         self.files.iter().any(|own| own == name)
     }
 
-    /// Returns the names of the tensors in a file beside the index at `path` that the index does not name; none if it is not
-    /// a shard.
+    /// Returns the tensors in a shard beside `path` that the index does not list.
     pub fn unlisted_in(&self, path: &Path, file: &str) -> Vec<String> {
         let listed: HashSet<&String> = self.tensors.iter().collect();
         let names = index::names_in(&path.with_file_name(file)).unwrap_or_default();
         names.into_iter().filter(|name| !listed.contains(name)).collect()
     }
 
-    /// Divides names of files beside the index at `path` into those of shards that no other index in the folder names, which
-    /// are returned, and those that stay, which are left in `files`.
+    /// Moves shards that no other index in the folder of `path` names out of `files`, and returns them.
     pub fn removable(&self, path: &Path, files: &mut Vec<String>) -> Vec<String> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -138,20 +135,20 @@ impl OldIndex {
         files.extract_if(.., |name| is_shard(name)).collect()
     }
 
-    /// Returns the names of all tensors in the files beside the index at `path` that it names, as far as they can be read.
+    /// Returns the tensors in all readable shards of the index at `path`.
     pub fn tensors_of_files(&self, path: &Path) -> Vec<String> {
         let folder = path.parent().unwrap_or(Path::new(""));
         self.files.iter().filter_map(|name| index::names_in(&folder.join(name))).flatten().collect()
     }
 
-    /// Returns whether a file is one beside the index at `path` that it names.
+    /// Returns whether `file` is a shard of the index at `path`.
     pub fn names_file(&self, path: &Path, file: Identity) -> bool {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut found = self.files.iter().filter_map(|name| fs::metadata(folder.join(name)).ok());
         found.any(|metadata| Identity::from_metadata(&metadata) == file)
     }
 
-    /// Returns the size of the largest file beside the index at `path` that it names, if it names several.
+    /// Returns the bytes of items in the largest of several shards.
     pub fn largest(&self, path: &Path) -> Option<u64> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let sizes = self.files.iter().map(|name| index::bytes_of_items(&folder.join(name)));
@@ -159,7 +156,7 @@ impl OldIndex {
     }
 }
 
-/// Returns the path of a shard beside the index.
+/// Returns the path of a shard.
 pub fn path_of(index: &Path, shard: &Shard) -> PathBuf {
     index.with_file_name(&shard.name)
 }
@@ -173,7 +170,7 @@ mod tests {
 
     #[test]
     fn as_hugging_face_divides() {
-        // its own example: [6, 6, 2, 6, 2, 2] with 10, and a tensor that is larger than that
+        // huggingface_hub's example, sizes [6, 6, 2, 6, 2, 2] with limit 10, and a tensor above the limit
         type Row<'a> = (&'a [usize], u64, &'a [&'a [usize]]);
         let rows: [Row<'_>; 6] = [
             (&[6, 6, 2, 6, 2, 2], 10, &[&[0], &[1, 2], &[3, 4, 5]]),

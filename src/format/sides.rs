@@ -1,39 +1,35 @@
-//! The sides of chunks and shards that a user asks for: by axis or by the names of dimensions, of all tensors or of those
-//! whose names match a pattern.
+//! Sides of chunks and shards from `--chunks` and `--shards`: by axis or by dimension name, for all tensors or for
+//! matching names.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use crate::format::glob::Glob;
 
-/// Stands for all places of an axis.
+/// The side of a whole axis, typed as -1.
 pub const WHOLE_AXIS: usize = usize::MAX;
 
-/// One value of `--chunks` or `--shards`: sides, and the tensors that get them.
+/// One value of `--chunks` or `--shards`: sides and the tensors they apply to.
 ///
-/// `64,-1` has a side for each axis, and `time=48,lat=-1` has sides for the dimensions of these names, of the tensors that
-/// have them. Behind `GLOB=` either is for the tensors whose names match. `X=48` is for the dimension X if a tensor has it,
-/// and else for the tensors that X matches, as `GLOB=48`.
+/// `64,-1` has a side for each axis; `time=48,lat=-1` names dimensions. `GLOB=` before either limits it to matching
+/// tensor names. `X=48` means dimension X if a tensor has it, else the tensors that match X.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SidesRule {
-    /// The pattern of the names of the tensors; `None` for all.
+    /// `None` for all tensors.
     pub(super) glob: Option<Glob>,
     pub(super) sides: Sides,
 }
 
-/// Sides as they were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sides {
-    /// One for each axis.
     ByAxis(Vec<usize>),
-    /// Those of some dimensions.
     ByName(Vec<(String, usize)>),
 }
 
-/// The side that is asked for on each axis of a tensor; `None` for an axis whose side stays.
+/// A side for each axis; `None` keeps the side of that axis.
 pub type AskedSides = Vec<Option<usize>>;
 
-/// What is asked for of one tensor; `None` where nothing is.
+/// The sides of one tensor; `None` if the option does not apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TensorSides {
     /// The sides of its chunks.
@@ -43,12 +39,12 @@ pub struct TensorSides {
 }
 
 impl SidesRule {
-    /// Asks for a side of each axis, of all tensors.
+    /// A side for each axis of all tensors.
     pub fn by_axis(sides: Vec<usize>) -> Self {
         Self { glob: None, sides: Sides::ByAxis(sides) }
     }
 
-    /// Returns whether the rule asks for something of a tensor of that name whose dimensions have these names.
+    /// Returns whether the rule applies to a tensor of this name and these dimensions.
     pub fn is_about(&self, name: &str, dims: &[Option<String>]) -> bool {
         let has = |(dim, _): &(String, usize)| dims.iter().flatten().any(|own| own == dim);
         let is_for = match &self.sides {
@@ -58,7 +54,7 @@ impl SidesRule {
         is_for || self.either().is_some_and(|(either, _)| Glob::new(either).matches(name))
     }
 
-    /// Returns the dimension or pattern and the side of a value such as `X=48`, which may mean either.
+    /// The parts of an ambiguous rule such as `X=48`: a dimension or a pattern, and the side.
     pub(super) fn either(&self) -> Option<(&str, usize)> {
         match (&self.glob, &self.sides) {
             (None, Sides::ByName(sides)) if sides.len() == 1 => Some((&sides[0].0, sides[0].1)),
@@ -66,7 +62,6 @@ impl SidesRule {
         }
     }
 
-    /// Returns whether the rule is for a tensor of that name.
     pub(super) fn takes(&self, name: &str) -> bool {
         self.glob.as_ref().is_none_or(|glob| glob.matches(name))
     }
@@ -84,7 +79,7 @@ impl FromStr for SidesRule {
         }
         for (at, _) in text.match_indices('=') {
             let (glob, rest) = (&text[..at], &text[at + 1..]);
-            // a comma is between sides: `?` stands for that of a name
+            // commas separate sides, so a pattern has `?` in their place
             if glob.is_empty() || glob.contains(',') || rest.trim().is_empty() {
                 continue;
             }
@@ -101,16 +96,11 @@ impl FromStr for SidesRule {
     }
 }
 
-/// Parses sides with commas between them.
 fn by_axis(text: &str) -> Option<Vec<usize>> {
     let inner = text.trim().trim_start_matches('[').trim_end_matches(']').trim();
     if inner.is_empty() { Some(Vec::new()) } else { inner.split(',').map(side).collect() }
 }
 
-/// Parses sides of dimensions.
-///
-/// # Errors
-/// A dimension that comes twice.
 fn by_name(text: &str) -> Result<Option<Vec<(String, usize)>>, String> {
     let mut sides: Vec<(String, usize)> = Vec::new();
     for part in text.split(',') {
@@ -131,7 +121,6 @@ fn side(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns a side as it is typed.
 pub(super) fn side_text(side: &usize) -> String {
     if *side == WHOLE_AXIS { "-1".to_owned() } else { side.to_string() }
 }
@@ -153,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_typed() {
-        // what is typed, and how it is told again; a text with a blank in it is an error
+        // typed text, displayed text; a text with a blank is an error
         let rows = [
             ("64,64", "64,64"),
             ("[64, -1]", "64,-1"),

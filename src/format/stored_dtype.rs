@@ -1,6 +1,5 @@
-//! Dtypes as bytes hold them: an item in its bytes, or several items in one, the first in its low bits.
-//!
-//! Here alone bytes whose dtype does not say what they are become items of another dtype, by a view or by `--dtype`.
+//! Dtypes as bytes hold them: one item in its bytes, or several items in a byte, the first in the low bits. Views and
+//! `--dtype` reinterpret bytes only through this module.
 
 use super::narrow_bytes::NarrowBytes;
 use crate::error::{Error, Result, Subject};
@@ -9,15 +8,15 @@ use crate::item::meta::{Meta, Order};
 use crate::parallel::Threads;
 use crate::storage::source::{Hold, Source};
 
-/// A dtype, and how many of its items a byte holds.
+/// A dtype, and how many items share a byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDType {
     dtype: DType,
-    /// 1, or more of those that share bytes.
+    /// 1 unless items share bytes.
     each: usize,
 }
 
-/// The names of dtypes whose items share bytes, each followed by how many do: the first has the low bits.
+/// (packed name, dtype, items a byte); the first item has the low bits.
 const PACKED: [(&str, &str, usize); 5] = [
     ("int4x2", "int4", 2),
     ("uint4x2", "uint4", 2),
@@ -33,8 +32,7 @@ impl From<DType> for StoredDType {
 }
 
 impl StoredDType {
-    /// Parses what a person typed: a name of a dtype whose items share bytes, such as `int4x2`, or whatever
-    /// [`DType::asked`] takes.
+    /// Parses a packed name such as `int4x2`, or a name that [`DType::asked`] accepts.
     ///
     /// ```
     /// use tensorop::format::stored_dtype::StoredDType;
@@ -44,7 +42,7 @@ impl StoredDType {
     /// ```
     ///
     /// # Errors
-    /// Those of [`DType::asked`].
+    /// The name is unknown.
     pub fn asked(text: &str) -> Result<Self> {
         match PACKED.iter().find(|(name, ..)| *name == text) {
             Some((_, name, each)) => Ok(Self { dtype: DType::parse(name)?, each: *each }),
@@ -52,17 +50,15 @@ impl StoredDType {
         }
     }
 
-    /// Returns the names of dtypes whose items share bytes.
+    /// Returns the names of packed dtypes.
     pub fn packed_names() -> impl Iterator<Item = &'static str> {
         PACKED.iter().map(|(packed, ..)| *packed)
     }
 
-    /// Returns the names of the dtypes of their items.
     pub(super) fn packable_names() -> impl Iterator<Item = &'static str> {
         PACKED.iter().map(|(_, name, _)| *name)
     }
 
-    /// Returns whether items of a dtype can share bytes.
     pub(super) fn is_packable(dtype: &DType) -> bool {
         let name = dtype.name();
         Self::packable_names().any(|known| known == name)
@@ -73,7 +69,7 @@ impl StoredDType {
         &self.dtype
     }
 
-    /// Returns how many items a byte holds where they share bytes, else 1.
+    /// Returns the items a byte; 1 unless they share bytes.
     pub fn each(&self) -> usize {
         self.each
     }
@@ -83,7 +79,6 @@ impl StoredDType {
         self.each > 1
     }
 
-    /// Returns the dtype if its items have fewer bits than a byte.
     pub(super) fn narrow(&self) -> Option<Narrow> {
         match self.dtype.kind() {
             Kind::Narrow(narrow) if narrow.bits() < 8 => Some(*narrow),
@@ -91,22 +86,22 @@ impl StoredDType {
         }
     }
 
-    /// Returns the name that [`asked`](Self::asked) takes.
+    /// Returns the name that [`asked`](Self::asked) parses.
     pub fn name(&self) -> String {
         let name = self.dtype.name();
         let packed = PACKED.iter().find(|(_, known, _)| self.is_packed() && *known == name);
         packed.map_or(name, |(packed, ..)| (*packed).to_owned())
     }
 
-    /// Returns it with the byte order of stored items that are read so; `None` if it has none and they have.
+    /// Returns the dtype with the byte order of the stored items; `None` if only the stored items have one.
     pub fn read_from(&self, stored: &DType) -> Option<Self> {
         Some(Self { dtype: self.dtype.read_from(stored)?, ..*self })
     }
 
-    /// Returns the tensor that one of stored items becomes if it is read so: where items share bytes, its last axis is longer.
+    /// Returns the reinterpreted tensor, with a longer last axis if items share bytes.
     ///
     /// # Errors
-    /// Items that share bytes in a tensor without axes; more of them than memory can address. Both are about the dtype.
+    /// Packed items have no axis or exceed memory; both errors are about the dtype.
     pub fn meta(&self, stored: &Meta) -> Result<Meta> {
         let mut meta = Meta { dtype: self.dtype.clone(), ..stored.clone() };
         if !self.is_packed() {
@@ -123,14 +118,14 @@ impl StoredDType {
         }
     }
 
-    /// Reads the stored items of a source so, whose size is that of an item, or one byte where items share bytes. Of items of
-    /// fewer than 8 bits no bit is dropped: a byte that holds more is an error when it is read.
+    /// Reinterprets the items of a source, which must have the size of an item, or one byte if items share bytes.
+    /// Extra bits in the byte of a narrow item are a read error, never dropped.
     ///
-    /// If `is_edited`, items are changed where they lie. Those with a byte of their own are then taken as they are, so that
-    /// the ones that do not change keep all their bits; [`hold_to_rule`] is for whoever looks at their values.
+    /// With `is_edited`, items change in place, so items with a byte each keep all its bits. [`hold_to_rule`] checks
+    /// them where values matter.
     ///
     /// # Errors
-    /// Those of [`meta`](Self::meta); of a stream that must be read as a whole.
+    /// Packed items have no axis or exceed memory, or a stream cannot be kept.
     pub fn give(&self, source: &mut Source, is_edited: bool) -> Result<()> {
         let is_kept = source.dtype().same_kind(&self.dtype) || is_edited && !self.is_packed();
         let Some(narrow) = self.narrow().filter(|_| !is_kept) else {
@@ -139,18 +134,18 @@ impl StoredDType {
         };
         let (meta, stored) = (self.meta(source.meta())?, source.meta().clone());
         if self.is_packed() && stored.order == Order::Fortran {
-            // the items of a byte lie a column apart
+            // the items of a byte are a column apart
             source.hold(Hold::Seekable, Threads::default())?;
         }
         source.read_through(meta, &NarrowBytes { narrow, each: self.each, stored, keeps: false })
     }
 }
 
-/// Holds items that have a byte each, and are changed where they lie, to the rule that a byte holds no more bits than its item
-/// has. No bit of them is changed by that, so that those that are written back stay as they are.
+/// Makes reads of narrow items with a byte each fail on extra bits. Valid bytes stay unchanged, so that writing them
+/// back changes no bit.
 ///
 /// # Errors
-/// Of asking for the version of the bytes.
+/// The version of the file cannot be read.
 pub fn hold_to_rule(source: &mut Source) -> Result<()> {
     let is_bytewise = source.as_local_file().is_some() || source.as_chunks().is_some();
     match StoredDType::from(source.dtype().clone()).narrow().filter(|_| is_bytewise) {

@@ -1,4 +1,4 @@
-//! A format as the rest of the program knows it: a row of the table, and how content is recognised by all rows.
+//! A format as the rest of the program sees it, and recognition of content by all rows of the table.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Debug};
@@ -12,13 +12,11 @@ use super::rows::{self, Holds, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use crate::item::dtype::DType;
 
-/// What is said about a file's format apart from its content.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FormatName {
-    /// The format that the user asks for.
+    /// Chosen by the user.
     pub asked: Option<Format>,
-    /// The format that the name of the file tells: it decides where content cannot, and it says which reader explains content
-    /// that is in no format.
+    /// From the file name: decides where content cannot, and selects the reader that explains unknown content.
     pub by_name: Option<Format>,
 }
 
@@ -39,23 +37,23 @@ impl Format {
     /// An ONNX TensorProto, `.pb`.
     pub const ONNX: Self = Self(&rows::ONNX);
 
-    /// The index of safetensors in several files, which is read here; [`shards`](super::shards) makes one.
+    /// The index of safetensors in several files; [`shards`](super::shards) writes it.
     pub const INDEX: Self = Self(&rows::INDEX);
 
     /// JSON.
     pub const JSON: Self = Self(&rows::JSON);
 
-    /// What NumPy prints, which can only be written.
+    /// NumPy's printed form, only written.
     pub const TEXT: Self = Self(&rows::TEXT);
 
-    /// Items without a header, which can be read if an operand says what they are.
+    /// Items without a header, read through a view.
     pub const RAW: Self = Self(&rows::RAW);
 
-    /// A folder of files, which is opened by [`collection::open`](super::collection::open) alone. It is no row of the table,
-    /// since nobody asks for it by name.
+    /// A folder of files, opened by [`collection::open`](super::collection::open) alone. The table has no row for it,
+    /// since nobody types its name.
     pub(super) const FOLDER: Self = Self(&rows::FOLDER);
 
-    /// Returns all formats, in the order in which they are listed.
+    /// Returns all formats in listing order.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().copied().map(Self)
     }
@@ -65,15 +63,15 @@ impl Format {
         Self::all().find(|Self(row)| row.name == name || row.argument == name)
     }
 
-    /// Returns the format that is written to files with this extension, given in lower case and without the dot.
+    /// `extension` is lower-case and without the dot.
     fn by_extension(extension: &str) -> Option<Self> {
         Self::all().find(|format| format.is_written() && format.0.extension == extension)
     }
 
-    /// Returns the format that is written to a file of this name, whatever the case of its letters.
+    /// Returns the format written to a file of this name, ignoring case.
     ///
     /// # Errors
-    /// The name has no extension that a format has.
+    /// No written format has the extension.
     pub fn from_name(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
         let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
@@ -87,8 +85,8 @@ impl Format {
         })
     }
 
-    /// Returns the format that is read from a file of this name, whatever the case of its letters, and the name without
-    /// the extension. If two extensions fit, the longer one counts. The index of a variant keeps that in the name.
+    /// Returns the format read from a file of this name, ignoring case, and the name without the extension. The
+    /// longest extension wins. The stem of an index keeps its variant.
     pub fn from_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
         if let Some(stem) = super::index_name::stem_of_name(name) {
             return Some((Self::INDEX, stem.into()));
@@ -103,7 +101,7 @@ impl Format {
         found.map(|(format, stem)| (format, stem.into()))
     }
 
-    /// Returns the format that is read from a file at this path, by its name.
+    /// Returns the format read from a file at this path, by its name.
     pub fn from_path(path: &Path) -> Option<Self> {
         Self::from_file_name(&path.file_name().unwrap_or_default().to_string_lossy()).map(|(format, _)| format)
     }
@@ -113,12 +111,12 @@ impl Format {
         Self::from_path(path).is_some_and(Self::is_container)
     }
 
-    /// Returns whether a file names other files, in which its tensors lie.
+    /// Returns whether the format names other files, which hold its tensors.
     pub fn names_files(self) -> bool {
         self.0.holds == Holds::Files
     }
 
-    /// Returns whether the content of a file never tells that it is in this format, so that its name has to.
+    /// Content never identifies these formats, such as CSV.
     fn is_told_by_name(self) -> bool {
         self.0.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_none())
     }
@@ -128,118 +126,102 @@ impl Format {
         self.0.name
     }
 
-    /// Returns the name that is typed, such as after `--to`.
+    /// Returns the name typed after options such as `--to`.
     pub fn argument(self) -> &'static str {
         self.0.argument
     }
 
-    /// Returns another name that can be typed.
+    /// Returns another name to type.
     pub fn alias(self) -> Option<&'static str> {
         Some(self.0.name).filter(|name| *name != self.0.argument)
     }
 
-    /// Returns one line of help on reading it; `None` if it is only written.
+    /// Returns a line of help on reading; `None` if the format is only written.
     pub fn reading_help(self) -> Option<&'static str> {
         self.0.reads.as_ref().map(|reads| reads.help)
     }
 
-    /// Returns one line of help on writing it; `None` if it is only read.
+    /// Returns a line of help on writing; `None` if the format is only read.
     pub fn writing_help(self) -> Option<&'static str> {
         self.0.writes.as_ref().map(|writes| writes.help)
     }
 
-    /// Returns whether it can be read.
+    /// Returns whether the format can be read.
     pub fn is_read(self) -> bool {
         self.0.reads.is_some()
     }
 
-    /// Returns whether it can be written.
+    /// Returns whether the format can be written.
     pub fn is_written(self) -> bool {
         self.0.writes.is_some()
     }
 
-    /// Returns whether all of a file is read, from front to back, whatever is wanted of it.
     pub(super) fn is_read_in_order(self) -> bool {
         self.0.reads.as_ref().is_some_and(|reads| reads.in_order)
     }
 
-    /// Returns whether it is not meant to be read by people.
+    /// Returns whether the format is not meant for people to read.
     pub fn is_binary(self) -> bool {
         self.0.is_binary
     }
 
-    /// Returns whether it holds any number of tensors, by their names.
+    /// Returns whether the format holds named tensors.
     pub fn is_container(self) -> bool {
         self.0.holds != Holds::Tensor
     }
 
-    /// Returns the ending of the names of files, without the dot.
+    /// Returns the extension without the dot.
     pub fn extension(self) -> &'static str {
         self.0.extension
     }
 
-    /// Returns whether it is a folder.
+    /// Returns whether the format is a folder.
     pub fn is_folder(self) -> bool {
         self.0.reads.as_ref().is_some_and(|reads| !reads.marks.is_empty())
     }
 
-    /// Returns the format of a folder; `None` if it is in none. Its mark may be something else than a file, which opening
-    /// it will say.
+    /// Returns the format of a folder by its marks. A mark need not be a file; the reader reports that.
     pub fn from_folder(folder: &Path) -> Option<Self> {
         let is_there = |mark: &&str| folder.join(mark).symlink_metadata().is_ok();
         Self::all().find(|format| format.all_marks().iter().any(is_there))
     }
 
-    /// Returns why items cannot be changed in place; `None` if they can.
     pub(crate) fn unchangeable(self) -> Option<Unchangeable> {
         self.0.reads.as_ref()?.unchangeable
     }
 
-    /// Returns the names that make a folder one in this format, the one that is written first.
+    /// The first mark is the one written.
     pub(super) fn all_marks(self) -> &'static [&'static str] {
         self.0.reads.as_ref().map_or(&[], |reads| reads.marks)
     }
 
-    /// Returns the writer of a format that can be written.
-    ///
-    /// # Panics
-    /// The format can only be read. Outputs are in a format for which [`is_written`](Self::is_written) is true.
+    /// Panics if the format can only be read.
     pub(crate) fn writer(self) -> &'static dyn Writer {
         self.0.writes.as_ref().expect("an output is in a format that can be written").writer
     }
 
-    /// Returns what files in this format can hold beside tensors: nothing if it can only be read.
     pub(crate) fn can(self) -> Capabilities {
         self.0.writes.as_ref().map_or(Capabilities::NONE, |writes| writes.can)
     }
 
-    /// Returns a dtype as the format stores it: little-endian in a binary format that has no byte orders.
+    /// Binary formats without byte orders store little-endian items.
     pub(super) fn stored(self, dtype: DType) -> DType {
         if self.is_binary() && !self.can().byte_orders { dtype.native() } else { dtype }
     }
 
-    /// Opens content that is in this format.
-    ///
-    /// # Errors
-    /// The content is malformed, or reading it fails; the format can only be written.
     pub(crate) fn open(self, content: Content) -> Result<Box<dyn Reader>> {
         let reads = self.0.reads.as_ref().ok_or_else(|| malformed!("{} is not read", self.name()))?;
         (reads.open)(content)
     }
 
-    /// Returns the format of a file from its first bytes and, if it is known, its length. A format that the user asks for is
-    /// taken instead, and of a format that content cannot tell the name of the file tells it, unless the content is certainly
-    /// not in it. A damaged file, whose content is in no format, is read as its name says, since that reader explains best
-    /// what is wrong.
-    ///
-    /// # Errors
-    /// The content is in no format, or not in the one asked for.
+    /// Recognises a format from the first bytes and, if known, the length. A format chosen by the user wins. The file
+    /// name decides for formats that content cannot identify, and selects the reader that explains malformed content.
     pub(super) fn recognise(begin: &[u8], len: Option<u64>, named: FormatName) -> Result<Self> {
         let sure = |format: Self| format.0.reads.as_ref().map_or(Confidence::No, |reads| (reads.sure)(begin, len));
         if begin.is_empty() {
             bail!("empty, expected a tensor");
         }
-        // a page may be asked for as the cells of its text, and a pointer is nothing but that
+        // a web page may be read as CSV by choice, but a Git LFS pointer never holds a tensor
         if let Some(what) = foreign::stand_in(begin).filter(|_| named.asked.is_none() || foreign::is_pointer(begin)) {
             bail!("{what}");
         }
@@ -259,7 +241,7 @@ impl Format {
         }
         let by_content =
             TABLE.iter().filter(|row| row.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_some()));
-        // `max_by_key` returns the last of equals, and the first of the table is to win
+        // `max_by_key` returns the last of equals, and the first row must win
         let surest =
             by_content.rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
         let foreign = || foreign::binary(begin).map(|what| malformed!("{what}"));
@@ -277,7 +259,7 @@ impl Format {
         if let Some(format) = named.by_name.filter(|format| !format.is_folder()) {
             return explained_by(format);
         }
-        // an index is JSON, which the list names already
+        // an index is JSON, which the list already names
         let rows = TABLE.iter().filter(|row| row.holds != Holds::Files);
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.name_in_messages).collect();
         let neither = format!("neither {}: begins with byte 0x{byte:02x}", joined_by(&words, "nor"));
@@ -292,13 +274,13 @@ impl Format {
     }
 }
 
-/// Returns the extensions of containers that can be written, such as `.npz or .safetensors`.
+/// For messages, such as `.npz or .safetensors`.
 pub(crate) fn containers(word: &str) -> String {
     let containers = TABLE.iter().filter(|row| row.holds == Holds::Tensors && row.writes.is_some());
     joined_by(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
 }
 
-/// Joins words by commas, but the last by `word`.
+/// Commas separate all words except the last two.
 pub(super) fn joined_by<S: Borrow<str>>(words: &[S], word: &str) -> String {
     match words {
         [first @ .., last] if !first.is_empty() => format!("{} {word} {}", first.join(", "), last.borrow()),

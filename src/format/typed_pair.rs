@@ -1,4 +1,4 @@
-//! Tensors of two files that are compared: text that names no dtype takes that of the other file.
+//! Pairs of tensors to compare: text without a dtype takes the dtype of the other file.
 
 use super::open::Input;
 use super::values::{self, Values};
@@ -6,25 +6,25 @@ use crate::error::{Error, ErrorKind, Result, Subject};
 use crate::item::dtype::DType;
 use crate::storage::source::Source;
 
-/// A tensor beside another one that may give it a dtype.
+/// A tensor, or text that needs a dtype.
 #[derive(Debug)]
 pub enum TensorOrText<'a> {
-    /// A tensor, which has a dtype.
+    /// A tensor with a dtype.
     Tensor(Source),
-    /// Text that names no dtype.
+    /// Text without a dtype.
     Text {
-        /// Its items.
+        /// The items.
         values: Values<'a>,
-        /// Its name in messages.
+        /// The name in messages.
         label: String,
     },
 }
 
 impl<'a> TensorOrText<'a> {
-    /// Returns a member of a file. Errors in a text are about `subject`.
+    /// Returns a member of a file; errors in text are about `subject`.
     ///
     /// # Errors
-    /// Those of [`Input::source`].
+    /// The text is malformed or the member cannot be read.
     pub fn new(input: &'a Input, n: usize, subject: Subject) -> Result<Self> {
         let values = input.reader().text().map(|text| text.values(subject)).transpose();
         match values.map_err(|error| named(error, input.label()))? {
@@ -34,15 +34,14 @@ impl<'a> TensorOrText<'a> {
     }
 }
 
-/// Returns an error in the text of a file.
 fn named(error: Error, label: &str) -> Error {
     error.with_kind(ErrorKind::Malformed).about_file().within(label)
 }
 
-/// Returns a tensor that is alone. Text that names no dtype gets one by its content.
+/// Returns a single tensor; the content of text decides its dtype.
 ///
 /// # Errors
-/// See [`values::infer`].
+/// The text is malformed.
 pub fn typed(one: TensorOrText<'_>) -> Result<Source> {
     match one {
         TensorOrText::Tensor(tensor) => Ok(tensor),
@@ -53,11 +52,10 @@ pub fn typed(one: TensorOrText<'_>) -> Result<Source> {
     }
 }
 
-/// Returns two tensors. Text that names no dtype takes the dtype of the other tensor, in the byte order of this machine, and
-/// two such texts get a common dtype by their content.
+/// Returns both tensors. Text takes the dtype of the other tensor in native byte order; two texts get a common dtype.
 ///
 /// # Errors
-/// See [`Values::read`] and [`values::infer`].
+/// A text is malformed or does not fit the dtype.
 pub fn typed_pair(pair: [TensorOrText<'_>; 2]) -> Result<[Source; 2]> {
     let read = |values: &Values<'_>, label: String, dtype: &DType| match values.read(dtype) {
         Ok(tensor) => Ok(Source::memory(tensor, label)),

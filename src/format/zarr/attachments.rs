@@ -1,8 +1,8 @@
-//! The files in a store that are neither metadata nor chunks.
+//! Files in a store other than metadata and chunks.
 //!
-//! What is asked for to describe a store is found without a look into the folders of chunks, as its arrays are. What replaces
-//! the store looks into all folders, and tells chunks by their keys. So a store with a million of them is listed file by file
-//! only where it is read or written as a whole anyway.
+//! A description of a store skips the folders of chunks. A rewrite visits all folders and recognises chunks by their
+//! keys, since it must keep all other files. So a store of a million chunks is listed file by file only when it is
+//! read or written as a whole.
 
 use std::cell::OnceCell;
 use std::io::Read;
@@ -18,25 +18,20 @@ use crate::storage::key_store::{KeyStore, join};
 use crate::storage::read_at::Section;
 use crate::storage::stage::is_unfinished;
 
-/// The most files and folders that are listed.
 const MAX_LISTED_BYTES: usize = 1 << 24;
 
-/// The names of files that hold metadata.
 const METADATA: &[&str] = &[V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED];
 
-/// The names of files that systems put into any folder.
+/// Files that operating systems create in any folder.
 const OF_SYSTEMS: &[&str] = &[".DS_Store", ".directory", "Thumbs.db", "desktop.ini"];
 
-/// The beginnings of the names of such files.
 const OF_SYSTEMS_BEGIN: &[&str] = &["._", ".nfs"];
 
-/// The files of a store that are neither metadata nor chunks.
 #[derive(Debug)]
 pub(super) struct StoreFiles {
     store: Arc<dyn KeyStore>,
-    /// Those that are found without a look into folders of chunks.
+    /// Files outside chunk folders.
     listed: OnceLock<Vec<String>>,
-    /// All of them.
     all: OnceLock<Vec<String>>,
 }
 
@@ -63,13 +58,12 @@ impl Attachments for StoreFiles {
     }
 }
 
-/// The array that a folder is, or that it lies in.
+/// The array that a folder is or is inside.
 struct Around {
     prefix: String,
-    /// The metadata of the array, which are read when a key is compared; `None` if they cannot be read, so that nobody knows the
-    /// keys of its chunks.
+    /// Read at the first comparison of a key; `None` if unreadable, so that the keys of its chunks are unknown.
     array: OnceCell<Option<ArrayMetadata>>,
-    /// The array that this one lies in.
+    /// The enclosing array.
     outer: Option<Rc<Around>>,
 }
 
@@ -78,12 +72,12 @@ impl Around {
         self.array.get_or_init(|| metadata::array(store, &self.prefix).ok()).as_ref()
     }
 
-    /// Returns whether a key may be that of a chunk.
+    /// Any key may be a chunk of an unreadable array.
     fn has(&self, store: &dyn KeyStore, key: &str) -> bool {
         self.array(store).is_none() || self.has_chunk(store, key)
     }
 
-    /// Returns whether a key is that of a chunk of the array, or of one that it lies in.
+    /// Also checks enclosing arrays.
     fn has_chunk(&self, store: &dyn KeyStore, key: &str) -> bool {
         let own = if self.prefix.is_empty() { key } else { &key[self.prefix.len() + 1..] };
         let is_own = self.array(store).is_some_and(|array| array.is_key(own));
@@ -91,18 +85,16 @@ impl Around {
     }
 }
 
-/// A folder that is listed.
 struct StoreFolder {
     path: String,
-    /// The array that it lies in, if it lies in one.
     around: Option<Rc<Around>>,
-    /// Whether it is hidden or one of chunks, or lies in such a folder: arrays in it are not members.
+    /// Whether it is hidden or a chunk folder, or inside one: its arrays are not members.
     is_passed_over: bool,
-    /// Whether it is the folder `c` of an array: arrays in it are members unless they lie in folders of chunks.
+    /// Whether it is the folder `c` of an array: its arrays are members unless they are in chunk folders.
     is_first_of_chunks: bool,
 }
 
-/// Lists the files, those in folders of chunks only if it is `thorough`.
+/// Visits chunk folders only if `thorough`.
 fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), 0);
     let root = StoreFolder { path: String::new(), around: None, is_passed_over: false, is_first_of_chunks: false };
@@ -110,11 +102,11 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
     while let Some(StoreFolder { path, mut around, is_passed_over, is_first_of_chunks }) = pending.pop() {
         let node = if is_passed_over { Ok(None) } else { metadata::node(store, &path) };
         let is_group = matches!(&node, Ok(Some(node)) if node.is_group);
-        // damaged metadata may be those of an array
+        // damaged metadata may be that of an array
         let is_array = !is_group && !matches!(node, Ok(None));
         if is_array {
             let array = Around { prefix: path.clone(), array: OnceCell::new(), outer: around };
-            // the chunks of most arrays of version 2 lie beside the metadata
+            // most version 2 arrays have their chunks beside the metadata
             let is_v2 = matches!(&node, Ok(Some(node)) if node.is_v2);
             if !thorough && is_v2 && array.array(store).is_some_and(ArrayMetadata::has_chunks_beside) {
                 continue;

@@ -1,8 +1,6 @@
-//! Blosc, in version 1 of its format: blocks of bytes that are shuffled and then packed by one of several compressors.
-//!
-//! The frame around the blocks, which is 16 bytes and a list of offsets, is read here and not by a binding of the C
-//! library, since chunks may be made to harm and this is safe Rust. What is in the blocks is left to the library of
-//! each compressor.
+//! Blosc, version 1 of its format: shuffled blocks of bytes, packed by one of several compressors. This module parses
+//! the frame (16 bytes and a list of offsets) itself: chunks may be malicious, and this is safe Rust, unlike a
+//! binding of the C library. The library of each compressor unpacks the blocks.
 
 use std::fmt::Display;
 use std::io::{Read, Write};
@@ -10,19 +8,17 @@ use std::io::{Read, Write};
 use crate::error::{Error, Result, ensure, malformed};
 use crate::memory;
 
-/// The size of the head in bytes.
+/// The bytes of the head.
 const HEAD: usize = 16;
 
-/// The most bytes of a block that is written, which are half of a core's second-level cache.
+/// The bytes of a written block: half of a core's L2 cache.
 const BLOCK: usize = 1 << 18;
 
-/// The fewest bytes that each stream of a block has if the streams are packed apart.
+/// The fewest bytes of a stream in a split block.
 const MIN_SPLIT: usize = 128;
 
-/// The most streams that a block is split into.
 const MAX_SPLITS: usize = 16;
 
-/// The compressor that packs the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compressor {
     BloscLz,
@@ -32,7 +28,7 @@ pub(super) enum Compressor {
     Zstd,
 }
 
-/// The compressors by the numbers that the head of a chunk has for them, and their names in metadata.
+/// By their numbers in the head of a chunk, with their names in metadata.
 const COMPRESSORS: [(Compressor, &str); 5] = [
     (Compressor::BloscLz, "blosclz"),
     (Compressor::Lz4, "lz4"),
@@ -43,17 +39,16 @@ const COMPRESSORS: [(Compressor, &str); 5] = [
 
 impl Compressor {
     pub(super) fn named(name: &str) -> Option<Self> {
-        // The format is that of lz4, packed with more effort.
+        // lz4hc writes the format of lz4 with more effort.
         let name = if name == "lz4hc" { "lz4" } else { name };
         COMPRESSORS.iter().find(|(_, own)| *own == name).map(|(codec, _)| *codec)
     }
 
-    /// Returns an error of the library that packs or unpacks.
     fn error(self, error: impl Display) -> Error {
         malformed!("{}: {error}", COMPRESSORS[self as usize].1)
     }
 
-    /// Unpacks a stream that must fill `out`.
+    /// The stream must fill `out`.
     fn unpack(self, packed: &[u8], out: &mut [u8]) -> Result<()> {
         let filled = match self {
             Self::BloscLz => blosclz(packed, out)?,
@@ -73,10 +68,10 @@ impl Compressor {
         Ok(())
     }
 
-    /// Packs a stream. The result may be longer than the stream, which is stored as it is then.
+    /// If the result is not shorter than `bytes`, the caller stores them unpacked.
     pub(super) fn pack(self, bytes: &[u8], level: u32) -> Result<Vec<u8>> {
         Ok(match self {
-            // BloscLZ is not packed here. Its chunks are stored as they are, which every reader of Blosc can read.
+            // BloscLZ has no packer here. Its chunks are stored unpacked, which every reader accepts.
             Self::BloscLz => bytes.to_vec(),
             Self::Lz4 => lz4_flex::block::compress(bytes),
             Self::Snappy => snap::raw::Encoder::new().compress_vec(bytes).map_err(|error| self.error(error))?,
@@ -85,18 +80,17 @@ impl Compressor {
                 out.write_all(bytes)?;
                 out.finish()?
             }
-            // This is how Blosc maps its levels.
+            // Blosc's own mapping of levels.
             Self::Zstd => zstd::bulk::compress(bytes, if level < 9 { level as i32 * 2 - 1 } else { 22 })?,
         })
     }
 
-    /// Returns whether the first bytes of all items, their second bytes and so on are packed as streams of their own.
+    /// Whether each byte position of the items has its own stream.
     fn splits(self) -> bool {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
 }
 
-/// The way in which bytes of items are arranged before they are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
     None,
@@ -104,18 +98,18 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// Blosc as it is configured for writing. For reading, the head of each chunk says all.
+/// The settings for writing. Reading needs only the head of each chunk.
 #[derive(Debug)]
 pub(super) struct Blosc {
     pub(super) codec: Compressor,
     pub(super) level: u32,
     pub(super) shuffle: Shuffle,
-    /// The size of an item in bytes, at most 255.
+    /// The item size in bytes, at most 255.
     pub(super) typesize: usize,
 }
 
 impl Blosc {
-    /// Unpacks a chunk. More than `most` bytes are an error.
+    /// More than `most` bytes are an error.
     pub(super) fn unpack(&self, packed: &[u8], most: usize) -> Result<Vec<u8>> {
         let head = packed.get(..HEAD).ok_or_else(|| malformed!("blosc: {} bytes, no head", packed.len()))?;
         let number = |at: usize| head[at..at + 4].iter().rev().fold(0, |all, &byte| all << 8 | usize::from(byte));
@@ -169,7 +163,6 @@ impl Blosc {
         Ok(out)
     }
 
-    /// Packs a chunk.
     pub(super) fn pack(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         let most = i32::MAX as usize;
         ensure!(bytes.len() < most, "blosc: a chunk of {} bytes, at most {most} are packed", bytes.len());
@@ -194,7 +187,7 @@ impl Blosc {
             let streams = if splits && block.len() == blocksize { typesize } else { 1 };
             for stream in shuffled.chunks((block.len() / streams).max(1)) {
                 let packed = if self.level == 0 { stream.to_vec() } else { self.codec.pack(stream, self.level)? };
-                // A stream that has the length of its items is read as unpacked.
+                // A stream of the unpacked length is read as unpacked.
                 let packed = if packed.len() >= stream.len() { stream.to_vec() } else { packed };
                 body.extend((packed.len() as u32).to_le_bytes());
                 body.extend(packed);
@@ -220,16 +213,15 @@ impl Blosc {
     }
 }
 
-/// The order in which bytes or bits are arranged.
 #[derive(Clone, Copy)]
 enum ByteArrangement {
-    /// The first bytes of all items come first, then the second ones, and so on; of bits, the lowest of all items first.
+    /// All first bytes, then all second bytes, and so on; for bits, the lowest bits first.
     Shuffled,
-    /// All bytes of an item follow each other.
+    /// The bytes of each item together.
     OfItems,
 }
 
-/// Arranges the bytes of items. Those of one byte stay as they are, but for their bits.
+/// Items of one byte have only bits to arrange.
 fn arrange(shuffle: Shuffle, from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     match shuffle {
         Shuffle::Bytes if size > 1 => shuffle_bytes(from, to, size, arrangement),
@@ -238,7 +230,7 @@ fn arrange(shuffle: Shuffle, from: &[u8], to: &mut [u8], size: usize, arrangemen
     }
 }
 
-/// Arranges bytes from the one way to the other. Bytes that are no whole item stay at the end.
+/// Bytes after the last whole item stay at the end.
 fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     let items = from.len() / size;
     for byte in 0..size {
@@ -259,7 +251,7 @@ fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArran
     to[items * size..].copy_from_slice(&from[items * size..]);
 }
 
-/// Arranges bits from the one way to the other. Items whose number is no multiple of 8 stay as they are.
+/// Items stay unshuffled unless their number is a multiple of 8.
 fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     let items = from.len() / size;
     if !items.is_multiple_of(8) {
@@ -268,7 +260,7 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrang
     let row = items / 8;
     for byte in 0..size {
         for group in 0..row {
-            // Each pair says where 8 bytes begin and how far apart they lie: the same byte of 8 items, and their bits.
+            // Start and stride of 8 bytes: the same byte of 8 items, and their bits.
             let (of_items, by_bit) = ((group * 8 * size + byte, size), (byte * 8 * row + group, row));
             let ((first, step), (start, stride)) = match arrangement {
                 ByteArrangement::Shuffled => (of_items, by_bit),
@@ -283,7 +275,7 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrang
     to[items * size..].copy_from_slice(&from[items * size..]);
 }
 
-/// Transposes 8 bytes as a square of 64 bits.
+/// Transposes an 8 by 8 matrix of bits.
 fn transposed(word: u64) -> u64 {
     let swap = |word: u64, shift: u32, mask: u64| {
         let t = (word ^ (word >> shift)) & mask;
@@ -294,7 +286,7 @@ fn transposed(word: u64) -> u64 {
     swap(word, 28, 0x0000_0000_F0F0_F0F0)
 }
 
-/// Unpacks a stream of BloscLZ, an LZ77 of literal runs and matches, and returns how many bytes it filled.
+/// BloscLZ is LZ77 with literal runs and matches. Returns the bytes filled.
 fn blosclz(packed: &[u8], out: &mut [u8]) -> Result<usize> {
     const FAR: usize = 8191;
     let mut input = packed.iter().map(|&byte| usize::from(byte));
@@ -367,7 +359,7 @@ mod tests {
             for value in [0, 1, 127, 255] {
                 let mut broken = packed.clone();
                 broken[at] = value;
-                // Any damage must end in an error, or in at most the bytes that a chunk may have.
+                // Damage must give an error or at most the bytes of a chunk.
                 assert!(blosc.unpack(&broken, 10_000).map_or(0, |out| out.len()) <= 10_000);
             }
             assert!(blosc.unpack(&packed[..at], 10_000).is_err());

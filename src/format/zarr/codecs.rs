@@ -1,7 +1,5 @@
-//! The chain of codecs that packs the items of a chunk into bytes.
-//!
-//! The chain is kept as it stands in the metadata, so that an output can be stored as its data is. Nothing here trusts a
-//! chunk: what is unpacked grows as it comes and is refused beyond the bytes that the chunk must have.
+//! The chain of codecs between the items of a chunk and its stored bytes. Chunks are not trusted: unpacking allocates
+//! as bytes arrive, and stops at the size that the chunk must have.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -23,33 +21,29 @@ use crate::memory;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{fill, is_filled};
 
-/// The most bytes that a chunk is unpacked to, since a few bytes could ask for any memory.
+/// A few packed bytes could claim any amount of memory.
 const MAX_UNPACKED: usize = 1 << 32;
 
-/// Turns the items of a chunk, in C order, into its bytes and back.
+/// Converts the items of a chunk in C order to stored bytes and back.
 #[derive(Debug)]
 pub(super) struct Chain {
-    /// The axes of a chunk in the order in which they are stored.
+    /// The axes of a chunk in storage order.
     order: Vec<usize>,
     to_bytes: ToBytes,
     itemsize: usize,
     codecs: Vec<Codec>,
 }
 
-/// What makes bytes of items.
 #[derive(Debug)]
 enum ToBytes {
-    /// The conversion of stored items to the byte order of the tensor's items, and back.
+    /// Between the stored byte order and the tensor's.
     Swap(Conversion),
     Sharding(Box<Sharding>),
 }
 
 impl Chain {
-    /// Reads a list of codecs of version 3, for chunks of these sides whose items are of `dtype`, which is little-endian
-    /// if its bytes are to be swapped. `fill` is the item at every place that is not stored.
-    ///
-    /// # Errors
-    /// A codec that is not known, or has another configuration than it can have.
+    /// Parses version 3 codecs for chunks with these sides. `dtype` is little-endian unless its bytes stay unswapped.
+    /// `fill` is the item at places that are not stored.
     pub(super) fn new(list: &[Value], dtype: &DType, sides: &[usize], fill: &[u8]) -> Result<Self> {
         let (rank, itemsize) = (sides.len(), dtype.itemsize());
         let to_bytes = ToBytes::Swap(Conversion::identity(dtype));
@@ -82,7 +76,7 @@ impl Chain {
                     chain.to_bytes = ToBytes::Sharding(Box::new(sharding));
                 }
                 "transpose" | "bytes" | "endian" | SHARDING => bail!("codec {}: not in its place", codec.name),
-                // what is before the codec `bytes` changes items, and none of those is known
+                // codecs before `bytes` transform items, and none are supported
                 _ if !has_bytes => {
                     Codec::new(codec, itemsize)?;
                     bail!("codec {}: before the codec bytes", codec.name)
@@ -94,22 +88,20 @@ impl Chain {
         Ok(chain)
     }
 
-    /// Returns whether items are stored as they are, but for the order of axes.
+    /// Whether items are stored unchanged, except for the order of axes.
     pub(super) fn is_bare(&self) -> bool {
         self.codecs.is_empty() && matches!(&self.to_bytes, ToBytes::Swap(swap) if swap.is_identity())
     }
 
-    /// Returns whether items are stored as they are, in C order.
+    /// Whether items are stored unchanged and in C order.
     pub(super) fn is_plain(&self) -> bool {
         self.is_bare() && self.order.is_sorted()
     }
 
-    /// Returns the sides of a chunk of that shape in the order in which its axes are stored.
     fn stored(&self, shape: &[usize]) -> Vec<usize> {
         self.order.iter().map(|&axis| shape[axis]).collect()
     }
 
-    /// Returns the view of the items of an unpacked chunk of that shape.
     pub(super) fn view(&self, shape: &[usize]) -> View {
         let stored = self.stored(shape);
         let mut back = vec![0; stored.len()];
@@ -117,12 +109,12 @@ impl Chain {
         View::c_order(&stored).with_axes(&back)
     }
 
-    /// Returns the most bytes that a chunk can have when it is packed, if its items take `bytes` bytes.
+    /// The largest packed size of `bytes` bytes of items.
     pub(super) fn most_packed(&self, bytes: usize) -> usize {
         self.codecs.iter().fold(self.most_bytes(bytes), |bytes, codec| codec.most_packed(bytes))
     }
 
-    /// Returns the most bytes that items of `bytes` bytes have before any codec of bytes.
+    /// The largest size before the codecs that take bytes.
     fn most_bytes(&self, bytes: usize) -> usize {
         match &self.to_bytes {
             ToBytes::Swap(_) => bytes,
@@ -130,10 +122,7 @@ impl Chain {
         }
     }
 
-    /// Unpacks a chunk of `bytes` bytes of items, which lie then as [`view`](Self::view) says.
-    ///
-    /// # Errors
-    /// Bytes that were not packed by this chain, or unpack to another size.
+    /// `bytes` is the size of the items; [`view`](Self::view) gives their layout.
     pub(super) fn unpack(&self, packed: Vec<u8>, bytes: usize) -> Result<Vec<u8>> {
         ensure!(
             bytes <= MAX_UNPACKED || self.codecs.is_empty() && matches!(self.to_bytes, ToBytes::Swap(_)),
@@ -157,10 +146,6 @@ impl Chain {
         }
     }
 
-    /// Packs the items of a chunk of that shape.
-    ///
-    /// # Errors
-    /// Not enough memory.
     pub(super) fn pack(&self, items: &[u8], shape: &[usize]) -> Result<Vec<u8>> {
         let mut bytes = Cow::Borrowed(items);
         let swaps = matches!(&self.to_bytes, ToBytes::Swap(swap) if !swap.is_identity());
@@ -181,8 +166,7 @@ impl Chain {
     }
 }
 
-/// Returns the conversion of big-endian items to a little-endian dtype, which is none if their bytes have no order.
-/// Those of bfloat16 have one in a store, as an integer's do, though not in a `.npy`.
+/// The identity if bytes have no order. bfloat16 has a byte order in a store, unlike in a `.npy`.
 pub(super) fn swapped(dtype: &DType) -> Conversion {
     let ordered = if matches!(dtype.kind(), Kind::BFloat16) { Kind::UInt16.into() } else { dtype.clone() };
     Conversion::new(&ordered.big_endian(), &ordered).expect("byte orders of one kind")
@@ -194,30 +178,24 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     sorted.into_iter().eq(0..rank)
 }
 
-/// Shards as a codec among others, which are packed and unpacked as a whole.
+/// Sharding as one codec among others: packed and unpacked whole.
 #[derive(Debug)]
 pub(super) struct Sharding {
     shards: Shards,
-    /// The number of places of each axis in a shard.
+    /// The dims of a shard.
     sides: Vec<usize>,
-    /// The codecs of a chunk.
     chain: Chain,
-    /// The item that stands at every place of a chunk that is not stored.
+    /// The item at places of chunks that are not stored.
     fill: Vec<u8>,
 }
 
 impl Sharding {
-    /// Reads the codec of shards of these sides.
-    ///
-    /// # Errors
-    /// Those of [`Shards::new`] and [`Chain::new`].
     pub(super) fn new(codec: Extension<'_>, dtype: &DType, sides: Vec<usize>, fill: &[u8]) -> Result<Self> {
         let shards = Shards::new(codec, &sides, dtype.itemsize())?;
         let chain = Chain::new(codec.list("codecs")?, dtype, &shards.chunk, fill)?;
         Ok(Self { shards, sides, chain, fill: fill.to_vec() })
     }
 
-    /// Returns the most bytes that a shard can have.
     pub(super) fn most_packed(&self) -> usize {
         let chunk = self.chain.most_packed(self.chunk_bytes());
         chunk.saturating_mul(self.shards.count()).saturating_add(self.shards.index_bytes())
@@ -227,23 +205,18 @@ impl Sharding {
         self.shards.chunk.iter().product::<usize>() * self.fill.len()
     }
 
-    /// Returns the places of a chunk among those of the shard.
     fn place(&self, number: usize) -> View {
         let at = coordinates(number, &self.shards.counts);
         let place: Vec<_> = at.iter().zip(&self.shards.chunk).map(|(at, side)| at * side..(at + 1) * side).collect();
         View::c_order(&self.sides).part(&place)
     }
 
-    /// Unpacks a shard into all of its items in C order.
-    ///
-    /// # Errors
-    /// A shard or a chunk that is damaged; not enough memory.
     pub(super) fn unpack(&self, packed: &[u8]) -> Result<Vec<u8>> {
         let start = self.shards.index_start(packed.len() as u64)? as usize;
         let index = self.shards.index(&packed[start..][..self.shards.index_bytes()])?;
         let itemsize = self.fill.len();
         let mut out = memory::zeros(self.sides.iter().product::<usize>() * itemsize)?;
-        // Memory that is not written to is not taken: a few bytes may say that they are a large shard of zeros.
+        // Untouched zero pages cost no memory: a few bytes may claim a large shard of zeros.
         if self.fill.iter().any(|&byte| byte != 0) {
             fill(&mut out, &self.fill);
         }
@@ -259,10 +232,7 @@ impl Sharding {
         Ok(out)
     }
 
-    /// Packs all items of a shard, which are in C order. A chunk that holds only the fill value is not stored.
-    ///
-    /// # Errors
-    /// Not enough memory.
+    /// A chunk of fill values is not stored.
     pub(super) fn pack(&self, items: &[u8]) -> Result<Vec<u8>> {
         let mut writer = ShardWriter::new(&self.shards);
         let (mut chunk, to) = (memory::zeros(self.chunk_bytes())?, View::c_order(&self.shards.chunk));
@@ -276,7 +246,7 @@ impl Sharding {
     }
 }
 
-/// A codec, as it is configured for packing. Unpacking needs no configuration. Version 3 has zlib only as an extension.
+/// The settings for packing; unpacking needs none. zlib is only an extension in version 3.
 #[derive(Debug)]
 enum Codec {
     Gzip { level: u32 },
@@ -287,10 +257,6 @@ enum Codec {
 }
 
 impl Codec {
-    /// Reads a codec of version 3, for items of that size in bytes.
-    ///
-    /// # Errors
-    /// A codec that is not known, or has another configuration than it can have.
     fn new(codec: Extension<'_>, itemsize: usize) -> Result<Self> {
         Ok(match codec.name {
             "gzip" => Self::Gzip { level: codec.integer("level", 5)?.clamp(0, 9) as u32 },
@@ -319,7 +285,7 @@ impl Codec {
         })
     }
 
-    /// Unpacks bytes. More than `most` are an error.
+    /// More than `most` bytes are an error.
     fn unpack(&self, mut packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
         let broken = |error: io::Error| malformed!("cannot be unpacked: {error}");
         match self {
@@ -327,7 +293,7 @@ impl Codec {
             Self::Zlib => read_all(&mut ZlibDecoder::new(&packed[..]), most),
             Self::Zstd { .. } => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(&packed[..]).map_err(broken)?;
-                // A frame that needs a larger window than 2^27 bytes is refused.
+                // A frame with a window above 2^27 bytes is an error.
                 decoder.window_log_max(27).map_err(broken)?;
                 read_all(&mut decoder, most)
             }
@@ -340,7 +306,7 @@ impl Codec {
         }
     }
 
-    /// Packs bytes. They may be borrowed, so that a chunk need not be copied to be packed.
+    /// `Cow` saves a copy of the chunk.
     fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         match self {
             Self::Gzip { level } => {
@@ -364,11 +330,10 @@ impl Codec {
         }
     }
 
-    /// Returns the most bytes that `bytes` bytes can become when they are packed.
     fn most_packed(&self, bytes: usize) -> usize {
         match self {
             Self::Crc32c => bytes.saturating_add(4),
-            // Bytes that cannot be made smaller grow by a little for each block, and by a head and an end.
+            // Incompressible bytes grow a little for each block, and by a header and trailer.
             Self::Gzip { .. } | Self::Zlib | Self::Zstd { .. } | Self::Blosc(_) => {
                 bytes.saturating_add(bytes / 64).saturating_add(1 << 16)
             }
@@ -376,7 +341,7 @@ impl Codec {
     }
 }
 
-/// Reads all that a stream gives. More than `most` bytes are an error, and memory is taken only as they come.
+/// Allocates only as bytes arrive; more than `most` are an error.
 fn read_all(stream: &mut dyn Read, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| malformed!("cannot be unpacked: {error}"))?;
@@ -384,10 +349,7 @@ fn read_all(stream: &mut dyn Read, most: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the compressor of version 2 as a codec of version 3.
-///
-/// # Errors
-/// A compressor that version 3 has no name for, or with another configuration than it can have.
+/// Converts a version 2 compressor to a version 3 codec.
 pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Value>> {
     if compressor.is_null() {
         return Ok(None);

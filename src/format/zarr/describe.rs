@@ -1,4 +1,4 @@
-//! What is said of an array without its items: how it is stored, for people and for programs.
+//! How an array is stored, described for people and programs.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,6 @@ use crate::format::python_json::{compact, quoted};
 use crate::storage::conversion::Conversion;
 
 impl ArrayMetadata {
-    /// Returns how the array is stored.
     pub(super) fn description(&self) -> ChunkDescription {
         let Self { meta, style, .. } = self;
         let native = meta.dtype.native();
@@ -31,7 +30,7 @@ impl ArrayMetadata {
     }
 }
 
-/// Returns what people call a codec, such as `gzip:5`; `None` for one that changes nothing of usual items.
+/// A short name such as `gzip:5`; `None` for a codec without effect on usual items.
 fn name_of(codec: &Value, has_order: bool) -> Option<String> {
     let name = codec.as_str().or_else(|| codec["name"].as_str()).unwrap_or("?");
     let field = |key: &str| &codec["configuration"][key];

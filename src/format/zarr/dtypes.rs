@@ -1,4 +1,4 @@
-//! The names of dtypes in Zarr, and fill values, which are the items of chunks that are not stored.
+//! Names of dtypes in Zarr, and fill values, which are the items of chunks that are not stored.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -16,7 +16,7 @@ use crate::item::print::write_item;
 use crate::item::time_unit::TimeUnit;
 use crate::storage::conversion::Conversion;
 
-/// The base64 of fill values, which are read with their padding or without it.
+/// Padding is optional.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -24,10 +24,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Returns the little-endian dtype that metadata of version 3 names.
-///
-/// # Errors
-/// A dtype that is not known.
+/// The result is little-endian.
 pub(super) fn from_v3(value: &Value) -> Result<DType> {
     let unknown =
         || Error::from_kind(ErrorKind::Unsupported, format!("data_type {} is not known", shortened(value, 80)));
@@ -62,7 +59,7 @@ pub(super) fn from_v3(value: &Value) -> Result<DType> {
     parsed(&text).ok_or_else(unknown)
 }
 
-/// Parses the name that NumPy has for a dtype. A void of two bytes is one here, whatever a `.npy` means by it.
+/// Unlike in a `.npy`, `|V2` is a void of two bytes.
 fn parsed(name: &str) -> Option<DType> {
     match name.strip_prefix("|V").and_then(|size| size.parse().ok()) {
         Some(size) => Some(Kind::Void(size).into()),
@@ -70,26 +67,19 @@ fn parsed(name: &str) -> Option<DType> {
     }
 }
 
-/// Returns the dtype that metadata of version 2 names.
-///
-/// # Errors
-/// A dtype that is not read.
 pub(super) fn from_v2(descr: &str) -> Result<DType> {
     let refuse = || Error::from_kind(ErrorKind::Unsupported, format!("dtype {descr:?} is not read"));
     parsed(descr).filter(is_held).ok_or_else(refuse)
 }
 
-/// Returns whether Zarr has a name for a dtype.
 pub(super) fn is_held(dtype: &DType) -> bool {
     !matches!(dtype.kind(), Kind::Struct(_) | Kind::LongDouble(_) | Kind::ComplexLongDouble(_))
 }
 
-/// Returns whether the bytes of an item have an order.
 pub(super) fn has_order(dtype: &DType) -> bool {
     !swapped(&dtype.native()).is_identity()
 }
 
-/// Returns the name of a dtype in metadata of version 3.
 pub(super) fn to_v3(dtype: &DType) -> Value {
     let sized = |name: &str, bytes: usize| json!({"name": name, "configuration": {"length_bytes": bytes}});
     match dtype.kind() {
@@ -98,7 +88,7 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
         Kind::Void(size) => sized("raw_bytes", *size),
         Kind::Datetime(unit) | Kind::Timedelta(unit) => {
             let name = if matches!(dtype.kind(), Kind::Datetime(_)) { "numpy.datetime64" } else { "numpy.timedelta64" };
-            // A unit is shown in brackets, and the generic unit is an empty text.
+            // The generic unit prints as an empty text.
             let shown = TimeUnit { count: 1, ..*unit }.to_string();
             let base = if shown.is_empty() { "generic" } else { shown.trim_matches(['[', ']']) };
             json!({"name": name, "configuration": {"unit": base, "scale_factor": unit.count}})
@@ -107,10 +97,6 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
     }
 }
 
-/// Parses a fill value.
-///
-/// # Errors
-/// A value that the dtype cannot hold.
 pub(super) fn fill_value(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     let native = dtype.native();
     let mut item = fill_item(text.trim(), &native)?;
@@ -118,11 +104,8 @@ pub(super) fn fill_value(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     Ok(item)
 }
 
-/// Parses a fill value of version 2, or, if there is none, returns the item that zarr-python reads in the place of chunks that
-/// are not stored. Version 2 does not say how a bool is written, and some writers write 0 and 1.
-///
-/// # Errors
-/// A value that the dtype cannot hold.
+/// Without a value, returns the item that zarr-python reads for missing chunks. Version 2 does not specify the text
+/// of a bool, and some writers use 0 and 1.
 pub(super) fn fill_value_of_v2(text: Option<&str>, dtype: &DType) -> Result<Vec<u8>> {
     let text = match (dtype.kind(), text) {
         (Kind::Datetime(_) | Kind::Timedelta(_), None) => "\"NaT\"",
@@ -165,7 +148,7 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
             let part = part_of(dtype);
             Ok([fill_item(re, &part)?, fill_item(im, &part)?].concat())
         }
-        // The text has the bits of a number.
+        // hexadecimal bits
         (_, Some(text)) if text.starts_with("0x") => {
             let bits = u128::from_str_radix(&text[2..], 16).map_err(|_| malformed!("{text:?}: no bits"))?;
             ensure!(size <= 8 && bits >> (8 * size) == 0, "{text:?}: more bits than an item has");
@@ -176,7 +159,6 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns the text of an item as a value of metadata of version 3.
 pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
     let integer = |item: &[u8]| i64::from_le_bytes(item.try_into().expect("an item of 8 bytes"));
     match dtype.kind() {
@@ -200,7 +182,7 @@ pub(super) fn fill_text(item: &[u8], dtype: &DType) -> String {
     }
 }
 
-/// Returns the text of a float that reads back to the same bits. Of a number these are the shortest digits.
+/// The shortest text that reads back to the same bits.
 fn float(item: &[u8], dtype: &DType) -> String {
     let (value, nan) = match (dtype.kind(), item) {
         (Kind::Float16, &[a, b]) => (f64::from(half::f16::from_le_bytes([a, b])), &[0, 0x7e][..]),
@@ -222,7 +204,6 @@ fn float(item: &[u8], dtype: &DType) -> String {
     }
 }
 
-/// Returns the bits of an item, as the text of a number to the base 16.
 fn bits(item: &[u8]) -> String {
     format!("\"0x{}\"", item.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>())
 }

@@ -1,11 +1,11 @@
-//! What metadata says in JSON, which the codecs, the dtypes and the metadata of an array read alike: extensions, and dims.
+//! JSON shared by codecs, dtypes and array metadata: extensions and dims.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Result, bail, ensure, malformed};
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
-/// A codec, a dtype or a grid as the metadata names it. The configuration may be missing.
+/// A codec, dtype or grid in metadata.
 #[derive(Clone, Copy)]
 pub(super) struct Extension<'a> {
     pub(super) name: &'a str,
@@ -13,10 +13,6 @@ pub(super) struct Extension<'a> {
 }
 
 impl<'a> Extension<'a> {
-    /// Takes an extension of version 3.
-    ///
-    /// # Errors
-    /// A value that names none.
     pub(super) fn new(value: &'a Value) -> Result<Self> {
         let name = value.as_str().or_else(|| value.get("name")?.as_str());
         let name = name.ok_or_else(|| malformed!("an extension without a name"))?;
@@ -27,12 +23,11 @@ impl<'a> Extension<'a> {
         }
     }
 
-    /// Returns a field of the configuration.
     pub(super) fn get(self, key: &str) -> Option<&'a Value> {
         self.configuration?.get(key)
     }
 
-    /// Returns a field as what `read` makes of it, which messages call `kind`. Null stands for a field that is not there.
+    /// Null counts as absent. Messages use `kind`.
     fn field<T>(self, key: &str, kind: &str, read: fn(&'a Value) -> Option<T>) -> Result<Option<T>> {
         let value = self.get(key).filter(|value| !value.is_null());
         let refuse = || malformed!("codec {}: its {key} is no {kind}", self.name);
@@ -51,13 +46,12 @@ impl<'a> Extension<'a> {
         Ok(self.field(key, "boolean", Value::as_bool)?.unwrap_or(false))
     }
 
-    /// Returns a list of codecs.
     pub(super) fn list(self, key: &str) -> Result<&'a [Value]> {
         let list = self.get(key).and_then(Value::as_array);
         list.map(Vec::as_slice).ok_or_else(|| malformed!("codec {}: no list {key}", self.name))
     }
 
-    /// Returns whether a field has the second of two values, of which the first is the usual one.
+    /// Whether a field has the second of two values; an absent field has the first.
     pub(super) fn has_second(self, key: &str, [usual, second]: [&str; 2]) -> Result<bool> {
         match self.get(key).map(Value::as_str) {
             None => Ok(false),
@@ -67,7 +61,6 @@ impl<'a> Extension<'a> {
     }
 }
 
-/// Parses the dims of a shape or of a chunk.
 pub(super) fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
     let Some(value @ Value::Array(list)) = value else { bail!("no list {what}") };
     ensure!(list.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", list.len());
@@ -75,7 +68,6 @@ pub(super) fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
     dims.ok_or_else(|| malformed!("{what} {}: not all whole numbers that can be counted", shortened(value, 60)))
 }
 
-/// Parses the sides of the chunks of a tensor of that rank.
 pub(super) fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Result<Vec<usize>> {
     let sides = dims(value, "chunk_shape")?;
     ensure!(sides.len() == rank, "chunk_shape {sides:?}, expected {rank} axes");
@@ -84,7 +76,7 @@ pub(super) fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Resu
     Ok(sides)
 }
 
-/// Returns the text of a value for a message, cut off after `most` characters.
+/// For messages; at most `most` characters.
 pub(super) fn shortened(value: &Value, most: usize) -> String {
     let text = value.to_string();
     if text.chars().count() > most { format!("{}...", text.chars().take(most).collect::<String>()) } else { text }

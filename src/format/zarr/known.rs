@@ -1,7 +1,5 @@
-//! A store each of whose reads is a request to a server, with the metadata that are known of it.
-//!
-//! The metadata of an array are asked for once, however often they are looked at. Where a group has a list of all metadata
-//! in it, nothing more is asked for: that list says what the group holds, too, which most servers do not.
+//! A remote store with a cache of its metadata, since each read is a request. Metadata is requested once. A group
+//! with consolidated metadata needs no further requests: the list also names its arrays, which most servers do not.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,32 +10,28 @@ use crate::parallel::{locked, made_once};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{Identity, MemoryBytes, Part, ReadAt, Stamp};
 
-/// The texts of metadata by their keys.
 type Texts = BTreeMap<String, Vec<u8>>;
 
-/// A store, and what is known of its metadata.
 #[derive(Debug)]
 pub(super) struct KnownStore {
     store: Arc<dyn KeyStore>,
-    /// The metadata that the root lists, if it does.
+    /// The consolidated metadata of the root, if any.
     listed: OnceLock<Option<Texts>>,
-    /// The other metadata that have been asked for; `None` stands for what is not there.
+    /// Other requested metadata; `None` is a missing key.
     asked: Mutex<HashMap<String, Option<Vec<u8>>>>,
 }
 
-/// Returns the name at the end of a key if it is one of metadata, and the prefix before it.
+/// Splits the key of metadata into prefix and name.
 fn metadata_name(key: &str) -> Option<(&str, &str)> {
     let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));
     [V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED].contains(&name).then_some((prefix, name))
 }
 
 impl KnownStore {
-    /// Takes a store of which nothing is known yet.
     pub(super) fn new(store: Arc<dyn KeyStore>) -> Self {
         Self { store, listed: OnceLock::new(), asked: Mutex::default() }
     }
 
-    /// Returns the text of metadata that the store is asked for unless it has been.
     fn ask(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
         if let Some(known) = locked(&self.asked).get(key) {
             return Ok(known.clone());
@@ -47,10 +41,6 @@ impl KnownStore {
         Ok(found)
     }
 
-    /// Returns the metadata that the root lists, if it does.
-    ///
-    /// # Errors
-    /// Metadata that are damaged; of asking.
     fn listed(&self, most: u64) -> Result<Option<&Texts>> {
         let list = || match self.ask(V3, most)? {
             Some(text) => list_of_v3(&text).context(V3),
@@ -63,10 +53,9 @@ impl KnownStore {
         made_once(&self.listed, list).map(Option::as_ref)
     }
 
-    /// Returns the text of metadata, if it is there.
     fn text(&self, prefix: &str, name: &str, most: u64) -> Result<Option<Vec<u8>>> {
         let key = join(prefix, name);
-        // the root itself is asked for in any case: it has the list
+        // the root's own metadata contains the list
         match if prefix.is_empty() { None } else { self.listed(most)? } {
             Some(listed) => Ok(listed.get(&key).cloned()),
             None => self.ask(&key, most),
@@ -74,7 +63,7 @@ impl KnownStore {
     }
 }
 
-/// Returns the metadata that a group of version 3 lists, as they would stand below it.
+/// The consolidated metadata, by key in the store.
 fn list_of_v3(text: &[u8]) -> Result<Option<Texts>> {
     let raw = Object::parse(text)?;
     let Some(list) = raw.0.get(CONSOLIDATED).filter(|list| **list != "null") else { return Ok(None) };
@@ -83,13 +72,12 @@ fn list_of_v3(text: &[u8]) -> Result<Option<Texts>> {
     Ok(Some(texts(list, |path| join(path, V3)).context(CONSOLIDATED)?))
 }
 
-/// Returns the metadata that the list of a group of version 2 has.
 fn list_of_v2(text: &[u8]) -> Result<Texts> {
     let raw = Object::parse(text)?;
     raw.0.get("metadata").map_or(Ok(Texts::new()), |list| texts(list, str::to_owned))
 }
 
-/// Returns whether a prefix is that of an array of these metadata, or lies in one.
+/// Whether a prefix is an array or inside one.
 fn is_in_array(listed: &Texts, prefix: &str) -> bool {
     let is_array = |prefix: &str| {
         let text = listed.get(&join(prefix, V3)).and_then(|text| Object::parse(text).ok());
@@ -100,13 +88,13 @@ fn is_in_array(listed: &Texts, prefix: &str) -> bool {
     ends.map(|end| &prefix[..end]).any(is_array)
 }
 
-/// Returns the texts in an object by the keys that their names stand for.
+/// `key` maps a name in the list to a key in the store.
 fn texts(list: &str, key: impl Fn(&str) -> String) -> Result<Texts> {
     let all = Object::parse(list.as_bytes())?;
     Ok(all.0.iter().map(|(name, text)| (key(name.trim_matches('/')), text.as_bytes().to_vec())).collect())
 }
 
-/// The most bytes of a text that is wanted for its being there alone.
+/// The limit where the caller gives none.
 const MAX_TEXT_BYTES: u64 = 1 << 26;
 
 impl KeyStore for KnownStore {
@@ -130,7 +118,7 @@ impl KeyStore for KnownStore {
 
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         match metadata_name(key) {
-            // the list is what was read, and it is what may have changed
+            // the metadata came from the list, so only the list can have changed
             Some((prefix, name)) if !prefix.is_empty() && self.listed(MAX_TEXT_BYTES)?.is_some() => {
                 self.store.stamp(if name == V3 { V3 } else { V2_CONSOLIDATED })
             }
@@ -146,7 +134,7 @@ impl KeyStore for KnownStore {
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
-        // the list has the arrays and groups of a group, and not what lies in an array
+        // the list has arrays and groups, but not the folders inside an array
         let Some(listed) = self.listed(MAX_TEXT_BYTES)?.filter(|listed| !is_in_array(listed, prefix)) else {
             return self.store.prefixes(prefix);
         };
@@ -195,7 +183,7 @@ mod tests {
     fn a_list_is_all_that_is_asked_for() {
         let root = r#"{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"metadata":
             {"a": {"x": 1}, "g": {}, "g/b": {"y": 2, "node_type": "array"}}}}"#;
-        // what the list does not have is not there, whatever the store has
+        // keys missing in the list do not exist, even if the store has them
         let third = known(&[("zarr.json", root), ("g/c/zarr.json", "{}"), ("g/b/c/0", "chunk")]);
         let list = r#"{"metadata": {".zgroup": {}, "a/.zarray": {"x": 1}, "a/.zattrs": {}, "g/.zgroup": {},
             "g/b/.zarray": {"y": 2}}}"#;
@@ -209,7 +197,7 @@ mod tests {
             assert_eq!(text("g/c"), None);
             assert_eq!(store.get("g/b/c/0", 99).expect("read").as_deref(), Some(&b"chunk"[..]));
             assert!(store.stamp(&join("a", name)).expect("a stamp").is_some());
-            // but what lies in an array is not listed
+            // the list does not show the inside of an array
             assert_eq!(store.prefixes("g/b").expect("prefixes"), ["c"]);
             assert_eq!(store.names("g/b/c").expect("names"), ["0"]);
         }

@@ -1,10 +1,8 @@
-//! Finds the arrays of a store by their paths.
+//! Finds the arrays of a store by path. An array may be in groups, in folders without metadata (implicit groups) or,
+//! beyond the specification, inside another array.
 //!
-//! An array lies in groups, in folders without metadata, which are groups that nobody has written down, and, although the
-//! specification has no such place for it, in another array. Of an array the folders are looked at that are not those of its
-//! chunks: a folder called `c` or by a number is taken for one of chunks unless it has metadata of its own. Of the folder `c` the
-//! folders in it are looked at that are not called by numbers, or have metadata of their own. So the folders of chunks below `c`
-//! are never listed to find other arrays, however many they are.
+//! A folder of an array counts as one of chunks if its name is `c` or a number and it has no metadata of its own. The
+//! search lists `c` but no numbered folder in it, however many there are.
 
 use std::collections::BTreeMap;
 
@@ -14,40 +12,39 @@ use crate::error::{Error, ErrorKind, Result, ensure, malformed};
 use crate::format::name_order::by_numbers;
 use crate::storage::key_store::{KeyStore, join};
 
-/// The name of the array that a store itself is, where other arrays lie in it.
+/// The name of a store that is an array itself and holds others.
 pub(super) const ROOT: &str = ".";
 
-/// The name of the folder that all chunks of most arrays of version 3 lie in.
+/// The folder of all chunks in most version 3 arrays.
 pub(super) const CHUNKS: &str = "c";
 
-/// The most levels that folders may lie in folders.
+/// The deepest nesting of folders.
 const MAX_DEPTH: usize = 32;
 
-/// The most folders that are looked at in a store.
+/// The most folders to visit.
 const MAX_FOLDERS: usize = 1 << 20;
 
-/// The arrays of a store, or the one of them that was named.
+/// The arrays of a store, or one named array.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// The names of the arrays, which are their paths, in natural order. Those are among them that cannot be read.
+    /// Array paths in natural order, including unreadable arrays.
     pub(super) names: Vec<String>,
-    /// The attributes of the groups, by the paths of these.
+    /// Attributes of groups by path.
     pub(super) groups: BTreeMap<String, String>,
-    /// Why nothing can be read under a name, if the metadata of an array do not say it.
+    /// Errors by path, for arrays whose metadata does not report them.
     pub(super) refused: BTreeMap<String, Error>,
-    /// Whether the store itself or any array in it is of version 2.
+    /// Whether the store or any array is of version 2.
     pub(super) has_v2: bool,
 }
 
-/// A folder whose folders are looked at.
 struct ListedFolder {
     path: String,
-    /// The number of folders that it lies in.
+    /// The number of enclosing folders.
     depth: usize,
     is_array: bool,
 }
 
-/// Returns whether a folder in an array, of that name and path, is taken for one of chunks.
+/// Whether a folder of an array counts as one of chunks.
 pub(super) fn is_of_chunks(store: &dyn KeyStore, name: &str, path: &str) -> bool {
     let is_there = |mark: &&str| !matches!(store.size(&join(path, mark)), Ok(None));
     (name == CHUNKS || name.bytes().all(|byte| byte.is_ascii_digit())) && !MARKS.iter().any(is_there)
@@ -59,13 +56,11 @@ impl Members {
         Self { groups: groups.into_iter().collect(), has_v2: root.is_v2, ..Self::default() }
     }
 
-    /// Looks for all arrays of a store. What cannot be read is listed, and stops nothing else.
+    /// Finds all arrays. Unreadable ones are listed and do not stop the search. A remote store is not searched inside
+    /// arrays, since the answer would list all chunks.
     ///
-    /// A server is not asked what lies in an array: its chunks would come with the answer. If the metadata of the store itself are
-    /// damaged, `damage` says how: then the store is listed beside its arrays, and may be an array.
-    ///
-    /// # Errors
-    /// The folder of the store cannot be listed; there are more folders than are looked at; the damage of a store without arrays.
+    /// `damage` is the error in the store's own metadata. The store may then be an array beside its members; without
+    /// members `damage` is the result.
     pub(super) fn all(store: &dyn KeyStore, root: &Node, damage: Option<Error>) -> Result<Self> {
         let (mut found, mut seen) = (Self::new(root), 0_usize);
         let is_array = !root.is_group || damage.is_some();
@@ -114,8 +109,7 @@ impl Members {
         Ok(found)
     }
 
-    /// Looks for all arrays of a store that is one itself. Where there are too many folders, the reason stands in the place of
-    /// other arrays.
+    /// An error of the search becomes a member `*`.
     pub(super) fn all_or_why(store: &dyn KeyStore, root: &Node) -> Self {
         Self::all(store, root, None).unwrap_or_else(|why| {
             let mut found = Self::new(root);
@@ -125,25 +119,24 @@ impl Members {
         })
     }
 
-    /// Lists a name under which nothing can be read.
     fn refuse(&mut self, name: String, why: Error) {
         self.names.push(name.clone());
         self.refused.insert(name, why);
     }
 
-    /// Takes what is at a path, and returns whether it is an array, or may be one.
+    /// Returns whether the path is an array, or may be one.
     fn add(&mut self, store: &dyn KeyStore, path: &str, node: Result<Option<Node>>) -> bool {
         let attributes = match node {
             Ok(Some(node)) if node.is_group => node.attributes,
             Ok(None) if store.costs_requests() => None,
-            // attributes may be all that is written down of a group
+            // a version 2 group may have attributes alone
             Ok(None) => metadata::group_attributes_of_v2(store, path).ok().flatten(),
             Ok(Some(node)) => {
                 self.has_v2 |= node.is_v2;
                 self.names.push(path.to_owned());
                 return true;
             }
-            // what is damaged is listed, and refused when it is read, so that the others can be read
+            // a damaged member fails when it is read, so that others stay readable
             Err(why) => {
                 self.refuse(path.to_owned(), why);
                 return true;
@@ -153,10 +146,7 @@ impl Members {
         false
     }
 
-    /// Returns the one array of that name, without a look at the others; `None` if there is no such array.
-    ///
-    /// # Errors
-    /// Of asking a server.
+    /// Finds one array without a search; `None` if the name is not an array.
     pub(super) fn one(store: &dyn KeyStore, root: &Node, name: &str) -> Result<Option<Self>> {
         let is_pattern = name.contains(['*', '?', '[']);
         if name == ROOT && !root.is_group {
@@ -175,7 +165,7 @@ impl Members {
         };
         let mut found = Self::new(root);
         for (end, _) in name.match_indices('/') {
-            // what is damaged around an array does not stop it
+            // damage around an array does not affect it
             if let Ok(Some(group)) = metadata::node(store, &name[..end])
                 && let Some(attributes) = group.attributes
             {
@@ -187,7 +177,7 @@ impl Members {
     }
 }
 
-/// Returns whether a name leads to a folder in the store, and not out of it.
+/// Rejects paths that leave the store.
 pub(super) fn is_path(name: &str) -> bool {
     let plain = !name.is_empty() && name.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
     plain && !name.contains(['\0', '\\'])

@@ -1,8 +1,6 @@
-//! The metadata of a store, which is read from `zarr.json` in version 3, and from `.zarray`, `.zattrs` and `.zgroup` in
-//! version 2.
-//!
-//! Both versions become one [`ArrayMetadata`]. Whatever could go wrong later with the numbers in it is refused here:
-//! sides of 0, ranks that differ, more than memory could address, chunks that do not fill their shard.
+//! The metadata of a store: `zarr.json` in version 3; `.zarray`, `.zattrs` and `.zgroup` in version 2. Both become an
+//! [`ArrayMetadata`]. Invalid numbers fail here: sides of 0, unequal ranks, sizes beyond memory, chunks that do not
+//! fill their shard.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,50 +20,37 @@ use crate::layout::window::Window;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::key_store::{KeyStore, join};
 
-/// The key of the metadata of an array or a group in version 3.
 pub(super) const V3: &str = "zarr.json";
 
-/// The keys of the metadata of an array and of a group in version 2.
 pub(super) const V2_ARRAY: &str = ".zarray";
 pub(super) const V2_GROUP: &str = ".zgroup";
 
-/// The name under which the metadata of a group list all metadata in it, in version 3, and the key of such a list in
-/// version 2.
+/// Consolidated metadata: a field of a group in version 3, a key in version 2.
 pub(super) const CONSOLIDATED: &str = "consolidated_metadata";
 pub(super) const V2_CONSOLIDATED: &str = ".zmetadata";
 
-/// The key of the attributes of either in version 2.
 pub(super) const V2_ATTRIBUTES: &str = ".zattrs";
 
-/// The most bytes of metadata that are read.
+/// The most bytes of metadata to read.
 const MAX_BYTES: u64 = 1 << 26;
 
-/// The metadata of an array.
 #[derive(Debug)]
 pub(super) struct ArrayMetadata {
-    /// The dtype and the dims of the tensor.
     pub(super) meta: Meta,
-    /// The style in which the tensor is stored.
     pub(super) style: Arc<ChunkStyle>,
-    /// The codecs that pack its chunks.
     pub(super) chain: Chain,
-    /// The layout of shards, if there are shards.
     pub(super) shards: Option<Shards>,
     pub(super) keys: Keys,
-    /// What packs a chunk, as version 3 spells it, or would.
+    /// The codecs of a chunk as version 3 spells them, also for version 2.
     pub(super) codecs: Vec<Value>,
-    /// Whether there is a fill value. If there is none, what a chunk that is not stored holds is not defined.
+    /// Without a fill value, chunks that are not stored are undefined.
     pub(super) has_fill: bool,
-    /// The name of the file that this was read from.
+    /// The file name of the metadata.
     pub(super) file: &'static str,
 }
 
 impl ArrayMetadata {
-    /// Describes an array whose units are packed by a list of codecs. The sides of a chunk in `style` follow from that
-    /// list.
-    ///
-    /// # Errors
-    /// A codec that is not known, or that cannot pack such items; chunks that do not fill their shard.
+    /// The list of codecs determines `style.chunk`.
     pub(super) fn new(meta: Meta, list: &[Value], style: ChunkStyle, keys: Keys) -> Result<Self> {
         let unit = &style.unit;
         let (shards, chunk, chunks) = match list {
@@ -85,7 +70,7 @@ impl ArrayMetadata {
         Ok(Self { meta, style, chain, shards, keys, codecs, file: V3, has_fill: true })
     }
 
-    /// Returns whether a key, counted from the array's prefix on, is that of a unit, also of one beyond the end of the tensor.
+    /// Whether a key relative to the array names a unit, even beyond the end of the tensor.
     pub(super) fn is_key(&self, key: &str) -> bool {
         let mut parts = key.split(self.keys.separator);
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -99,13 +84,13 @@ impl ArrayMetadata {
         }
     }
 
-    /// Returns whether units lie in the folder of the metadata itself, and not in folders in it.
+    /// Whether units are in the folder of the metadata, not in subfolders.
     pub(super) fn has_chunks_beside(&self) -> bool {
         let parts = self.meta.shape.len() + usize::from(self.keys.first.is_some());
         self.keys.separator == "." || parts <= 1
     }
 
-    /// Returns the key of the unit in which a box lies, from the array's prefix on.
+    /// The key of the unit that contains a box, relative to the array.
     pub(super) fn key(&self, window: &Window) -> String {
         let place = window.ranges.iter().zip(&self.style.unit).map(|(range, unit)| range.start / unit);
         let first = self.keys.first.map(str::to_owned);
@@ -114,33 +99,28 @@ impl ArrayMetadata {
     }
 }
 
-/// The rule by which the key of a unit follows from its place in the grid, as in `c/1/2` or `1.2`.
+/// How the grid position of a unit becomes a key, such as `c/1/2` or `1.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Keys {
-    /// The name before the numbers, if there is one.
+    /// The name before the numbers.
     first: Option<&'static str>,
-    /// The text between the numbers.
     separator: &'static str,
 }
 
 impl Keys {
-    /// The keys that version 3 has by default.
+    /// The default of version 3.
     pub(super) const V3: Self = Self { first: Some("c"), separator: "/" };
 }
 
-/// What lies at a prefix, as its metadata say it: an array or a group.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) is_group: bool,
     pub(super) is_v2: bool,
-    /// The attributes of a group, as they stand there, if it has any.
+    /// The attributes of a group, as written.
     pub(super) attributes: Option<String>,
 }
 
-/// Returns what the metadata at a prefix says that it is, or `None` if there is none.
-///
-/// # Errors
-/// Metadata that is damaged; the message names the file.
+/// `None` if the prefix has no metadata.
 pub(super) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
         let head = Object::parse(&text).context(V3)?;
@@ -162,30 +142,21 @@ pub(super) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
     Ok(None)
 }
 
-/// Returns whether there are any attributes in their text.
 fn is_any(text: &str) -> bool {
     text != "{}" && text != "null"
 }
 
-/// Returns the attributes of a group of version 2, as they stand there, or `None` if there are none.
-///
-/// # Errors
-/// Metadata that is damaged; the message names the file.
 pub(super) fn group_attributes_of_v2(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
     Ok(v2_attributes(store, prefix)?.filter(|text| is_any(text)))
 }
 
-/// Returns the attributes of an array or a group of version 2, as they stand there, or `None` if there are none.
+/// As written.
 fn v2_attributes(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
     let text = read(store, prefix, V2_ATTRIBUTES)?;
     let value = |text| python_json::value(text_of(text)?).map(str::to_owned).map_err(damaged);
     text.as_deref().map(value).transpose().context(V2_ATTRIBUTES)
 }
 
-/// Reads the metadata of an array.
-///
-/// # Errors
-/// Metadata that is damaged or not known; the message names the file.
 pub(super) fn array(store: &dyn KeyStore, prefix: &str) -> Result<ArrayMetadata> {
     if let Some(text) = read(store, prefix, V3)? {
         return v3(&text).context(V3);
@@ -194,17 +165,13 @@ pub(super) fn array(store: &dyn KeyStore, prefix: &str) -> Result<ArrayMetadata>
     v2(&text, v2_attributes(store, prefix)?).context(V2_ARRAY)
 }
 
-/// The metadata of an array of version 3 of which something is not known.
+/// Version 3 metadata with an unknown codec or dtype.
 pub(super) struct UnreadMetadata {
     pub(super) text: Vec<u8>,
-    /// The names of the dimensions, of which some may have none.
     pub(super) dims: Vec<Option<String>>,
 }
 
-/// Returns the metadata of an array of version 3 without a look at what packs its items; `None` of what is none.
-///
-/// # Errors
-/// The metadata cannot be read.
+/// Skips dtype and codecs; `None` if the prefix has no version 3 array.
 pub(super) fn unread(store: &dyn KeyStore, prefix: &str) -> Result<Option<UnreadMetadata>> {
     let Some(text) = read(store, prefix, V3)? else { return Ok(None) };
     let head = Object::parse(&text).context(V3)?;
@@ -214,23 +181,19 @@ pub(super) fn unread(store: &dyn KeyStore, prefix: &str) -> Result<Option<Unread
     Ok(if is_array { Some(UnreadMetadata { text, dims }) } else { None })
 }
 
-/// Returns the text of that name at a prefix, if there is one.
 fn read(store: &dyn KeyStore, prefix: &str, name: &str) -> Result<Option<Vec<u8>>> {
     store.get(&join(prefix, name), MAX_BYTES).with_context(|| name.to_owned())
 }
 
-/// Returns the error of a text that is not the JSON that was expected.
 fn damaged(error: serde_json::Error) -> Error {
     malformed!("{}", one_line(&error))
 }
 
-/// Returns metadata as text, without a byte order mark.
 fn text_of(bytes: &[u8]) -> Result<&str> {
     str::from_utf8(python_json::without_mark(bytes)).map_err(|_| malformed!("is not UTF-8"))
 }
 
-/// An object of JSON, whose values are parsed when they are asked for: a fill value keeps the digits that it is written
-/// with, and attributes their text.
+/// A JSON object whose values are parsed on demand, so that fill values keep their digits and attributes their text.
 pub(super) struct Object<'a>(pub(super) BTreeMap<String, &'a str>);
 
 impl<'a> Object<'a> {
@@ -247,7 +210,6 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Parses the text between the numbers of a key.
 fn separator(value: Option<&Value>, default: &'static str, what: &str) -> Result<&'static str> {
     match value.map(Value::as_str) {
         None => Ok(default),
@@ -263,20 +225,16 @@ fn tensor(dtype: DType, shape: Vec<usize>) -> Result<Meta> {
     Ok(meta)
 }
 
-/// Returns the error that something is not known, although it may be in order.
+/// The store may be valid, so the kind is `Unsupported`.
 fn unknown(what: &str) -> Error {
     Error::from_kind(ErrorKind::Unsupported, format!("{what} is not known"))
 }
 
-/// Checks that something is known.
-///
-/// # Errors
-/// It is not; the message calls it `what`.
 fn known(is_known: bool, what: impl Fn() -> String) -> Result<()> {
     if is_known { Ok(()) } else { Err(unknown(&what())) }
 }
 
-/// The keys of an array's metadata that are understood, with a space between them.
+/// The known keys of version 3, separated by spaces.
 const KNOWN: &str = "zarr_format node_type shape data_type chunk_grid chunk_key_encoding fill_value codecs attributes \
     storage_transformers dimension_names";
 
@@ -319,11 +277,11 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
     ArrayMetadata::new(meta, list, style, Keys { first, separator })
 }
 
-/// The attribute that has the names of the axes in version 2, by a convention of xarray and others.
+/// The attribute for axis names in version 2, a convention of xarray.
 const V2_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// Takes the names of the axes from the attributes, and returns both. Version 2 has no other place for them. A list that
-/// is none of names means something else, and stays.
+/// Moves axis names out of the attributes, the only place version 2 has for them. A value other than a list of names
+/// stays.
 fn v2_names(attributes: String, rank: usize) -> Result<(Option<String>, Option<String>)> {
     let Ok(mut others) = Object::parse(attributes.as_bytes()) else { return Ok((None, Some(attributes))) };
     let names = others.text(V2_DIMENSIONS).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
@@ -332,10 +290,6 @@ fn v2_names(attributes: String, rank: usize) -> Result<(Option<String>, Option<S
     Ok((Some(json!(names).to_string()), Some(python_json::object_text(&others.0))))
 }
 
-/// Returns whether a group has a list of all metadata in it.
-///
-/// # Errors
-/// Metadata that is damaged; the message names the file.
 pub(super) fn is_consolidated(store: &dyn KeyStore) -> Result<bool> {
     match read(store, "", V3)? {
         Some(text) => Ok(Object::parse(&text).context(V3)?.text(CONSOLIDATED).is_some_and(|list| list != "null")),
@@ -369,7 +323,7 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
         Some("C" | "F") => {}
         _ => bail!("order {} is neither C nor F", shortened(&order, 60)),
     }
-    // Items stay in the byte order of the dtype, so the codec `bytes` swaps nothing.
+    // Items keep the byte order of the dtype, so the codec `bytes` swaps nothing.
     let endian = if dtypes::has_order(&meta.dtype) { json!({"endian": "little"}) } else { json!({}) };
     list.push(json!({"name": "bytes", "configuration": endian}));
     list.extend(codecs::from_v2(&raw.value("compressor")?.unwrap_or(Value::Null), itemsize)?);
@@ -380,7 +334,7 @@ fn v2(text: &[u8], attributes: Option<String>) -> Result<ArrayMetadata> {
         Some(attributes) => v2_names(attributes, rank)?,
         None => (None, None),
     };
-    // Version 3 has no codec zlib. Its gzip compresses in the same way.
+    // Version 3 has no zlib; gzip compresses in the same way.
     let (own, gzip) = (json!(list).to_string(), json!("gzip").to_string());
     let codecs = own.replace(&json!("numcodecs.zlib").to_string(), &gzip);
     let style = ChunkStyle {

@@ -1,5 +1,5 @@
-//! Zarr: a store that is one tensor in chunks (an *array*), or a *group* of arrays and groups. Versions 3 and 2 are
-//! read, and version 3 is written. Everything goes through a [`KeyStore`], so that the store need not be a folder.
+//! Zarr: a store that is a chunked tensor (an *array*) or a *group* of arrays and groups. Versions 3 and 2 are read,
+//! version 3 is written. All access goes through a [`KeyStore`], so a store need not be a folder.
 
 mod attachments;
 mod blosc;
@@ -38,13 +38,10 @@ use crate::storage::unread::UnreadArray;
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
 pub(super) use self::write::ZarrWriter;
 
-/// The names of files of which each makes a folder a store.
+/// Each of these files makes a folder a store.
 pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 
-/// Opens a store. If one of its arrays is named, no other one is looked at; else the names of all arrays of a group are found.
-///
-/// # Errors
-/// The metadata is damaged; reading or listing fails.
+/// A named array is opened without a search for others.
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let store: Arc<dyn KeyStore> = if store.costs_requests() { Arc::new(KnownStore::new(store)) } else { store };
@@ -52,12 +49,12 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         Ok(Some(root)) => (root, None),
         Ok(None) => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
         Err(why) if matches!(why.kind(), ErrorKind::Io(_)) => return Err(why),
-        // what is damaged around an array does not stop it
+        // damage around an array does not affect it
         Err(why) => (Node { is_group: true, is_v2: store.size(V3)?.is_none(), attributes: None }, Some(why)),
     };
     let is_consolidated = root.is_group && damage.is_none() && metadata::is_consolidated(&*store)?;
     let named = content.member.map(|name| Members::one(&*store, &root, &name)).transpose()?.flatten();
-    // a server is not asked what lies beside metadata and chunks
+    // a search for other files would cost many requests
     let lists_files = named.is_none() && !store.costs_requests();
     let attachments = lists_files.then(|| Arc::new(StoreFiles::new(Arc::clone(&store))) as Arc<dyn Attachments>);
     let identity = store.identity()?;
@@ -74,40 +71,33 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(reader))
 }
 
-/// Reads a store, which holds an array or a group.
 #[derive(Debug)]
 struct ZarrReader {
     store: Arc<dyn KeyStore>,
-    /// What the store is.
     root: Node,
     identity: Identity,
-    /// The arrays. A store that is an array itself is listed when its names are asked for.
+    /// A store that is an array itself is searched only when its names are needed.
     members: OnceLock<Listed>,
-    /// Whether the store itself is an array, and none in it was named: then that is member 0.
+    /// Whether the store itself is an array, as member 0, and no other was named.
     is_array: bool,
-    /// Whether the group that the store is has a list of all metadata in it.
     is_consolidated: bool,
-    /// The files that are neither metadata nor chunks, unless one array was named.
+    /// `None` if one array was named or the store is remote.
     attachments: Option<Arc<dyn Attachments>>,
-    /// The lock of the array that is being changed.
+    /// Held while an array changes.
     lock: Mutex<Option<Lock>>,
 }
 
-/// The arrays of a store.
 #[derive(Debug)]
 struct Listed {
-    /// Their names; `None` for a store that is one array and holds no others.
+    /// `None` for a store that is one array without others.
     container: Option<Arc<Container>>,
-    /// The attributes of the groups, by the paths of these.
     groups: Arc<BTreeMap<String, String>>,
-    /// Why nothing can be read under a name, if the metadata of an array do not say it.
+    /// Errors by path, for arrays whose metadata does not report them.
     refused: BTreeMap<String, Error>,
-    /// Whether the store itself or any array in it is of version 2.
     has_v2: bool,
 }
 
 impl ZarrReader {
-    /// Takes the arrays that were found.
     fn listed(&self, Members { names, groups, refused, has_v2 }: Members) -> Listed {
         let is_container = !self.is_array || !names.is_empty();
         let container = Container { attachments: self.attachments.clone(), ..Container::new(self.identity, names) };
@@ -119,14 +109,13 @@ impl ZarrReader {
         self.members.get_or_init(|| self.listed(Members::all_or_why(&*self.store, &self.root)))
     }
 
-    /// Returns the prefix of an array.
     fn prefix(&self, n: usize) -> Result<&str> {
         if self.is_array && n == 0 {
             return Ok("");
         }
         let names = self.names().unwrap_or_default();
         let name = names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", names.len()))?;
-        // the array that the store is, if it was named
+        // the store itself, by name
         if name == ROOT {
             return Ok("");
         }
@@ -134,17 +123,15 @@ impl ZarrReader {
         Ok(name)
     }
 
-    /// Reads the metadata of an array.
     fn array(&self, n: usize) -> Result<ArrayMetadata> {
         let prefix = self.prefix(n)?;
-        // a store that is an array is not listed to read it
+        // a store that is an array is read without a search
         let is_itself = self.is_array && n == 0;
         let name = if prefix.is_empty() { ROOT } else { prefix };
         let refused = if is_itself { None } else { self.members().refused.get(name) };
         refused.map_or_else(|| metadata::array(&*self.store, prefix), |why| Err(why.clone()))
     }
 
-    /// Returns the attributes of the groups that an array may lie in.
     fn groups(&self, n: usize) -> Arc<BTreeMap<String, String>> {
         if self.is_array && n == 0 { Arc::default() } else { Arc::clone(&self.members().groups) }
     }
@@ -152,7 +139,7 @@ impl ZarrReader {
 
 impl Reader for ZarrReader {
     fn container(&self) -> Option<&Arc<Container>> {
-        // an array that holds others is listed only where these are wanted
+        // nested arrays are searched only when needed
         if self.is_array { None } else { self.members().container.as_ref() }
     }
 
@@ -204,7 +191,7 @@ impl Reader for ZarrReader {
     fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
         let prefix = self.prefix(n)?;
         match self.array(n) {
-            // What is damaged is not copied as if it were whole, and version 2 cannot lie in a store of version 3.
+            // Damaged arrays are not copied, and a version 3 store cannot hold version 2 arrays.
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             Ok(_) | Err(_) => return Ok(None),
         }

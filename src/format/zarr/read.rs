@@ -1,4 +1,4 @@
-//! Reads arrays: finds the chunks that hold the wanted items, and unpacks them.
+//! Reads arrays: finds the chunks of the wanted items and unpacks them.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -22,54 +22,49 @@ use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{Identity, Part, READ_AHEAD, ReadAt, Stamp};
 use crate::storage::source::fill;
 
-/// The most bytes of unpacked chunks that are kept, though one chunk is kept in any case. A chunk is kept if a part of
-/// it was wanted, since the next window most likely wants another part.
+/// The bytes of unpacked chunks to keep, but at least one chunk. A partly used chunk is kept, since the next window
+/// most likely needs another part.
 const KEPT: usize = 1 << 26;
 
-/// The most bytes that are read at once of a chunk whose items lie as they are.
+/// The bytes read at a time from an unpacked chunk.
 const AT_ONCE: usize = 1 << 20;
 
-/// An array whose chunks are read.
 #[derive(Debug)]
 pub(super) struct ZarrChunks {
     store: Arc<dyn KeyStore>,
-    /// The prefix of the array in the store.
     prefix: String,
     pub(super) array: ArrayMetadata,
-    /// The chunks of the grid, by their numbers.
+    /// The chunks, by number.
     grid: Windows,
-    /// The units of the grid (chunks or shards), by their numbers.
+    /// The units (chunks or shards), by number.
     files: Windows,
-    /// Unpacked chunks.
     kept: Mutex<Kept<Unpacked>>,
-    /// Open shards.
     open_shards: Mutex<Kept<FoundShard>>,
-    /// The content of the store that is not a tensor, if the array is the only one of the store.
+    /// The store's other files, if the array is the whole store.
     attachments: Option<Arc<dyn Attachments>>,
     /// The version of the metadata when the array was opened.
     stamp: Option<Stamp>,
     _lock: Option<Lock>,
 }
 
-/// A shard that is open, with its index.
 #[derive(Debug)]
 struct OpenShard {
     value: Arc<dyn ReadAt>,
     index: ShardIndex,
 }
 
-/// A shard that is open, or `None` for one that is not stored.
+/// `None` if the shard is not stored.
 type FoundShard = Option<Arc<OpenShard>>;
 
-/// Values that are made when they are first wanted, by numbers. The ones that were made last are kept.
+/// The latest values by number, each made on first use.
 #[derive(Debug)]
 struct Kept<T> {
-    /// The numbers of the values, from the oldest on.
+    /// Oldest first.
     order: VecDeque<usize>,
     slots: HashMap<usize, KeptSlot<T>>,
 }
 
-/// A value that some thread makes, and for which the others wait.
+/// One thread makes the value while others wait.
 type KeptSlot<T> = Arc<OnceLock<Result<T>>>;
 
 impl<T> Default for Kept<T> {
@@ -79,7 +74,6 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// Returns the place of a value, of which at most `most` are kept.
     fn slot(&mut self, number: usize, most: usize) -> KeptSlot<T> {
         if let Some(slot) = self.slots.get(&number) {
             return Arc::clone(slot);
@@ -93,14 +87,10 @@ impl<T> Kept<T> {
     }
 }
 
-/// The items of a chunk, or `None` if the chunk is not stored.
+/// `None` if the chunk is not stored.
 type Unpacked = Option<Arc<Vec<u8>>>;
 
 impl ZarrChunks {
-    /// Takes the array at a prefix, which may be locked as long as this is there.
-    ///
-    /// # Errors
-    /// The version of its metadata cannot be read.
     pub(super) fn new(
         store: Arc<dyn KeyStore>,
         prefix: &str,
@@ -114,25 +104,20 @@ impl ZarrChunks {
         Ok(Self { store, prefix, array, grid, files, kept, open_shards, attachments: None, stamp, _lock: lock })
     }
 
-    /// Takes the array as the only one of a store that holds these attachments.
     pub(super) fn beside(self, attachments: Option<Arc<dyn Attachments>>) -> Self {
         Self { attachments, ..self }
     }
 
-    /// Returns the size in bytes of the items of a chunk.
     fn chunk_bytes(&self) -> usize {
         let bytes = bytes_of(&self.array.style.chunk, self.array.meta.dtype.itemsize());
         bytes.expect("the metadata is refused if a chunk is more than memory can address")
     }
 
-    /// Opens the value of a key that is counted from the array's prefix on.
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         self.store.open(&join(&self.prefix, key))
     }
 
-    /// Opens the shard that holds a chunk, or returns `None` if it is not stored.
     fn shard(&self, chunk: &Window) -> Result<FoundShard> {
-        /// The number of shards that stay open.
         const OPEN: usize = 16;
         let slot = locked(&self.open_shards).slot(self.files.number_of(chunk.start), OPEN);
         let open = || {
@@ -151,7 +136,6 @@ impl ZarrChunks {
         Ok(Some(OpenShard { index: shards.index(&packed)?, value }))
     }
 
-    /// Reads and unpacks a chunk.
     fn unpack(&self, chunk: &Window) -> Result<Unpacked> {
         let shard = match &self.array.shards {
             None => None,
@@ -168,7 +152,7 @@ impl ZarrChunks {
         packed.and_then(|packed| packed.map(unpack).transpose()).with_context(|| self.named(chunk))
     }
 
-    /// Reads the packed bytes of a chunk that is a value, or returns `None` if it is not stored.
+    /// `None` if the chunk is not stored.
     fn read_value(&self, chunk: &Window) -> Result<Option<Vec<u8>>> {
         let bytes = self.chunk_bytes();
         let most = self.array.chain.most_packed(bytes) as u64;
@@ -177,7 +161,7 @@ impl ZarrChunks {
         Ok(packed)
     }
 
-    /// Reads the packed bytes of a chunk in a shard, or returns `None` if it is not stored.
+    /// `None` if the chunk is not stored.
     fn read_from(&self, shard: &OpenShard, shards: &Shards, chunk: &Window) -> Result<Option<Vec<u8>>> {
         let [offset, len] = shard.index[self.number_in(shards, chunk)];
         if [offset, len] == [u64::MAX; 2] {
@@ -188,40 +172,36 @@ impl ZarrChunks {
         read_part(&*shard.value, offset, usize::try_from(len)?).map(Some)
     }
 
-    /// Returns the number of a chunk in its shard.
     fn number_in(&self, shards: &Shards, chunk: &Window) -> usize {
         let inside = chunk.ranges.iter().zip(&self.array.style.unit).zip(&shards.chunk);
         let place = inside.map(|((range, unit), side)| range.start % unit / side);
         place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at)
     }
 
-    /// Returns whether a box is one of the boxes of these sides, as far as it lies in the tensor.
+    /// Whether a box is one box of the grid with these sides, clipped to the tensor.
     fn is_one(&self, window: &Window, sides: &[usize]) -> bool {
         window.ranges.iter().zip(sides).zip(&self.array.meta.shape).all(|((range, &side), &dim)| {
             range.start.is_multiple_of(side) && range.end == range.start.saturating_add(side).min(dim)
         })
     }
 
-    /// Returns what messages call a chunk.
     fn named(&self, chunk: &Window) -> String {
         let (key, at) = (self.array.key(chunk), chunk.spans().map(|span| span.start).collect::<Vec<_>>());
         if self.array.shards.is_some() { format!("chunk {at:?} of {key}") } else { format!("chunk {key}") }
     }
 
-    /// Reads and unpacks a chunk of which a part is wanted, and keeps it.
     fn unpack_kept(&self, chunk: &Window) -> Result<Unpacked> {
         let most = (KEPT / self.chunk_bytes().max(1)).max(1);
         let slot = locked(&self.kept).slot(self.grid.number_of(chunk.start), most);
         slot.get_or_init(|| self.unpack(chunk)).clone()
     }
 
-    /// Copies what is wanted of one chunk to its place in `out`.
     fn take(&self, chunk: &Window, wanted: &Wanted, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let (array, itemsize) = (&self.array, self.array.meta.dtype.itemsize());
         let from = array.chain.view(&array.style.chunk).select(&wanted.inside);
-        // A chunk may go beyond the end of the tensor, where no items are wanted.
+        // A chunk may extend beyond the tensor, where no items exist.
         let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
-        // Items that are not packed can be read from their places in the value, unless one request gives all of them.
+        // Unpacked items are read at their places, unless one request returns the whole value.
         let one_request = whole && self.store.costs_requests();
         if array.chain.is_bare() && array.shards.is_none() && !one_request {
             let mut take = || match self.open(&array.key(chunk))? {
@@ -229,7 +209,7 @@ impl ZarrChunks {
                 Some(value) => {
                     let (len, bytes) = (value.size()?, self.chunk_bytes());
                     ensure!(len == bytes as u64, "{len} bytes, expected {bytes}");
-                    // a store has many values, each of which would have bytes to spare
+                    // gaps cost bytes in each of many values, so none are read from a server
                     let gaps = if value.costs_requests() { Gaps::Counted(&|_| 0) } else { Gaps::Wanted };
                     let reads = GatherRule { gaps, ..GatherRule::of(AT_ONCE) };
                     let read = |bytes: &mut [u8], at: u64| -> Result<()> { Ok(value.read_at(bytes, at)?) };
@@ -255,7 +235,7 @@ impl ZarrChunks {
         })
     }
 
-    /// Calls `each` with every chunk in which some of the places lie, and with what is wanted of that chunk.
+    /// Calls `each` for every chunk that contains some of the places.
     fn each(&self, places: &[Span], each: &mut dyn FnMut(&Window, &Wanted) -> Result<()>) -> Result<()> {
         let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
         for number in self.grid.touched_by(places)? {
@@ -273,15 +253,14 @@ impl ZarrChunks {
     }
 }
 
-/// The items that are wanted of a chunk.
 struct Wanted {
-    /// The places of each axis, counted from the beginning of the chunk.
+    /// Places on each axis, relative to the chunk.
     inside: Vec<Span>,
-    /// The places of the output to which they go.
+    /// Places in the output.
     place: View,
 }
 
-/// Puts the items that `write` gives in C order into their places in `out`.
+/// `write` gives items in C order.
 fn put(place: &View, itemsize: usize, out: &mut [u8], write: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
     let bytes = place.items() * itemsize;
     if let Some(first) = place.as_run() {
@@ -293,10 +272,6 @@ fn put(place: &View, itemsize: usize, out: &mut [u8], write: &mut dyn FnMut(&mut
     Ok(())
 }
 
-/// Reads a part of a value.
-///
-/// # Errors
-/// The value ends before, or reading fails.
 fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
     let len = value.size()?;
     let end = at.checked_add(bytes as u64).filter(|&end| end <= len);
@@ -361,10 +336,10 @@ impl Chunked for ZarrChunks {
 
     fn bytes_at(&self, places: &[Span]) -> u64 {
         let (mut bytes, mut last) = (0, None);
-        // What fails here fails again when the items are read, and is reported then.
+        // Errors recur when the items are read, and are reported then.
         let _ = self.each(places, &mut |chunk, _| {
             if self.store.costs_requests() {
-                // The size of each value would cost a request: as much as a chunk holds is near enough.
+                // The size of each value would cost a request; the unpacked size is near enough.
                 bytes += self.chunk_bytes() as u64;
                 return Ok(());
             }

@@ -1,42 +1,32 @@
-//! Shards: values that hold several chunks, and an index of them.
-//!
-//! A shard that is the whole of an array's chain is read chunk by chunk, by way of [`Shards`]. One that other codecs
-//! follow or precede, or that lies in a shard, is unpacked as a whole, as any other codec is: that is `Sharding` of the codecs.
+//! Shards: values that hold several chunks and an index. A shard that is the only codec of an array is read chunk by
+//! chunk, through [`Shards`]. Beside other codecs or inside a shard it is unpacked whole, by `Sharding` in `codecs`.
 
 use super::extension::{Extension, sides};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::shape::bytes_of;
 use crate::memory;
 
-/// The name of the codec.
 pub(super) const SHARDING: &str = "sharding_indexed";
 
-/// The most bytes that the index of a shard may have, which are those of 16 million chunks.
+/// The index bytes of 16 million chunks.
 const MAX_INDEX: usize = 1 << 28;
 
-/// The layout of the chunks in a shard.
 #[derive(Debug)]
 pub(super) struct Shards {
-    /// The number of places of each axis in a chunk.
+    /// The dims of a chunk.
     pub(super) chunk: Vec<usize>,
-    /// The number of chunks along each axis.
+    /// Chunks along each axis.
     pub(super) counts: Vec<usize>,
-    /// Whether the index stands before the chunks.
+    /// Whether the index precedes the chunks.
     pub(super) at_start: bool,
-    /// Whether a check sum follows the index.
     has_checksum: bool,
-    /// Whether the numbers of the index have their highest byte first.
     big_endian: bool,
 }
 
-/// Where the chunks of a shard lie in it: the byte at which each begins, and its size; all bits are set if it is not stored.
+/// Offset and size of each chunk in the shard; all bits are set if it is not stored.
 pub(super) type ShardIndex = Vec<[u64; 2]>;
 
 impl Shards {
-    /// Reads the configuration of shards of these sides.
-    ///
-    /// # Errors
-    /// Another configuration than it can have; chunks that do not fill their shard.
     pub(super) fn new(codec: Extension<'_>, shard: &[usize], itemsize: usize) -> Result<Self> {
         let chunk = sides(codec.get("chunk_shape"), shard.len(), itemsize)?;
         let whole = shard.iter().zip(&chunk).all(|(shard, chunk)| shard.is_multiple_of(*chunk));
@@ -58,20 +48,14 @@ impl Shards {
         Ok(Self { chunk, counts, at_start, has_checksum, big_endian })
     }
 
-    /// Returns the size of the index in bytes.
     pub(super) fn index_bytes(&self) -> usize {
         self.count() * 16 + if self.has_checksum { 4 } else { 0 }
     }
 
-    /// Returns the number of chunks in a shard.
     pub(super) fn count(&self) -> usize {
         self.counts.iter().product()
     }
 
-    /// Returns the byte at which the index begins in a shard of `len` bytes.
-    ///
-    /// # Errors
-    /// A shard that is shorter than its index.
     pub(super) fn index_start(&self, len: u64) -> Result<u64> {
         let bytes = self.index_bytes() as u64;
         ensure!(len > 0, "is empty");
@@ -79,10 +63,6 @@ impl Shards {
         Ok(if self.at_start { 0 } else { len - bytes })
     }
 
-    /// Reads the bytes of an index.
-    ///
-    /// # Errors
-    /// Bytes that do not have their check sum.
     pub(super) fn index(&self, packed: &[u8]) -> Result<ShardIndex> {
         let index = if self.has_checksum { without_checksum(packed).context("index")? } else { packed };
         let number = |word: &[u8; 8]| match self.big_endian {
@@ -94,7 +74,6 @@ impl Shards {
     }
 }
 
-/// A shard that is being packed.
 pub(super) struct ShardWriter<'a> {
     shards: &'a Shards,
     index: Vec<u64>,
@@ -107,10 +86,7 @@ impl<'a> ShardWriter<'a> {
         Self { shards, index: Vec::with_capacity(2 * shards.count()), out }
     }
 
-    /// Adds the next chunk, in the order of their numbers; `None` for one that is not stored.
-    ///
-    /// # Errors
-    /// Not enough memory.
+    /// Chunks arrive in the order of their numbers; `None` is not stored.
     pub(super) fn push(&mut self, packed: Option<&[u8]>) -> Result<()> {
         let Some(packed) = packed else {
             self.index.extend([u64::MAX; 2]);
@@ -120,12 +96,11 @@ impl<'a> ShardWriter<'a> {
         Ok(memory::extend(&mut self.out, packed)?)
     }
 
-    /// Returns whether no chunk is stored.
+    /// Whether no chunk is stored.
     pub(super) fn is_empty(&self) -> bool {
         self.index.iter().all(|&number| number == u64::MAX)
     }
 
-    /// Returns the bytes of the shard.
     pub(super) fn finish(self) -> Vec<u8> {
         let Self { shards, index, mut out } = self;
         let number = |number: u64| if shards.big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
@@ -141,10 +116,6 @@ impl<'a> ShardWriter<'a> {
     }
 }
 
-/// Returns the bytes before the check sum at their end.
-///
-/// # Errors
-/// Fewer bytes than a check sum has, and one that is not theirs.
 pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
     let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
     ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");

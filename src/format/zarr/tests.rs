@@ -19,12 +19,12 @@ fn meta() -> Meta {
     Meta::new(DType::parse("<u2").unwrap(), SHAPE.to_vec())
 }
 
-/// Items of which each is its own number, from `first` on.
+/// Consecutive numbers from `first`.
 fn items(first: u16) -> Vec<u8> {
     (first..first + 35).flat_map(u16::to_le_bytes).collect()
 }
 
-/// A store in memory that holds arrays of those names, each from a first item on; an empty name is the store itself.
+/// Each name is an array with this first item; an empty name is the store itself.
 fn written(names: &[(&str, u16)], extras: &FileOptions) -> MemoryStore {
     let meta = meta();
     let tensors: Vec<_> = names.iter().map(|(name, _)| (*name, &meta)).collect();
@@ -55,7 +55,7 @@ fn opened(store: &MemoryStore) -> Result<Box<dyn Reader>> {
     open(Content::from_store(Arc::new(store.clone()), Threads::default()))
 }
 
-/// The items of an array, read in windows of a few items.
+/// Reads windows of at most `most` items.
 fn read(source: &Source, most: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for window in Windows::new(&SHAPE, most).iter() {
@@ -95,7 +95,7 @@ fn arrays_in_memory_come_back() {
 fn groups_in_memory_are_walked() {
     let extras = FileOptions { is_group: true, ..chunked(&[2, 3], None, "none") };
     let store = written(&[("b", 100), ("a/deep/c", 200)], &extras);
-    // what is hidden is nobody's member, and a folder without metadata is none
+    // hidden folders and folders without metadata are not members
     store.put(".hidden/zarr.json", b"{}").unwrap();
     store.put("other/file", b"").unwrap();
     let reader = opened(&store).unwrap();
@@ -124,7 +124,7 @@ fn stores_that_are_not_in_order() {
     type Row<'a> = (&'a dyn Fn(&MemoryStore), &'a str);
     let rows: [Row<'_>; 7] = [
         (&|_| (), "70 bytes"),
-        // a chunk that is not there is of the fill value
+        // a missing chunk has the fill value
         (&|store| store.remove("c/0/0").unwrap(), "70 bytes"),
         (&|store| store.put("c/0/0", b"").unwrap(), "x: chunk c/0/0: 0 bytes, expected 12"),
         (&|store| store.put("c/0/0", &[1; 13]).unwrap(), "x: chunk c/0/0: 13 bytes, expected 12"),
@@ -160,7 +160,7 @@ fn changes_in_memory() {
     value().unwrap();
     assert_eq!(&read(&source, 35).unwrap()[..6], [9; 6]);
     assert_eq!(chunks.value_of(&window).unwrap().unwrap().size().unwrap(), 12);
-    // the metadata tells that another has changed the array
+    // the metadata shows that another process changed the array
     let text = store.get("zarr.json", u64::MAX).unwrap().unwrap();
     store.put("zarr.json", &text).unwrap();
     assert_eq!(read(&source, 35).unwrap_err().to_string(), "x: changed while it was read");

@@ -1,4 +1,4 @@
-//! Stores that are written, in version 3: the key of each unit, how its items are packed, and the metadata.
+//! Writes stores in version 3: keys of units, packed items and metadata.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,13 +24,12 @@ use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::key_store::join;
 use crate::storage::source::{fill, is_filled};
 
-/// The bytes of a chunk whose size the user did not choose. That is enough for a file of its own to be worth it, and
-/// little enough for each thread to hold two.
+/// The default bytes of a chunk: enough to be worth a file, few enough for each thread to hold two.
 const CHUNK: usize = 1 << 24;
 
 impl ArrayMetadata {
-    /// Returns the bytes of the unit that holds a box, or `None` if no chunk in it is stored: those that hold only the fill
-    /// value are not, unless `stays` says so. The box is the unit, as far as it lies in the tensor.
+    /// Packs the unit of a box, which the end of the tensor may clip. Chunks of fill values are stored only if
+    /// `stays` says so; `None` if no chunk is stored.
     pub(super) fn pack(&self, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>> {
         let Some(shards) = &self.shards else { return self.pack_chunk(window, window, items, stays) };
         let mut writer = ShardWriter::new(shards);
@@ -42,7 +41,7 @@ impl ArrayMetadata {
                 start..start.saturating_add(side).min(dim)
             };
             let chunk = Window::new((0..at.len()).map(range).collect(), &self.meta.shape);
-            // A chunk that lies wholly beyond the end of the tensor is not stored.
+            // A chunk beyond the end of the tensor is not stored.
             let packed = match chunk.items() == 0 && !self.meta.shape.is_empty() {
                 true => None,
                 false => self.pack_chunk(&chunk, window, items, stays)?,
@@ -52,8 +51,7 @@ impl ArrayMetadata {
         Ok(if writer.is_empty() { None } else { Some(writer.finish()) })
     }
 
-    /// Packs a chunk whose items are taken from those of a box around it, unless it is not stored. Where the chunk goes
-    /// beyond the tensor they are the fill value.
+    /// `items` are those of the box `around`. Places beyond the tensor get the fill value.
     fn pack_chunk(&self, chunk: &Window, around: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>> {
         let sides = &self.style.chunk;
         let packed = |items: &[u8]| match is_filled(items, &self.style.fill) && !stays(chunk) {
@@ -77,7 +75,6 @@ impl ArrayMetadata {
     }
 }
 
-/// Writes stores of Zarr.
 #[derive(Debug)]
 pub(in crate::format) struct ZarrWriter;
 
@@ -114,7 +111,7 @@ impl Writer for ZarrWriter {
         }
         let copied = |copy: &NamedCopy| Ok(NamedCopy { name: named(&copy.name)?, array: copy.array.clone() });
         let copies = extras.copies.iter().map(copied).collect::<Result<Vec<_>>>()?;
-        // An array cannot lie in another array.
+        // An array cannot be inside another array.
         let names = || arrays.iter().map(|array| &*array.name).chain(copies.iter().map(|copy| &*copy.name));
         for name in names() {
             let is_inside = |other: &&str| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
@@ -127,7 +124,6 @@ impl Writer for ZarrWriter {
     }
 }
 
-/// Writes one store: an array or a group.
 #[derive(Debug)]
 struct StoreWriter {
     arrays: Vec<NamedArray>,
@@ -136,7 +132,7 @@ struct StoreWriter {
     stores_empty: bool,
 }
 
-/// An array that is written, and its prefix in the store.
+/// The name is the prefix in the store.
 #[derive(Debug)]
 struct NamedArray {
     name: String,
@@ -144,8 +140,7 @@ struct NamedArray {
 }
 
 impl ArrayMetadata {
-    /// Plans an array as `sides` and `extras` ask for, and else as its data is stored in `style`. Messages say by `which` for
-    /// which array an option is wrong.
+    /// Options override the `style` of the data. `which` names the array in messages about options.
     fn planned(
         meta: &Meta,
         style: Option<&ChunkStyle>,
@@ -179,7 +174,7 @@ impl ArrayMetadata {
             Some(shards) => {
                 let own = own_shard.unwrap_or(&chunk).clone();
                 let ends = with_asked(shards, shape, own).into_iter().zip(shards).zip(&chunk);
-                // A shard of a whole axis ends where a chunk does, as does one whose side was not chosen.
+                // A shard side of a whole axis, or one not chosen, is rounded up to whole chunks.
                 let ends = ends.map(|((side, &asked), &chunk)| match asked.filter(|&side| side != WHOLE_AXIS) {
                     Some(side) => side,
                     None => side.checked_next_multiple_of(chunk).unwrap_or(side),
@@ -213,7 +208,7 @@ impl ArrayMetadata {
         Self::new(meta.clone(), &list, style, Keys::V3)
     }
 
-    /// Returns the text of the array's metadata, laid out as zarr-python lays it out.
+    /// In the layout of zarr-python.
     fn text(&self) -> String {
         let Self { meta, style, .. } = self;
         let mut value = json!({
@@ -239,9 +234,8 @@ impl ArrayMetadata {
     }
 }
 
-/// Returns the list of codecs of an array: those that `kept` has from the data, or, if the user asked for another
-/// `codec`, this one behind the order of axes that the data has. The chunks lie in shards if their sides are given in
-/// `sharded`. Shards among other codecs are kept unless the user `asks` for anything else.
+/// Keeps the codecs of the data, or replaces all except `transpose` by the chosen codec. `sharded` has the chunk
+/// sides inside a shard. Sharding among other codecs stays unless the user `asks` for anything else.
 fn codec_list(
     meta: &Meta,
     kept: Option<Vec<Value>>,
@@ -278,7 +272,7 @@ fn codec_list(
     }})])
 }
 
-/// Returns codecs with those of chunks in the place of shards.
+/// Replaces shards by the codecs of their chunks.
 fn without_sharding(list: Vec<Value>) -> Vec<Value> {
     let inner = |codec: Value| match &codec["configuration"]["codecs"] {
         Value::Array(inner) if codec["name"] == SHARDING => without_sharding(inner.clone()),
@@ -287,11 +281,11 @@ fn without_sharding(list: Vec<Value>) -> Vec<Value> {
     list.into_iter().flat_map(inner).collect()
 }
 
-/// Makes codecs of data those of items of a dtype.
+/// Adapts the codecs of the data to a dtype.
 fn fit(list: &mut [Value], dtype: &DType) {
     for codec in list {
         match codec["name"].as_str() {
-            // Items are little-endian in memory, and the codec `bytes` swaps them if the data has the other byte order.
+            // Items are little-endian in memory; the codec `bytes` swaps them if the data is big-endian.
             Some("bytes" | "endian") => {
                 let endian = codec["configuration"]["endian"].as_str().unwrap_or("little").to_owned();
                 *codec = match has_order(dtype) {
@@ -310,13 +304,11 @@ fn fit(list: &mut [Value], dtype: &DType) {
     }
 }
 
-/// Puts a text in the place of the null that a key of an object has. The text is not parsed, so that its numbers stay
-/// as they are.
+/// Replaces the null of a key by unparsed text, so that numbers keep their digits.
 fn put_raw(text: &str, key: &str, raw: &str) -> String {
     text.replacen(&format!("\n  \"{key}\": null"), &format!("\n  \"{key}\": {raw}"), 1)
 }
 
-/// Returns sides with those in their place that the user chose.
 fn with_asked(asked: &AskedSides, shape: &[usize], own: Vec<usize>) -> Vec<usize> {
     let all = own.into_iter().zip(asked).zip(shape);
     let side = |((own, &asked), &dim): ((usize, &Option<usize>), &usize)| match asked {
@@ -327,13 +319,13 @@ fn with_asked(asked: &AskedSides, shape: &[usize], own: Vec<usize>) -> Vec<usize
     all.map(side).collect()
 }
 
-/// Returns the sides of a chunk if the user gave none: whole rows of the tensor, of about [`CHUNK`] bytes.
+/// Whole rows of about [`CHUNK`] bytes.
 fn default_chunk(meta: &Meta) -> Vec<usize> {
     let items = (CHUNK / meta.dtype.itemsize().max(1)).max(1);
     let whole: Vec<usize> = meta.shape.iter().map(|&dim| dim.max(1)).collect();
     let first = Windows::new(&whole, items);
     let mut sides = if first.count() == 0 { whole } else { first.get(0).shape() };
-    // An axis that is cut into pieces is cut into pieces of about one length.
+    // Cuts the axis into pieces of about equal length.
     if let Some(axis) = (0..sides.len()).find(|&axis| sides[axis] < meta.shape[axis] && sides[axis] > 1) {
         let count = meta.shape[axis].div_ceil(sides[axis]);
         sides[axis] = meta.shape[axis].div_ceil(count);
@@ -341,10 +333,6 @@ fn default_chunk(meta: &Meta) -> Vec<usize> {
     sides
 }
 
-/// Returns the codec that the user chose, if it packs anything.
-///
-/// # Errors
-/// A text that is no [`ChunkCodec`].
 fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
     let codec = codec.parse().map_err(|error| Error::new(Subject::Argument("codec"), format!("{codec:?}: {error}")))?;
     Ok(match codec {
@@ -361,9 +349,8 @@ fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
 }
 
 impl StoreWriter {
-    /// Returns the text of a group's metadata, with the list of all `metadata` in it, if it has one. The group gets the
-    /// attributes of the groups of that path that its arrays come from; of two attributes of one name it gets the first
-    /// array's.
+    /// `metadata` adds a consolidated list. Attributes come from the input groups of that path; for equal keys the
+    /// first array's wins.
     fn group_text(&self, path: &str, metadata: Option<&BTreeMap<String, String>>) -> Result<String> {
         let mut value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
         let groups = self.arrays.iter().map(|array| &array.array.style.groups);
@@ -388,14 +375,13 @@ impl StoreWriter {
             value[CONSOLIDATED] = Value::Null;
             list = consolidated(metadata);
         }
-        // The keys are sorted, so that the first null of a name is the group's own.
+        // Keys are sorted, so the first null of a key belongs to the group itself.
         let text = put_raw(&format!("{value:#}"), CONSOLIDATED, &list);
         Ok(put_raw(&text, "attributes", &attributes))
     }
 }
 
-/// Returns the list of the metadata of a group, as zarr-python writes it: those of all arrays and groups in it, by their
-/// paths.
+/// In the layout of zarr-python.
 fn consolidated(metadata: &BTreeMap<String, String>) -> String {
     let entry = |(path, text): (&String, &String)| {
         format!("\n      {}: {}", Value::from(path.as_str()), text.replace('\n', "\n      "))
@@ -450,7 +436,7 @@ impl WriteChunks for StoreWriter {
             metadata.insert(array.name.clone(), text);
         }
         if self.is_group {
-            // Groups come after what lies in them, so that each is complete when its metadata appears.
+            // Groups follow their members, so that a group is complete when its metadata appears.
             let mut groups = BTreeSet::from([""]);
             let names = self.arrays.iter().map(|array| &array.name).chain(self.copies.iter().map(|copy| &copy.name));
             for name in names {
