@@ -1,5 +1,4 @@
-//! Stored bytes read as items of fewer than 8 bits: one item a byte, whose other bits are checked, or several items a
-//! byte, unpacked along the last axis.
+//! Stored bytes read as items of fewer than 8 bits: one item a byte, or several, unpacked along the last axis.
 
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
@@ -20,17 +19,15 @@ use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::source::{ByteReading, wrong_length};
 
-/// Bytes of a stream unpacked at a time.
 const PIECE: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct NarrowBytes {
     pub narrow: Narrow,
-    /// Items per byte: 1, or as many as fit.
+    /// Items per byte.
     pub each: usize,
-    /// The tensor of bytes, before unpacking.
     pub stored: Meta,
-    /// Whether bytes with one item each keep their other bits after the check.
+    /// Whether checked bytes of one item keep their other bits.
     pub keeps: bool,
 }
 
@@ -62,8 +59,8 @@ impl NarrowBytes {
         for side in [&mut style.unit, &mut style.chunk].into_iter().filter_map(|sides| sides.last_mut()) {
             *side = side.saturating_mul(self.each);
         }
-        // A fill value that is not an item, or unpacks to different items, becomes 0 here. Items of a missing chunk
-        // are still unpacked from the stored fill value.
+        // A fill value that is not one item becomes 0 here; missing chunks are still unpacked from the stored fill
+        // value.
         let fill = |byte: u8| match self.each {
             1 => self.narrow.item_in(byte),
             each => {
@@ -80,7 +77,6 @@ impl NarrowBytes {
 struct NarrowStream {
     reader: Box<dyn Read + Send>,
     reading: NarrowBytes,
-    /// Bytes read so far.
     at: usize,
     items: Cursor<Vec<u8>>,
 }
@@ -148,8 +144,7 @@ impl NarrowChunks {
         })
     }
 
-    /// Reads the bytes at `last` on the last axis and at `outer` on the others. Passes each row of bytes to `take`
-    /// with its row of `out`, whose length is the second part of `out`.
+    /// Passes each row of bytes to `take` with its row of `out`, whose length is the second part of `out`.
     fn rows(
         &self,
         outer: &[Span],
@@ -178,8 +173,7 @@ impl NarrowChunks {
                 out.iter_mut().enumerate().for_each(|(n, out)| *out = item(byte(n), place(n)));
             });
         }
-        // Every `each`-th place has its item in the same bits of bytes `last.step` apart, so one strided read serves
-        // them all.
+        // every `each`-th item has the same bits of bytes `last.step` apart: one strided read gives them all
         for first in 0..each.min(last.len) {
             let len = (last.len - first).div_ceil(each);
             let bytes = Span { start: place(first) / each, step: if len > 1 { last.step } else { 1 }, len };
@@ -198,7 +192,7 @@ impl NarrowChunks {
         Span { start: low, step: 1, len: if span.len == 0 { 0 } else { high - low + 1 } }
     }
 
-    /// The box of bytes of a box of items; `None` if the box shares a byte with other items.
+    /// `None` if the box shares a byte with other items.
     fn stored(&self, window: &Window) -> Option<Window> {
         let (each, mut ranges) = (self.reading.each, window.ranges.clone());
         if let Some(last) = ranges.last_mut() {

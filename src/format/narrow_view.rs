@@ -1,5 +1,4 @@
-//! Items of fewer than 8 bits as bytes read by position: one byte an item, its other bits zero. The stored items are
-//! packed, several a byte with the first in the low bits, or have a byte each.
+//! Items of fewer than 8 bits, packed or with a byte each, read by position: one byte an item, its other bits zero.
 
 use std::fs::File;
 use std::io;
@@ -10,11 +9,9 @@ use crate::error::{Result, ensure};
 use crate::item::dtype::Narrow;
 use crate::storage::read_at::{Identity, PackedFile, ReadAt, Stamp};
 
-/// Packed bytes read at a time.
 const PIECE: usize = 1 << 16;
 
-/// Opens `items` items that begin at byte `start` of `bytes`. Nonzero bits after the last packed item are an error,
-/// since no reader would keep them.
+/// Nonzero bits after the last packed item are an error, since no reader would keep them.
 pub(super) fn open(
     narrow: Narrow,
     items: usize,
@@ -32,12 +29,12 @@ pub(super) fn open(
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// One item a byte. With `keeps`, the other bits are checked and returned unchanged.
+    /// With `keeps`, checked bytes are returned unchanged.
     Alone { keeps: bool },
     /// Consecutive items share a byte.
     Along,
-    /// The items of a byte are neighbours along the last axis of a tensor in Fortran order. The number is the bytes
-    /// at each place of that axis.
+    /// Neighbours along the last axis in Fortran order share a byte. The number is the bytes at each place of that
+    /// axis.
     Across(usize),
 }
 
@@ -125,7 +122,7 @@ impl NarrowItems {
         Ok(())
     }
 
-    /// The other bits of a byte are zero or copies of the sign; anything else is an error.
+    /// The other bits of a byte must be zero or copies of the sign.
     fn read_bytes(&self, out: &mut [u8], first: usize, keeps: bool) -> io::Result<()> {
         self.bytes.read_at(out, self.start + first as u64)?;
         let taken = match keeps {
@@ -237,7 +234,6 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_items() {
-        // dtype, byte, item
         let rows = [
             ("int4", 0x0f, Some(0x0f)),
             ("int4", 0xff, Some(0x0f)),

@@ -1,9 +1,5 @@
-//! NumPy's `.npy`: reads and writes headers. Written headers equal those of `numpy.save` byte for byte; `npy_literal`
-//! has the grammar of the headers read.
-//!
-//! The crate ndarray-npy serves as a reference in tests only (`tests/library/ndarray_npy.rs`): it reads whole arrays,
-//! has no item type for bfloat16, float8, strings, dates and structs, parses nested brackets in exponential time, and
-//! takes the last of two equal keys.
+//! NumPy's `.npy` headers, written byte for byte as by `numpy.save`. Only tests use the crate ndarray-npy, which
+//! cannot read windows or many dtypes, and parses nested brackets in exponential time.
 
 use std::io::Read;
 
@@ -20,31 +16,30 @@ use crate::storage::source::wrong_length;
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header read, in bytes. A structured dtype of some ten thousand fields fits.
+/// The longest header in bytes, enough for some ten thousand fields.
 pub const MAX_HEADER: usize = 1 << 20;
 
 /// The header of a `.npy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub meta: Meta,
-    /// The byte of the file where the items begin.
+    /// The byte where the items begin.
     pub offset: usize,
-    /// The bytes of all items.
     pub bytes: usize,
 }
 
-/// The outcome of parsing the first bytes of a `.npy`.
+/// The result of [`read_header`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
     Header(Header),
-    /// The header needs at least this many bytes.
+    /// The bytes that the header needs.
     Needs(usize),
 }
 
-/// Reads the header from the first bytes of a file, which begin with [`MAGIC`].
+/// Reads the header from a file's first bytes, which begin with [`MAGIC`].
 ///
 /// # Errors
-/// The header is malformed or longer than [`MAX_HEADER`].
+/// The header is malformed or too long.
 pub fn read_header(begin: &[u8]) -> Result<Begun> {
     let Some(&[major, minor]) = begin.get(6..8) else { return Ok(Begun::Needs(8)) };
     ensure!(matches!((major, minor), (1..=3, 0)), "npy version {major}.{minor} is unknown: 1.0, 2.0 and 3.0 are");
@@ -57,7 +52,7 @@ pub fn read_header(begin: &[u8]) -> Result<Begun> {
         3 => std::str::from_utf8(header).map_err(|_| malformed!("the header is not UTF-8"))?.to_owned(),
         _ => header.iter().map(|&byte| char::from(byte)).collect(),
     };
-    // NumPy accepts Python 2's long integers only in the versions that Python 2 wrote.
+    // NumPy accepts long integers only in the versions of Python 2
     parse(&text, major < 3, prefix + len).map(Begun::Header)
 }
 
@@ -118,12 +113,11 @@ fn about_header(error: Error) -> Error {
     malformed!("{}", error.message())
 }
 
-/// The most bytes in the text of a dtype without fields: several times the longest.
+/// Bytes, several times the longest dtype without fields.
 const MAX_DESCR: usize = 256;
 
 fn dtype(descr: &Literal) -> Result<DType> {
     match descr {
-        // the message omits a text that may be as long as the header
         Literal::Text(text) if text.len() > MAX_DESCR => {
             bail!("the header's \"descr\" has {} characters, and no dtype has so many", text.chars().count())
         }
@@ -133,7 +127,7 @@ fn dtype(descr: &Literal) -> Result<DType> {
     }
 }
 
-/// NumPy lays out fields without gaps; a void field without a name is padding.
+/// NumPy leaves no gaps; void without a name is padding.
 fn structured(list: &[Literal]) -> Result<DType> {
     let mut fields = Vec::with_capacity(list.len());
     let mut offset = 0_usize;
@@ -172,7 +166,7 @@ fn structured(list: &[Literal]) -> Result<DType> {
     DType::structured(fields, offset).map_err(about_header)
 }
 
-/// A sub-array of one axis may have a number in the place of a tuple.
+/// A sub-array may have a single number.
 fn dims(shape: &Literal) -> Option<Vec<usize>> {
     let number = |dim: &Literal| if let Literal::Number(number) = *dim { Some(number) } else { None };
     match shape {
@@ -181,10 +175,9 @@ fn dims(shape: &Literal) -> Option<Vec<usize>> {
     }
 }
 
-/// Returns the header that `numpy.save` writes, byte for byte. It declares Fortran order only where that differs from
-/// C order.
+/// Returns the header that `numpy.save` writes, byte for byte.
 pub fn write_header(meta: &Meta) -> Vec<u8> {
-    /// Room for the digits of a dim that grows without moving items: more than the largest int64 has.
+    /// Room for a dim to grow without moving items: more digits than int64 has.
     const GROWTH_DIGITS: usize = 21;
     const ALIGN: usize = 64;
     // an array with one long axis, or without items, is in both orders
@@ -192,7 +185,6 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     let fortran_order =
         *order == Order::Fortran && !shape.contains(&0) && shape.iter().filter(|&&dim| dim != 1).count() > 1;
     let mut text = dictionary(meta, if fortran_order { Order::Fortran } else { Order::C });
-    // the file can grow along this axis
     if let Some(grows) = if fortran_order { shape.last() } else { shape.first() } {
         let digits = grows.to_string().len();
         text.push_str(&" ".repeat(GROWTH_DIGITS - digits));
@@ -217,15 +209,14 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out
 }
 
-/// The last padding character of a header during an append: see [`npy_append`](super::npy_append).
+/// The last padding character during an append: see [`npy_append`](super::npy_append).
 pub(super) const GROWING: u8 = b'\t';
 
 pub(super) fn is_growing(header: &[u8]) -> bool {
     header.ends_with(&[GROWING, b'\n'])
 }
 
-/// Returns a header as long as `old` with another shape and order. `None` if the padding is too short or the encoding
-/// lacks a character of the dtype.
+/// Returns a header as long as `old` for another shape and order; `None` if it does not fit.
 ///
 /// # Errors
 /// `old` is not a complete header.
@@ -248,7 +239,6 @@ pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Opti
     Ok(Some([&old[..prefix], &body].concat()))
 }
 
-/// Appends to `begin`, the first bytes of the file, all bytes it reads from `stream`.
 pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> Result<Header> {
     let mut needs = MAGIC.len();
     loop {
@@ -275,8 +265,7 @@ pub(super) fn check_len(header: &Header, len: u64) -> Result<()> {
 #[derive(Debug)]
 pub(super) struct NpyWriter;
 
-/// NumPy saves items of a dtype it has no name for as void. A comparison finds the dtype by the item size if only one
-/// dtype has that size.
+/// NumPy saves dtypes that it has no name for as void; a comparison restores a dtype if only one has the item size.
 pub(super) fn reads_back(meta: &Meta) -> ReadsBack {
     match dtype(&Literal::Text(meta.dtype.descr().trim_matches('\'').to_owned())) {
         Ok(found) if DType::names_of_size(found.itemsize()).count() > 1 => {

@@ -1,14 +1,10 @@
-//! Appends rows to a `.npy` in place: rows after the items, then a header that counts them. No existing item is read
-//! or moved. A process killed at any step leaves a file that reads as before or as after:
+//! Appends rows to a `.npy` in place, without moving an item. A killed process leaves the old or the new content: a
+//! tab replaces a blank of the header's padding, the rows are written and synced, the dims change in one synced write
+//! (see [`npy_header`](super::npy_header)), and a blank replaces the tab.
 //!
-//! 1. A blank in the header's padding becomes a tab, which marks bytes after the items as an unfinished append.
-//!    Without the tab this program refuses extra bytes as damage.
-//! 2. The rows are written after the items and synced.
-//! 3. The dims change in one write (see [`npy_header`](super::npy_header)), which is synced.
-//! 4. The tab becomes a blank again.
-//!
-//! An append that finds a tab first truncates the file to its items. Step 1 is not synced alone, since that would add
-//! half to the cost of a small append. After a loss of power the file may thus have extra bytes without a tab.
+//! The tab marks an unfinished append, whose bytes the next append drops; without it, extra bytes are refused as
+//! damage. A sync of the tab alone would add half to the cost of a small append, so a loss of power may leave extra
+//! bytes without a tab.
 
 use std::fs::File;
 
@@ -25,12 +21,11 @@ use crate::storage::platform::{read_at, write_at};
 use crate::storage::signals;
 use crate::storage::source::Source;
 
-/// Rows checked and ready to be appended to a `.npy` file.
+/// Checked rows for the end of a `.npy`.
 #[derive(Debug)]
 pub struct Append<'a> {
     label: &'a str,
     file: &'a File,
-    /// Bytes of the file where the items begin and end.
     start: u64,
     end: u64,
     header: HeaderEdit<'a>,
@@ -39,11 +34,10 @@ pub struct Append<'a> {
 }
 
 impl<'a> Append<'a> {
-    /// Prepares to append rows to `data`, the only array of an open and locked `.npy`, which then has `shape`. The
-    /// rows come in the file's order of storage.
+    /// Prepares to append rows, in the order of storage, to an open and locked `.npy`, which then has `shape`.
     ///
     /// # Errors
-    /// The header has no room or cannot change in one write ([`ErrorKind::Unsupported`]), or reading fails.
+    /// The header has no room ([`ErrorKind::Unsupported`]), or reading fails.
     pub fn prepare(data: &'a Source, shape: &[usize], rows: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         let label = data.label();
         let no_room = || Error::from_kind(ErrorKind::Unsupported, "its header has no room").within(label);
@@ -65,12 +59,12 @@ impl<'a> Append<'a> {
         self.rows.meta().bytes()
     }
 
-    /// Returns the number of header bytes that change.
+    /// Returns how many header bytes change.
     pub fn changed_bytes(&self) -> usize {
         self.header.changed_bytes()
     }
 
-    /// Explains how the rows are computed and written. A `counter` adds the calls of the run.
+    /// Explains the cost; `counter` adds the calls of a run.
     ///
     /// # Errors
     /// An operand cannot be read to count its calls.
@@ -85,12 +79,11 @@ impl<'a> Append<'a> {
     /// Appends the rows and syncs the file.
     ///
     /// # Errors
-    /// A row cannot be read or the file cannot be written. The file then reads as before.
+    /// Reading or writing fails; the file then reads as before.
     pub fn write(&self, progress: Progress<'_>) -> Result<()> {
         signals::survive_size_limit();
         let written = self.mark(GROWING).and_then(|()| self.put(progress));
         if written.is_err() {
-            // only the error of the append is reported
             let _ = self.file.set_len(self.end);
         }
         let unmarked = self.mark(b' ');

@@ -1,5 +1,4 @@
-//! Opens `.npy` files. A file with the arrays of several calls of `numpy.save` is a container with members `0`, `1`
-//! and so on.
+//! Opens `.npy` files. Several calls of `numpy.save` on one file make a container with members `0`, `1` and so on.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -64,7 +63,7 @@ fn begins_at(file: &dyn ReadAt, at: u64, size: u64) -> io::Result<bool> {
 #[derive(Debug)]
 struct NpyArrays {
     file: Arc<dyn ReadAt>,
-    /// In file order. The array after an unreadable one has no known position, so that one is the last.
+    /// The position after an unreadable array is unknown, so it is the last.
     arrays: Vec<Result<NpyArray>>,
     container: Arc<Container>,
 }
@@ -72,7 +71,6 @@ struct NpyArrays {
 #[derive(Clone, Debug)]
 struct NpyArray {
     header: Header,
-    /// The byte of the file where the items begin.
     start: u64,
 }
 

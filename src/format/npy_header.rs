@@ -1,11 +1,9 @@
-//! Changes the dims in the header of a `.npy` in place. The new header fills exactly the bytes of the old one, so
-//! that no item moves: `numpy.save` pads headers to a multiple of 64 bytes and keeps some 20 blanks for a growing
-//! dim.
+//! Changes the dims in the header of a `.npy` in place, within its padding: `numpy.save` keeps some 20 blanks for a
+//! growing dim.
 //!
-//! A killed process must not leave a half-written header. One call writes only the bytes that differ, all within one
-//! page: systems copy a write page by page, and kill a process only between two pages. After a loss of power each
-//! disk sector (512 bytes or more) is old or new, and nearly all headers end in the first. A reader without the lock
-//! may see a mixture.
+//! A killed process must not leave half a header. One call writes only the bytes that differ, within one page, since
+//! systems kill a process only between the pages of a write. After a loss of power a disk sector (512 bytes or more,
+//! where nearly all headers end) is old or new. A reader without the lock may see a mixture.
 
 use std::fs::File;
 use std::ops::Range;
@@ -16,35 +14,32 @@ use crate::item::meta::Order;
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::source::Source;
 
-/// The smallest page of any system; larger pages are multiples.
+/// The smallest page of any system.
 const PAGE: usize = 1 << 12;
 
-/// A checked change of a `.npy` header, not yet written.
+/// A checked, unwritten change of a header.
 #[derive(Debug)]
 pub struct HeaderEdit<'a> {
     file: &'a File,
     label: &'a str,
-    /// The bytes of the file that differ.
     at: Range<usize>,
     bytes: Vec<u8>,
     len: usize,
 }
 
 impl<'a> HeaderEdit<'a> {
-    /// Prepares a new shape and order for `source`, the only array of an open and locked `.npy`.
+    /// Prepares another shape and order for an open and locked `.npy`.
     ///
     /// # Errors
-    /// The header has no room or cannot change in one write ([`ErrorKind::Unsupported`]), the file is not a local
-    /// `.npy`, or reading fails.
+    /// The file is not a local `.npy`, or its dims have no room or span pages ([`ErrorKind::Unsupported`]).
     pub fn prepare(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
         Self::of(source, shape, order, false)
     }
 
-    /// Prepares the same for a header that [`npy_append`](super::npy_append) marks.
+    /// Prepares the same during an append.
     ///
     /// # Errors
-    /// The header has no room or cannot change in one write ([`ErrorKind::Unsupported`]), the file is not a local
-    /// `.npy`, or reading fails.
+    /// The header cannot change, or reading fails.
     pub fn prepare_growing(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
         Self::of(source, shape, order, true)
     }
@@ -79,20 +74,20 @@ impl<'a> HeaderEdit<'a> {
         Ok(Self { file, label, bytes: new[at.clone()].to_vec(), at, len: old.len() })
     }
 
-    /// Returns the bytes of the header.
+    /// Returns the length of the header.
     pub fn header_bytes(&self) -> usize {
         self.len
     }
 
-    /// Returns the number of bytes that change.
+    /// Returns how many bytes change.
     pub fn changed_bytes(&self) -> usize {
         self.at.len()
     }
 
-    /// Writes the header without syncing it.
+    /// Writes the header without a sync.
     ///
     /// # Errors
-    /// The file cannot be written. It keeps the old header.
+    /// Writing fails; the old header stays.
     pub fn write(&self) -> Result<()> {
         if self.bytes.is_empty() {
             return Ok(());

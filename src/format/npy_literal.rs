@@ -1,25 +1,21 @@
-//! Python literals of a `.npy` header: a dictionary of strings, integers, booleans, tuples and lists.
+//! Python literals of a `.npy` header.
 
 use std::fmt;
 
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::python;
 
-/// The parser recurses, and a MiB of brackets would overflow the stack, which ends the process. NumPy's dtypes nest a
-/// few levels at most.
+/// The parser recurses: a MiB of brackets would overflow the stack. NumPy's dtypes nest a few levels.
 const MAX_NESTING: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Literal {
-    /// Without quotes and escapes.
     Text(String),
-    /// An integer that fits a dim.
     Number(usize),
     Bool(bool),
     Tuple(Vec<Literal>),
     List(Vec<Literal>),
-    /// The text of a value that no header needs: `None`, a name, or a number that is negative, too large or not an
-    /// integer.
+    /// `None`, a name, or a number that is negative, too large or not an integer, as written.
     Other(String),
 }
 
@@ -29,7 +25,6 @@ pub(super) struct LiteralEntry {
     pub(super) value: Literal,
 }
 
-/// As Python prints the value, for messages.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, items: &[Self]| {
@@ -54,7 +49,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// Nested dictionaries are an error. With `has_longs`, integers may end in `L`, as Python 2 wrote them.
+/// With `has_longs`, integers may end in `L`, as in Python 2.
 pub(super) fn dictionary(text: &str, has_longs: bool) -> Result<Vec<LiteralEntry>> {
     let mut parser = Parser { rest: text, has_longs };
     let mut entries = Vec::new();
@@ -99,7 +94,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `bytes` must end at a character boundary.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
@@ -131,7 +125,6 @@ impl<'a> Parser<'a> {
             }
             return Ok(Literal::List(items));
         }
-        // Unicode strings of Python 2
         let is_unicode = ["u'", "u\"", "U'", "U\""].iter().any(|begin| self.rest.starts_with(begin));
         if is_unicode {
             self.take(1);
@@ -158,7 +151,6 @@ impl<'a> Parser<'a> {
         digits.parse().ok().filter(|_| !is_padded)
     }
 
-    /// The opening quote is already consumed.
     fn text(&mut self, quote: char) -> Result<String> {
         let ends = |c: char| c == quote || matches!(c, '\\' | '\n' | '\r');
         let mut text = String::new();
@@ -173,7 +165,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The backslash is already consumed.
     fn escape(&mut self, text: &mut String) -> Result<()> {
         let bad = || malformed!("the header has an escape that means no character");
         let next = self.rest.chars().next().ok_or_else(bad)?;
@@ -302,7 +293,6 @@ mod tests {
             assert!(dictionary(text, true).is_err(), "{text}");
         }
         assert_eq!(dictionary(" { } ", true).unwrap(), []);
-        // only headers of Python 2 have long integers
         let longs = dictionary("{'k': (2L,)}", false).unwrap();
         assert_eq!(longs[0].value, Literal::Tuple(vec![Literal::Other("2L".to_owned())]));
     }

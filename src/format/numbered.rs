@@ -1,4 +1,4 @@
-//! Models in numbered files without an index: `model-00001-of-00003.safetensors` and so on.
+//! Models in numbered files without an index, such as `model-00001-of-00003.safetensors`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,15 @@ use super::open::{Input, OpenOptions};
 use super::table::Format;
 use crate::error::{Context, Result};
 
-/// The fewest digits of a file number.
 const DIGITS: usize = 5;
 
 /// A name can claim any number of files.
 const MAX_FILES: usize = 10_000;
 
-/// The parts of a name such as `STEM-00001-of-00003.safetensors`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NumberedName<'n> {
     pub stem: &'n str,
-    /// From 1.
     pub number: usize,
-    /// The digits of the file count.
     of: &'n str,
 }
 
@@ -41,10 +37,9 @@ impl<'n> NumberedName<'n> {
     }
 }
 
-/// Replaces the numbered files of each model by one entry, except in folders with an index. Missing files count as
-/// parts.
+/// Joins numbered files, except in folders with an index. Missing files count as parts.
 pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> Vec<FolderFile> {
-    /// (folder, stem, digits of the file count)
+    /// (folder, stem, file count)
     type Key = (PathBuf, String, String);
     let mut others = Vec::new();
     let mut models: BTreeMap<Key, Vec<(usize, FolderFile)>> = BTreeMap::new();
@@ -65,7 +60,7 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
     for ((folder, stem, of), files) in models {
         let count: usize = of.parse().expect("it was parsed above");
         let width = of.len();
-        // Names may differ only in the case of their extension; the first wins.
+        // the case of extensions may differ: the first file wins
         let mut there = HashMap::with_capacity(files.len());
         for (number, file) in &files {
             there.entry(*number).or_insert_with(|| file.path.file_name().unwrap_or_default().to_string_lossy());

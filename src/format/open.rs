@@ -1,8 +1,6 @@
-//! Opens a file, a store folder, a stream, or bytes without a header. [`OpenOptions`] recognises the format and gives
-//! an [`Input`], which names the members and makes a [`Source`] of each.
-//!
-//! The text after a colon is a member (`weights.npz:conv1`) or a view of raw bytes (`dump.bin:float32[16,-1]`):
-//! [`Located`] splits the path, and the content decides between the two.
+//! Opens files, stores, streams and raw bytes: [`OpenOptions`] recognises the format and gives an [`Input`], which
+//! makes a [`Source`] of each member. A path may end in a member (`weights.npz:conv1`) or a view of raw bytes
+//! (`dump.bin:float32[16,-1]`): [`Located`] splits it, and the content decides between the two.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -28,35 +26,28 @@ use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
 use crate::storage::source::Source;
 use crate::storage::unread::UnreadArray;
 
-/// How to open an input; the defaults suit most callers.
+/// How to open an input.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// The name in messages.
     pub label: String,
-    /// The format to read. `None` recognises it by content, or by name for formats such as CSV.
+    /// `None` recognises the format by content or name.
     pub format: Option<Format>,
-    /// Lines to skip at the beginning of CSV and TSV.
     pub skip_rows: usize,
-    /// The delimiter of CSV and TSV cells, if not comma or tab.
     pub delimiter: Option<Delimiter>,
-    /// The value of missing CSV and TSV cells: empty, `NA`, `N/A`, `null` and `nan`.
+    /// The value of missing CSV and TSV cells.
     pub missing: Option<String>,
-    /// Threads that share the work of opening.
     pub threads: Threads,
-    /// Whether to open a file for writing and lock it before reading. [`Input::lock`] locks members of a folder.
+    /// Whether to lock the file for writing; [`Input::lock`] locks members of a folder.
     pub locked: bool,
-    /// Options of requests to servers.
     pub requests: RequestOptions,
-    /// Whether to reopen the file for every read, so that thousands of files need not stay open.
+    /// Whether to reopen files for every read, so that thousands need not stay open.
     pub reopens: bool,
-    /// The dtypes and shapes of files without a header in folders.
     pub shapes: Option<Arc<DumpShapes>>,
-    /// Counts reads for an explanation.
     pub counter: Option<Arc<CallCounter>>,
 }
 
 impl OpenOptions {
-    /// Default options with a label for messages.
+    /// Returns default options.
     pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), ..Self::default() }
     }
@@ -64,8 +55,7 @@ impl OpenOptions {
     /// Opens a path, with its [member](Input::member) or view.
     ///
     /// # Errors
-    /// The file does not exist, its format is unknown or not [`format`](Self::format), or its bytes do not fit the
-    /// view. A [`locked`](Self::locked) file must be a regular one ([`Unsupported`](ErrorKind::Unsupported)).
+    /// The file is missing, malformed, in an unknown or another format, or does not fit the view.
     pub fn open(&self, located: &Located) -> Result<Input> {
         let after = located.suffix.clone();
         match &located.place {
@@ -89,18 +79,18 @@ impl OpenOptions {
         Ok(self.input(format, reader).with_member(member))
     }
 
-    /// Opens a stream. A container is first copied to an unnamed temporary file.
+    /// Opens a stream. A container is first copied to an unnamed file.
     ///
     /// # Errors
-    /// The stream cannot be read, or its content is malformed or in an unknown format.
+    /// The stream is unreadable, malformed or in an unknown format.
     pub fn open_stream(&self, stream: Box<dyn Read + Send>) -> Result<Input> {
         let content = Content::from_stream(stream, self.threads).with_context(|| self.label.clone())?;
         let is_empty = content.begin.is_empty();
-        // an empty stream often means that the writer printed elsewhere
+        // the writer may have printed elsewhere
         self.content(content, None).map_err(|error| if is_empty { error.advising(Advice::PassTensor) } else { error })
     }
 
-    /// Opens bytes read by position.
+    /// Opens bytes.
     ///
     /// # Errors
     /// The content is malformed or in an unknown format.
@@ -108,11 +98,10 @@ impl OpenOptions {
         self.content(Content::from_bytes(bytes, self.threads).with_context(|| self.label.clone())?, None)
     }
 
-    /// Opens a stream of raw bytes by a view that [`RawView::parse`] accepts. A view with an open dim first copies
-    /// the stream to an unnamed file.
+    /// Opens a stream of raw bytes by a view (see [`RawView::parse`]).
     ///
     /// # Errors
-    /// The view is invalid or does not fit the bytes, or the stream cannot be read.
+    /// The view is invalid or does not fit, or reading fails.
     pub fn open_stream_as(&self, stream: Box<dyn Read + Send>, view: &str) -> Result<Input> {
         let context = || self.label.clone();
         let view = RawView::parse(view).with_context(context)?;
@@ -124,7 +113,6 @@ impl OpenOptions {
         Ok(self.input(Format::JSON, reader))
     }
 
-    /// A folder format does not apply to the files in a folder.
     pub(super) fn is_for_files(&self) -> bool {
         !self.format.is_some_and(Format::is_folder)
     }
@@ -149,7 +137,7 @@ impl OpenOptions {
             }
             refuse_hashed(path)?;
             file.lock().context("cannot be locked")?;
-            // the name may have moved to another file while this process waited
+            // another file may have taken the name meanwhile
             if same_file(&metadata, &fs::metadata(path)?) {
                 return Ok(file);
             }
@@ -175,7 +163,7 @@ impl OpenOptions {
         Ok(content.counted(self.counter.as_ref()))
     }
 
-    /// `container` tries to open a container and must leave `bytes` unchanged; `content` opens them.
+    /// `container` must leave `bytes` unchanged.
     pub(super) fn open_or_view<B>(
         &self,
         mut bytes: B,
@@ -203,7 +191,7 @@ impl OpenOptions {
         let named = FormatName { asked: self.format, by_name };
         let is_container = Format::recognise(&content.begin, None, named).is_ok_and(Format::is_container);
         match (self.content(content, by_name), view) {
-            // after a container the text is a member; elsewhere it may be a misspelt dtype
+            // outside a container the text may be a misspelt dtype
             (Err(error), Err(unknown))
                 if !is_container && self.format.is_none() && error.kind() == ErrorKind::Malformed =>
             {
@@ -250,9 +238,8 @@ impl OpenOptions {
     }
 }
 
-/// An open input: one tensor, or a container of named tensors.
-///
-/// Members are numbered from 0 in the order of the content. A format of one tensor has member 0 without a name.
+/// An open input. Members are numbered in the order of the content; a format of one tensor has member 0 without a
+/// name.
 #[derive(Debug)]
 pub struct Input {
     pub(super) label: String,
@@ -260,14 +247,13 @@ pub struct Input {
     reader: Box<dyn Reader>,
     member: Option<String>,
     is_edited: bool,
-    /// Set if this is the only model of a folder.
+    /// Set for the only model of a folder.
     pub(super) folder: Option<Box<InFolder>>,
-    /// A note on files beside the index of a folder's model.
     beside: Option<String>,
 }
 
 impl Input {
-    /// Locks member `n` of a folder while its source exists; `shared` admits others that change other parts.
+    /// Locks member `n` of a folder while its source exists.
     ///
     /// # Errors
     /// The member is malformed or cannot be locked.
@@ -275,7 +261,7 @@ impl Input {
         self.reader.lock(n, shared).with_context(|| self.label.clone())
     }
 
-    /// Locks the chosen tensor. The shard of the tensor, opened with `options`, replaces an index.
+    /// Locks the chosen tensor; its shard replaces an index.
     ///
     /// # Errors
     /// Several tensors match, or the shard cannot be opened or locked.
@@ -284,7 +270,7 @@ impl Input {
         self.lock(n, shared)?;
         let Some(shard) = self.file_of(n)?.path else { return Ok(self) };
         let name = self.name(n).expect("a tensor in another file is found by its name").to_owned();
-        // the index itself does not change, so others may edit tensors of other shards
+        // others may edit other shards meanwhile
         drop(self);
         let input = OpenOptions { format: None, ..options.clone() }.open(&Located::from_path(&shard))?;
         Ok(Self { member: Some(name), ..input })
@@ -307,12 +293,12 @@ impl Input {
         &self.label
     }
 
-    /// Returns a note on unused files beside the index of a folder's model.
+    /// Returns a note on unused files beside a model's index.
     pub fn beside_message(&self) -> Option<&str> {
         self.beside.as_deref()
     }
 
-    /// Returns whether the input is open for changes in place.
+    /// Returns whether it is open for changes in place.
     pub fn is_edited(&self) -> bool {
         self.is_edited
     }
@@ -322,12 +308,12 @@ impl Input {
         self.format
     }
 
-    /// Returns the format of a member's file, which may differ from that of its folder.
+    /// Returns the format of a member's file.
     pub fn format_of(&self, file: &MemberFile) -> Format {
         file.format.and_then(Format::named).unwrap_or(self.format)
     }
 
-    /// Returns the member named after the colon of the path.
+    /// Returns the member in the path.
     pub fn member(&self) -> Option<&str> {
         self.member.as_deref()
     }
@@ -337,15 +323,15 @@ impl Input {
         self.reader.names().map(|names| names.iter().map(String::as_str).collect())
     }
 
-    /// Returns the name of member `n`, if it has one.
+    /// Returns the name of member `n`.
     pub fn name(&self, n: usize) -> Option<&str> {
         self.reader.names()?.get(n).map(String::as_str)
     }
 
-    /// Describes the file that holds member `n`.
+    /// Describes the file of member `n`.
     ///
     /// # Errors
-    /// A shard or file cannot be read or lacks the member.
+    /// The file is unreadable or lacks the member.
     pub fn file_of(&self, n: usize) -> Result<MemberFile> {
         let found = self.reader.file_of(n).with_context(|| self.label.clone())?;
         Ok(match &self.folder {
@@ -356,7 +342,7 @@ impl Input {
         })
     }
 
-    /// Describes member `n` without reading items; plain JSON is read whole.
+    /// Describes member `n`; only plain JSON is read whole.
     ///
     /// # Errors
     /// The member is malformed.
@@ -364,12 +350,11 @@ impl Input {
         self.reader.describe(n).with_context(|| self.label_of(self.name(n)))
     }
 
-    /// Returns the name of a member in messages, or of the whole input.
+    /// Returns the name of a member in messages.
     pub fn label_of(&self, member: Option<&str>) -> String {
         let label = &self.label;
         match member {
             Some(name) if !label.strip_suffix(name).is_some_and(|file| file.ends_with(':')) => {
-                // the name replaces a glob
                 let glob = self.member.as_ref().filter(|member| *member != name);
                 let file = glob.and_then(|glob| label.strip_suffix(&**glob)?.strip_suffix(':'));
                 format!("{}:{name}", file.unwrap_or(label))
@@ -386,7 +371,7 @@ impl Input {
         self.source_as(n, self.label.clone())
     }
 
-    /// Returns the items of member `n` with a label for messages.
+    /// Returns the items of member `n`, labelled.
     ///
     /// # Errors
     /// The member is malformed.
@@ -400,24 +385,24 @@ impl Input {
         })
     }
 
-    /// Arrays of a whole group keep their names, so that the output is a group, too.
+    /// Members of a whole group keep their names, so that the output is a group, too.
     fn name_in_group(&self, n: usize) -> Option<&str> {
         // nested arrays are listed only when needed
         let is_whole = self.member.is_none() && self.reader.itself() != Some(n);
         if is_whole { self.name(n) } else { None }
     }
 
-    /// Returns member `n` to be copied unread, if it is a Zarr array with an unknown dtype or codec.
+    /// Returns a Zarr array of unknown dtype or codec, to be copied unread.
     ///
     /// # Errors
-    /// The values of the array cannot be listed.
+    /// The array cannot be listed.
     pub fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
         let mut found = self.reader.unread(n).with_context(|| self.label_of(self.name(n)))?;
         found.iter_mut().for_each(|array| array.is_of_group = self.name_in_group(n).is_some());
         Ok(found)
     }
 
-    /// Returns the reader, whose errors lack the label.
+    /// Returns the reader; its errors lack the label.
     pub fn reader(&self) -> &dyn Reader {
         &*self.reader
     }
@@ -442,7 +427,6 @@ mod tests {
         let header =
             npy::write_header(&crate::item::meta::Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![2]));
         let objects = String::from_utf8_lossy(&header).replace("|u1", "|O ").into_bytes();
-        // the first byte of the magic number is not UTF-8
         let objects = [&header[..8], &objects[objects.len() - (header.len() - 8)..]].concat();
         let members = vec![("good".to_owned(), header, 2), ("bad".to_owned(), objects, 2)];
         let writer = npz::ArchiveWriter::new(members).expect("an archive");
@@ -455,7 +439,6 @@ mod tests {
         }
         writer.finish(file, &sums).expect("written");
         let mut failures = Vec::new();
-        // label, member, expected label
         for (label, member, expected) in [
             ("FILE a.npz", "bad", "FILE a.npz:bad: "),
             ("FILE a.npz:bad", "bad", "FILE a.npz:bad: "),

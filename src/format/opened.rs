@@ -1,4 +1,4 @@
-//! Files of tensors for users of the library: described, read in parts, and changed in place.
+//! Files of tensors for users of the library.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,18 +31,14 @@ use crate::storage::read_at::MemoryBytes;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::{Hold, Source};
 
-/// Opens a file, a Zarr store or a folder of files to describe its tensors and to read them one by one, whole or in
-/// part. Opening reads only headers.
+/// Opens a file, a Zarr store or a folder of files. Only headers are read.
 ///
-/// The content decides the format, as for [`read`](super::files::read). `weights.npz:conv1` opens one tensor, and
-/// `weights.npz:conv*` all with matching names; an existing path is never split.
+/// The content decides the format. `weights.npz:conv1` opens one tensor, and `weights.npz:conv*` all matching ones;
+/// an existing path is never split. Tensors of a folder are named by file, such as `sub/bias` or `sub/weights:conv1`;
+/// if one index or container has them all, the folder is that model.
 ///
-/// Tensors of a folder have the paths of their files without extensions as names, such as `sub/bias`, and `:NAME`
-/// after it in containers. If one index or one container has all tensors of a folder, the folder is that model.
-///
-/// With the feature `remote`, addresses work, too: `https://`, `http://`, `s3://BUCKET/KEY` and
-/// `hf://ORG/REPO[@REVISION]/PATH`. Only the needed bytes are requested, and credentials come from the usual
-/// environment variables.
+/// With the feature `remote`, a path may be an address: `https://`, `http://`, `s3://BUCKET/KEY` or
+/// `hf://ORG/REPO[@REVISION]/PATH`. Credentials come from the usual environment variables.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -61,14 +57,14 @@ use crate::storage::source::{Hold, Source};
 /// ```
 ///
 /// # Errors
-/// The file does not exist ([`ErrorKind::Io`]), its content is malformed or in an unknown format, or it lacks the
-/// named tensor ([`ErrorKind::Member`]). All errors name the file.
+/// The file is missing ([`ErrorKind::Io`]), malformed or in an unknown format, or lacks the named tensor
+/// ([`ErrorKind::Member`]). All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let located = Located::from_path(path.as_ref());
     Opened::new(collection::open(&OpenOptions::new(located.without_secrets()), &located, NameFilter::default())?)
 }
 
-/// Opens the bytes of a file in memory, as [`open`] does. Nothing is written to disk.
+/// Opens the bytes of a file in memory, as [`open`] does, without writing to disk.
 ///
 /// ```
 /// # let tensor = tensorop::Tensor::from(&ndarray::array![1_u8, 2]);
@@ -78,12 +74,12 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
 /// ```
 ///
 /// # Errors
-/// The content is malformed or in an unknown format. An index and an ONNX tensor with external data need a path.
+/// The content is malformed or in an unknown format, or refers to other files.
 pub fn open_bytes(bytes: impl Into<Vec<u8>>) -> Result<Opened> {
     Opened::new(OpenOptions::new("bytes").open_bytes(Arc::new(MemoryBytes::new(bytes)))?)
 }
 
-/// Describes all tensors of a file without reading items, as `tensorop info` does.
+/// Describes all tensors of a file without reading items.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -97,17 +93,17 @@ pub fn open_bytes(bytes: impl Into<Vec<u8>>) -> Result<Opened> {
 /// ```
 ///
 /// # Errors
-/// The file cannot be opened, or the header of a tensor is malformed.
+/// The file cannot be opened, or a header is malformed.
 pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
     let opened = open(path)?;
     opened.members.iter().map(|(n, name)| opened.describe(*n, name)).collect()
 }
 
-/// Writes `updates` to a slice of a tensor in place. No other byte changes, and the cost is that of the slice.
+/// Writes `updates` to a slice of a tensor in place, at the cost of the slice.
 ///
-/// The file is a `.npy`, a `.safetensors` or a Zarr store; a path such as `weights.safetensors:conv1` selects one of
-/// several tensors. All checks precede the first write, and a lock makes concurrent patches take turns. A killed
-/// program may leave a part of the change; a Zarr store replaces whole chunks.
+/// The file is a `.npy`, a `.safetensors` or a Zarr store; `weights.safetensors:conv1` names one of several tensors.
+/// All checks precede the first write, and concurrent patches take turns. A killed program may leave a part of the
+/// change; a Zarr store replaces whole chunks.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -121,9 +117,9 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 /// ```
 ///
 /// # Errors
-/// The file cannot be opened, read, written or changed in place ([`ErrorKind::Unsupported`]), or a dimension name is
-/// unknown. `updates` have another shape than the slice ([`Subject::Updates`]), another dtype than the data
-/// ([`Subject::Dtype`]; the byte order may differ), or a string longer than the data's.
+/// The file cannot be read, written or changed in place ([`ErrorKind::Unsupported`]), a dimension is unknown, or
+/// `updates` have the wrong shape ([`Subject::Updates`]), the wrong dtype ([`Subject::Dtype`]; the byte order may
+/// differ) or too long a string.
 pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Result<()> {
     let located = Located::from_path(path.as_ref());
     let label = located.without_secrets();
@@ -159,14 +155,11 @@ fn lock(located: &Located, label: &str) -> Result<Source> {
     Ok(source)
 }
 
-/// An open file of tensors: knows the tensors, and reads them on demand.
-///
-/// A name of `None` selects the only tensor, which may have no name, as in a `.npy`. Its name is then empty, or the
-/// one in the ONNX message.
+/// An open file of tensors, read on demand. `None` names the only tensor. A tensor without a name has the empty name,
+/// or the one that ONNX stores.
 #[derive(Debug)]
 pub struct Opened {
     input: Input,
-    /// (number, name) of the selected tensors.
     members: Vec<(usize, String)>,
 }
 
@@ -174,21 +167,21 @@ pub struct Opened {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorInfo {
-    /// The name; empty if the format has none.
+    /// Empty if the format has no names.
     pub name: String,
     /// The format of the file.
     pub format: Format,
-    /// The dtype, with the stored byte order.
+    /// With the stored byte order.
     pub dtype: DType,
-    /// The dims, outermost axis first.
+    /// Outermost axis first.
     pub shape: Vec<usize>,
     /// The stored order; [`Opened::read`] returns C order.
     pub order: Order,
-    /// The bytes of the items before compression.
+    /// Uncompressed bytes of the items.
     pub bytes: u64,
     /// The byte of the file where the items begin; `None` if they are not contiguous.
     pub offset: Option<u64>,
-    /// The metadata of the file; empty if the format has none.
+    /// The metadata of the file.
     pub metadata: Arc<BTreeMap<String, String>>,
 }
 
@@ -210,12 +203,10 @@ impl Opened {
         self.members.iter().map(|(_, name)| name.as_str())
     }
 
-    /// Describes a tensor from its header. Plain JSON and CSV are read whole, since their content decides dtype and
-    /// shape.
+    /// Describes a tensor; plain JSON and CSV are read whole.
     ///
     /// # Errors
-    /// The name is unknown, or missing among several tensors ([`ErrorKind::Member`]); the header is malformed or
-    /// cannot be read.
+    /// The name is unknown or required ([`ErrorKind::Member`]), or the header is malformed or unreadable.
     pub fn info<'n>(&self, name: impl Into<Option<&'n str>>) -> Result<TensorInfo> {
         let (n, name) = self.member(name.into())?;
         self.describe(n, name)
@@ -224,19 +215,17 @@ impl Opened {
     /// Reads a tensor in C order. A pipe can be read once.
     ///
     /// # Errors
-    /// The name is unknown ([`ErrorKind::Member`]); the file is malformed, too short, changed meanwhile
-    /// ([`ErrorKind::Changed`]) or cannot be read; memory is short ([`ErrorKind::Memory`]).
+    /// The name is unknown ([`ErrorKind::Member`]), the file is malformed, unreadable or changed
+    /// ([`ErrorKind::Changed`]), or memory is short ([`ErrorKind::Memory`]).
     pub fn read<'n>(&self, name: impl Into<Option<&'n str>>) -> Result<Tensor> {
         load(self.source(self.member(name.into())?.0)?, Selection::whole)
     }
 
-    /// Reads a slice of a tensor. Axes of a Zarr store may have dimension names (`"time=2:4".parse()?`).
-    ///
-    /// Only the needed bytes are read where items have positions in the file. Compressed chunks are unpacked one at a
-    /// time, and text is read whole.
+    /// Reads a slice of a tensor, in a Zarr store also by dimension names (`"time=2:4".parse()?`). Only the needed
+    /// bytes are read, except from text.
     ///
     /// # Errors
-    /// The slice does not fit the shape or names an unknown dimension, or the tensor cannot be read.
+    /// The slice does not fit the tensor, or reading fails.
     pub fn read_slice<'n>(&self, name: impl Into<Option<&'n str>>, slices: &SliceArgs) -> Result<Tensor> {
         let source = self.source(self.member(name.into())?.0)?;
         let spans = slices_of(slices, &source)?.resolve(source.shape()).with_context(|| source.label().to_owned())?;
@@ -256,7 +245,7 @@ impl Opened {
         };
         match found {
             Some((n, name)) => Ok((*n, name)),
-            // names outside the selection of the path work, too
+            // the selection of the path does not limit names
             None => self.input.pick(name).map(|n| (n, self.input.name(n).unwrap_or_default())),
         }
     }
@@ -289,7 +278,7 @@ pub(crate) fn read_proto(proto: &[u8], folder: &Path) -> Result<Tensor> {
 }
 
 fn load(mut source: Source, select: impl FnOnce(Source) -> Selection) -> Result<Tensor> {
-    // Streams are kept first, so that memory is allocated only for items that exist.
+    // Streams are kept first: memory is allocated only for items that exist.
     source.hold(Hold::Seekable, Threads::default())?;
     let label = source.label().to_owned();
     let selection = select(source);

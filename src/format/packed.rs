@@ -1,6 +1,5 @@
-//! Packed items of fewer than 8 bits: without gaps, low bits first. A byte holds two 4-bit items, three bytes hold
-//! four 6-bit items, and zero bits fill the last byte. Unpacked, each item is the low bits of its own byte, as in
-//! ml_dtypes.
+//! Packed items of fewer than 8 bits, low bits first and without gaps: four 6-bit items are three bytes. Zero bits
+//! fill the last byte. Unpacked, each item has its own byte, as in ml_dtypes.
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
@@ -11,10 +10,10 @@ use crate::item::meta::Meta;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Source, fill_from};
 
-/// Packed bytes that [`Unpack`] reads at a time; a multiple of 3.
+/// A multiple of 3 bytes.
 const PIECE: usize = 3 << 14;
 
-/// Returns the bytes of `items` items of `bits` bits.
+/// Returns the bytes of packed items.
 ///
 /// ```
 /// use tensorop::format::packed::packed_bytes;
@@ -26,12 +25,12 @@ pub fn packed_bytes(items: usize, bits: u32) -> usize {
     (items / 8).saturating_mul(bits).saturating_add(((items % 8) * bits).div_ceil(8))
 }
 
-/// Returns the bits of a packed item; 8 for dtypes that are not packed.
+/// Returns the bits of a packed item, or 8.
 pub fn bits(dtype: &DType) -> u32 {
     if let Kind::Narrow(narrow) = dtype.kind() { narrow.bits() } else { 8 }
 }
 
-/// Returns the bytes of `items` items, packed if the dtype is.
+/// Returns the bytes of items, packed if the dtype is.
 pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
     match bits(dtype) {
         8 => (items as u64).saturating_mul(dtype.itemsize() as u64),
@@ -39,8 +38,7 @@ pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
     }
 }
 
-/// Unpacks up to `out.len()` items of 2, 4 or 6 bits; copies bytes for any other number. Items missing in `packed`
-/// are not written.
+/// Unpacks items of 2, 4 or 6 bits, or copies bytes. Items missing in `packed` are not written.
 pub fn unpack(packed: &[u8], bits: u32, out: &mut [u8]) {
     match bits {
         2 => unpack_groups::<1, 4, 2>(packed, out),
@@ -50,7 +48,6 @@ pub fn unpack(packed: &[u8], bits: u32, out: &mut [u8]) {
     }
 }
 
-/// `ITEMS` items of `BITS` bits fill `BYTES` bytes.
 fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(packed: &[u8], out: &mut [u8]) {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u32, |word, byte| word << 8 | u32::from(*byte));
     let item = |word: u32, n: usize| (word >> (BITS * n)) as u8 & ((1 << BITS) - 1);
@@ -65,7 +62,6 @@ fn unpack_groups<const BYTES: usize, const ITEMS: usize, const BITS: usize>(pack
     tail.iter_mut().enumerate().for_each(|(n, place)| *place = item(word, n));
 }
 
-/// Packed items become a stream that unpacks them.
 pub(super) fn source(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
     let bits = bits(&meta.dtype);
     if bits == 8 {
@@ -76,19 +72,18 @@ pub(super) fn source(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String)
     Ok(Source::stream(meta, Box::new(Unpack::new(section, bits, items)), items, label))
 }
 
-/// Unpacks the items of a reader, one a byte, in bounded memory, up to the last complete item.
+/// Unpacks a reader, one item a byte, up to the last complete item.
 #[derive(Debug)]
 pub struct Unpack<R> {
     reader: R,
     bits: u32,
-    /// Items not yet unpacked.
     left: u64,
     packed: Vec<u8>,
     items: Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Unpack<R> {
-    /// Unpacks `items` items of 2, 4 or 6 bits.
+    /// Unpacks items of 2, 4 or 6 bits.
     pub fn new(reader: R, bits: u32, items: u64) -> Self {
         Self { reader, bits, left: items, packed: Vec::new(), items: Cursor::default() }
     }
@@ -117,7 +112,7 @@ impl<R: Read> Read for Unpack<R> {
     }
 }
 
-/// Packs items, one a byte, in pieces of any length.
+/// Packs items in pieces of any length.
 ///
 /// ```
 /// use tensorop::format::packed::Packer;
@@ -130,18 +125,17 @@ impl<R: Read> Read for Unpack<R> {
 #[derive(Clone, Debug)]
 pub struct Packer {
     bits: u32,
-    /// An incomplete group of items, and its bits.
     word: u32,
     filled: u32,
 }
 
 impl Packer {
-    /// Packs items of 2, 4 or 6 bits; items of other sizes are copied as bytes.
+    /// Packs items of 2, 4 or 6 bits, or copies bytes.
     pub fn new(bits: u32) -> Self {
         Self { bits: if matches!(bits, 2 | 4 | 6) { bits } else { 8 }, word: 0, filled: 0 }
     }
 
-    /// Appends the full bytes; only the low bits of each item count.
+    /// Packs the low bits of each byte; appends full bytes.
     pub fn push(&mut self, items: &[u8], out: &mut Vec<u8>) {
         out.reserve(packed_bytes(items.len(), self.bits) + 1);
         match self.bits {
@@ -178,7 +172,7 @@ impl Packer {
         }
     }
 
-    /// Appends the incomplete group, followed by zero bits.
+    /// Appends the rest, followed by zero bits.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let bytes = self.filled.div_ceil(8) as usize;
         out.extend(self.word.to_le_bytes().iter().take(bytes));

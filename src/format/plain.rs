@@ -1,4 +1,4 @@
-//! Files of one tensor with contiguous items: `.npy`, and bytes without a header.
+//! Files of one tensor with contiguous items.
 
 use std::fmt;
 use std::io::Read;
@@ -15,19 +15,19 @@ use crate::storage::source::Source;
 #[derive(Debug)]
 pub(super) struct PlainReader {
     pub(super) meta: Meta,
-    /// The byte of the file where the items begin.
+    /// Where the items begin in the file.
     pub(super) start: u64,
-    /// The bytes of the items in the file.
+    /// Bytes of the items in the file.
     pub(super) stored: u64,
     pub(super) items: PlainItems,
-    /// The reason why the file cannot be rewritten.
+    /// Why the file cannot be rewritten.
     pub(super) unwritten: Option<&'static str>,
 }
 
 pub(super) enum PlainItems {
-    /// Read by position, from this byte.
+    /// Read from this byte.
     Bytes(Arc<dyn ReadAt>, u64),
-    /// The next bytes are the items; the first reader takes the stream.
+    /// The first reader takes the stream.
     Stream(Mutex<Option<Box<dyn Read + Send>>>),
 }
 

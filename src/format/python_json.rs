@@ -1,15 +1,12 @@
-//! JSON as Python's module `json` writes it: non-finite floats are the bare words `NaN`, `Infinity` and `-Infinity`,
-//! which JSON lacks, and a byte order mark may precede the text.
-//!
-//! Values are slices of the original text, so that copies keep its words. The JSON parser sees a number of the same
-//! length for each word, so that positions stay equal.
+//! JSON as Python writes it: non-finite floats are the bare words `NaN`, `Infinity` and `-Infinity`, and a byte order
+//! mark may come first. Values are slices of the text, so that copies keep the words. The parser sees a number of the
+//! same length for each word, so that positions stay equal.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-/// Each word with a number of the same length.
 const WORDS: [(&str, &str); 3] = [("NaN", "0.0"), ("Infinity", "0.000000"), ("-Infinity", "-0.000000")];
 
 const MARK: &str = "\u{feff}";
@@ -20,7 +17,7 @@ pub fn without_mark(text: &[u8]) -> &[u8] {
 }
 
 fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -> Cow<'static, str>) -> Cow<'a, str> {
-    // most texts have no words, and a search is faster than the loop
+    // a search is faster than the loop
     if !text.contains(WORDS[0].0) && !text.contains(WORDS[1].0) {
         return Cow::Borrowed(text);
     }
@@ -55,12 +52,12 @@ fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -
     Cow::Owned(out)
 }
 
-/// Returns JSON with the words as strings, for output and for values that are not copied.
+/// Returns JSON with the words as strings.
 pub fn quoted(text: &str) -> Cow<'_, str> {
     with_words(text, |word, _| format!("\"{word}\"").into())
 }
 
-/// Returns JSON for comparisons: a word equals no number and no string.
+/// Returns JSON for comparisons: a word equals no number or string.
 pub fn comparable(text: &str) -> Cow<'_, str> {
     with_words(text, |word, _| format!("{{\"number\": \"{word}\"}}").into())
 }
@@ -75,43 +72,43 @@ fn slice<'a>(text: &'a str, masked: &str, raw: &RawValue) -> &'a str {
     &text[at..at + raw.get().len()]
 }
 
-/// Returns the texts of an object's values by key; the last of equal keys wins.
+/// Returns an object's values by key; the last of equal keys wins.
 ///
 /// # Errors
-/// The text is not a JSON object.
+/// The text is not an object.
 pub fn object(text: &str) -> serde_json::Result<BTreeMap<String, &str>> {
     let masked = masked(text);
     let values = serde_json::from_str::<BTreeMap<String, &RawValue>>(&masked)?;
     Ok(values.into_iter().map(|(key, raw)| (key, slice(text, &masked, raw))).collect())
 }
 
-/// Returns the texts of a list's values.
+/// Returns a list's values.
 ///
 /// # Errors
-/// The text is not a JSON list.
+/// The text is not a list.
 pub fn list(text: &str) -> serde_json::Result<Vec<&str>> {
     let masked = masked(text);
     let values = serde_json::from_str::<Vec<&RawValue>>(&masked)?;
     Ok(values.into_iter().map(|raw| slice(text, &masked, raw)).collect())
 }
 
-/// Returns the text of a single value without surrounding blanks.
+/// Returns a single value without blanks around it.
 ///
 /// # Errors
-/// The text is not a single JSON value.
+/// The text is not a single value.
 pub fn value(text: &str) -> serde_json::Result<&str> {
     let masked = masked(text);
     let raw = serde_json::from_str::<&RawValue>(&masked)?;
     Ok(slice(text, &masked, raw))
 }
 
-/// Returns an object with these texts as values.
+/// Returns the text of an object with these values.
 pub fn object_text<'a>(values: impl IntoIterator<Item = (&'a String, &'a &'a str)>) -> String {
     let entry = |(key, value): (&String, &&str)| format!("{}:{value}", serde_json::Value::from(key.as_str()));
     format!("{{{}}}", values.into_iter().map(entry).collect::<Vec<_>>().join(","))
 }
 
-/// Returns a text without white space between values.
+/// Removes white space between values.
 pub fn compact(text: &str) -> String {
     let (mut out, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
     for c in text.chars() {
@@ -130,7 +127,6 @@ mod tests {
 
     #[test]
     fn words_become_values_of_json() {
-        // text, the same as JSON; `None` if Python rejects it, too
         let rows = [
             ("NaN", Some(r#""NaN""#)),
             (" [NaN,-Infinity , Infinity]", Some(r#" ["NaN","-Infinity" , "Infinity"]"#)),
@@ -170,7 +166,6 @@ mod tests {
         assert_eq!(list(found["b"]).expect("a list"), ["1e3", "-Infinity"]);
         assert_eq!(object_text(&found), r#"{"a":1.50,"b":[1e3, -Infinity],"é":{"x": "NaN"}}"#);
         assert_eq!(compact("{ \"a b\" :\n [ NaN , 1 ] }"), r#"{"a b":[NaN,1]}"#);
-        // positions in messages are positions in the text
         let error = object("{\"a\": -Infinity,\n \"b\": Infinity Infinity}").expect_err("no object");
         assert_eq!((error.line(), error.column()), (2, 16));
     }

@@ -14,13 +14,12 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::wrong_length;
 
-/// The dtype, dims and offset of raw bytes: `DTYPE` or `DTYPE[DIMS]`, optionally with `@OFFSET`.
+/// A view of raw bytes: `DTYPE[DIMS]@OFFSET`, where dims and offset are optional.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawView {
     stored: StoredDType,
-    /// `None` is a dim that follows from the length of the file. A view without brackets has one axis with this dim.
+    /// `None`, the default without dims, follows from the file length.
     dims: Vec<Option<usize>>,
-    /// The byte of the first item.
     offset: Option<u64>,
     order: Order,
 }
@@ -35,8 +34,7 @@ impl RawView {
     /// ```
     ///
     /// # Errors
-    /// The dtype is unknown or has no bytes, a dim or the offset is not a number, the dims exceed memory, or the dims
-    /// to derive (-1) are ambiguous.
+    /// The dtype, a dim or the offset is invalid, or -1 is ambiguous.
     pub fn parse(text: &str) -> Result<Self> {
         let (items, offset) = match text.rsplit_once('@') {
             Some((items, digits)) => (items, Some(offset(digits)?)),
@@ -124,7 +122,7 @@ impl RawView {
         if self.stored.is_packed() { bytes_of_items(&meta.dtype, meta.items()) } else { meta.bytes() as u64 }
     }
 
-    /// Lists shapes that differ in one dim and fit the bytes.
+    /// Suggests shapes that differ in one dim.
     fn fitting(&self, meta: &Meta, bytes: u64) -> String {
         let size = meta.dtype.itemsize() as u64;
         let mut shapes = Vec::new();
@@ -177,7 +175,7 @@ fn offset(text: &str) -> Result<u64> {
 
 pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<Box<dyn Reader>> {
     let is_packed = view.stored.is_packed();
-    // an edit in place reads items with a byte each unchanged, so that other items keep all bits
+    // edits in place keep all bits of other items
     if let Some(narrow) = view.stored.narrow().filter(|_| is_packed || !is_edited) {
         let (bytes, _) = content.into_bytes()?;
         let (meta, start) = view.within(bytes.size()?)?;
@@ -202,7 +200,6 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
             };
             PlainReader { stored: meta.bytes() as u64, meta, start: offset, items, unwritten: None }
         }
-        // the length of a stream is known only at its end
         opened => {
             let (bytes, _) = Content { opened, ..content }.into_bytes()?;
             let (meta, start) = view.within(bytes.size()?)?;
@@ -214,7 +211,6 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
 
 const UNWRITTEN: &str = "of bytes without a header only items are changed: name a file of another format";
 
-/// Items of fewer than 8 bits have a byte each unless the option `packed` is set.
 #[derive(Debug)]
 pub(super) struct RawWriter;
 

@@ -1,5 +1,4 @@
-//! The table of formats: a row has a format's names, its recogniser, and the [`Reader`] and [`Writer`] of its file. A
-//! new format is a file and a row.
+//! The table of formats. A new format is a file, with a [`Reader`] and a [`Writer`], and a row.
 
 use super::content::Content;
 use super::csv;
@@ -15,7 +14,7 @@ use super::{index, safetensors};
 use super::{json, raw, text};
 use crate::error::{Result, malformed};
 
-/// In the order of listing and of recognition.
+/// Listed and recognised in this order.
 pub(super) static TABLE: &[&Row] = &[
     &NPY,
     &NPZ,
@@ -89,7 +88,6 @@ pub(super) static INDEX: Row = Row {
     extension: "safetensors.index.json",
     is_binary: false,
     holds: Holds::Files,
-    // no `mismatch_message`: the reader explains best which key is missing
     reads: Some(Reads {
         help: "The index of safetensors in several files, as Hugging Face writes it",
         name_in_messages: Some("an index of .safetensors"),
@@ -102,7 +100,6 @@ pub(super) static INDEX: Row = Row {
 
 pub(super) static ONNX: Row = Row {
     name: "onnx",
-    // no `mismatch_message`: the reader finds out which message the file has instead
     reads: Some(Reads {
         help: "An ONNX TensorProto",
         name_in_messages: Some("an ONNX tensor"),
@@ -198,7 +195,7 @@ pub(super) static TSV: Row = Row {
     ..row("tsv")
 };
 
-/// Content cannot identify raw bytes: only a view opens them, through [`raw::open`].
+/// Only a view opens raw bytes, through [`raw::open`].
 pub(super) static RAW: Row = Row {
     extension: "bin",
     writes: Some(Writes {
@@ -211,12 +208,12 @@ pub(super) static RAW: Row = Row {
 
 pub(super) static FOLDER: Row = Row { holds: Holds::Files, ..row("folder") };
 
-/// The defaults: a binary file of one tensor, named as its extension.
+/// A binary file of one tensor.
 const fn row(name: &'static str) -> Row {
     Row { name, argument: name, extension: name, is_binary: true, holds: Holds::Tensor, reads: None, writes: None }
 }
 
-/// The defaults: the reader explains a malformed file.
+/// The reader explains a malformed file.
 const READS: Reads = Reads {
     help: "",
     name_in_messages: None,
@@ -232,41 +229,37 @@ const READS: Reads = Reads {
 pub(super) struct Row {
     /// Printed by `info`.
     pub name: &'static str,
-    /// Typed after options such as `--to`, which also accept `name`.
+    /// Accepted after `--to`, as is `name`.
     pub argument: &'static str,
-    /// Without the dot.
     pub extension: &'static str,
     pub is_binary: bool,
     pub holds: Holds,
-    /// `None` if the format is only written.
+    /// `None` if only written.
     pub reads: Option<Reads>,
-    /// `None` if the format is only read.
+    /// `None` if only read.
     pub writes: Option<Writes>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Tensor,
-    /// Named tensors: a container.
     Tensors,
-    /// The names of other files, which hold the tensors.
     Files,
 }
 
 #[derive(Debug)]
 pub(super) struct Reads {
     pub help: &'static str,
-    /// The name in lists of formats; `None` for text formats that content cannot identify.
+    /// `None` for text that content cannot identify.
     pub name_in_messages: Option<&'static str>,
-    /// Rates the first bytes of a file, with its length if known.
+    /// Rates a file's first bytes and optional length.
     pub sure: fn(&[u8], Option<u64>) -> Confidence,
-    /// File names that mark a folder as this format; empty for file formats.
+    /// File names that mark a folder as this format.
     pub marks: &'static [&'static str],
-    /// The error for a format forced on a file that [`sure`](Self::sure) rejects; `None` if the reader's error is
-    /// better.
+    /// The error for a forced format that [`sure`](Self::sure) rejects; `None` if the reader's error is better.
     pub mismatch_message: Option<&'static str>,
     pub unchangeable: Option<Unchangeable>,
-    /// Whether every use reads the whole file from front to back.
+    /// Whether any use reads the whole file in order.
     pub in_order: bool,
     pub open: fn(Content) -> Result<Box<dyn Reader>>,
 }

@@ -1,6 +1,5 @@
-//! safetensors: a JSON header with names, dtypes, shapes and offsets, then little-endian items in C order. The
-//! `safetensors` crate defines the dtypes and checks that the data has no holes or overlaps. This module parses the
-//! header in one pass, which also finds duplicate names.
+//! safetensors: a JSON header, then little-endian items in C order. The `safetensors` crate checks that the data has
+//! no holes or overlaps; the parser here also finds duplicate names in one pass.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -25,10 +24,10 @@ use crate::memory;
 use crate::storage::read_at::{Identity, ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source, wrong_length};
 
-/// The format's own limit on the JSON header, in bytes.
+/// The format's limit on the header, in bytes.
 pub const MAX_HEADER: u64 = 100_000_000;
 
-/// The bytes of the header length, before the JSON.
+/// The header length, before the JSON.
 const PREFIX: u64 = 8;
 
 const DTYPES: &[(Dtype, Kind)] = &[
@@ -56,8 +55,7 @@ const DTYPES: &[(Dtype, Kind)] = &[
     (Dtype::U64, Kind::UInt64),
 ];
 
-/// Returns whether a file begins with a possible header length, within the file if its length is known, and a brace
-/// after optional blanks.
+/// Returns whether a file begins with a possible header length and a brace.
 pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
     let Some((length, rest)) = begin.split_first_chunk() else { return false };
     let length = u64::from_le_bytes(*length);
@@ -65,7 +63,7 @@ pub fn is_safetensors(begin: &[u8], file_len: Option<u64>) -> bool {
     begins_with_brace(rest) && length <= MAX_HEADER.min(after_prefix)
 }
 
-/// The `safetensors` crate accepts blanks before the brace.
+/// The crate accepts blanks before the brace.
 fn begins_with_brace(header: &[u8]) -> bool {
     header.trim_ascii_start().starts_with(b"{")
 }
@@ -74,21 +72,18 @@ fn begins_with_brace(header: &[u8]) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderMember {
     pub name: String,
-    /// The tensor, or the reason why its header entry is unreadable. Its offset is known in both cases, so that other
-    /// tensors stay readable.
+    /// The tensor, or why its entry is unreadable: other tensors stay readable.
     pub meta: Result<Meta, String>,
-    /// The byte of the file where the items begin.
+    /// Where the items begin in the file.
     pub offset: u64,
-    /// The bytes of the items in the file.
     pub bytes: u64,
 }
 
 /// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderIndex {
-    /// The tensors, by offset.
+    /// By offset.
     pub members: Vec<HeaderMember>,
-    /// The `__metadata__` of the header.
     pub metadata: Arc<Metadata>,
 }
 
@@ -96,18 +91,17 @@ impl HeaderMember {
     /// Returns the tensor.
     ///
     /// # Errors
-    /// The header entry is unreadable or inconsistent.
+    /// Its entry is unreadable.
     pub fn meta(&self) -> Result<&Meta> {
         self.meta.as_ref().map_err(|why| malformed!("{why}"))
     }
 }
 
 impl HeaderIndex {
-    /// Reads and checks the header; no item is read.
+    /// Reads and checks the header.
     ///
     /// # Errors
-    /// The header is malformed, longer than [`MAX_HEADER`] or cannot be read; it has duplicate names, more than
-    /// [`MAX_MEMBERS`] tensors, or offsets that do not fit the data.
+    /// The header is malformed, unreadable or too long, or does not fit the data.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let file_len = file.size()?;
         let after_prefix = file_len.checked_sub(PREFIX);
@@ -126,13 +120,12 @@ impl HeaderIndex {
         Self::parse(&text, after_prefix - length)
     }
 
-    /// `data_len` bytes of items follow the header.
     fn parse(text: &[u8], data_len: u64) -> Result<Self> {
         ensure!(begins_with_brace(text), "a safetensors header that does not begin with {{");
         let text_len = text.len() as u64;
         let text = std::str::from_utf8(text).map_err(|error| malformed!("header: {error}"))?;
-        // Fails early if memory is short: parsing makes many small allocations, some hundred bytes for each tensor or
-        // a few for each byte of a short header.
+        // Fails early if memory is short: some hundred bytes for each tensor, or a few for each byte of a short
+        // header.
         let entries = text.len().min(MAX_MEMBERS * 60).saturating_mul(12);
         drop(memory::with_capacity::<u8>(text.len().saturating_mul(4).saturating_add(entries))?);
         let Entries { mut entries, metadata } =
@@ -155,7 +148,7 @@ impl HeaderIndex {
             members.push(member);
         }
         drop(names);
-        // the `safetensors` crate makes the final check
+        // the crate makes the final check
         let entries = entries.into_iter().map(|(name, entry)| (name, entry.info));
         let checked = tensor::Metadata::new(None, entries.collect()).map_err(|error| malformed!("{error}"))?;
         let expected = checked.data_len() as u64;
@@ -163,10 +156,10 @@ impl HeaderIndex {
         Ok(Self { members, metadata: metadata.into() })
     }
 
-    /// Returns the items of tensor `n`, with a label for messages. Packed items become a stream that unpacks them.
+    /// Returns the items of tensor `n`, unpacked by a stream if necessary.
     ///
     /// # Errors
-    /// The items have 6 bits, whose order the format does not specify, or the file cannot be read.
+    /// The items have 6 bits, whose order is unspecified, or reading fails.
     ///
     /// # Panics
     /// `n` is out of range.
@@ -180,7 +173,7 @@ impl HeaderIndex {
     }
 }
 
-/// `data` is the byte of the file where the data begins.
+/// The data begins at byte `data` of the file.
 fn member(name: &str, entry: &Entry, data: u64) -> Result<HeaderMember> {
     let (begin, end) = entry.info.data_offsets;
     let offset = data.checked_add(begin as u64).context("begins beyond the end of any file")?;
@@ -202,7 +195,7 @@ fn meta(TensorInfo { dtype, shape, .. }: &TensorInfo, bytes: u64) -> Result<Meta
     Ok(meta)
 }
 
-/// No two tensors share a byte, so packed items must fill their bytes.
+/// Tensors share no byte, so packed items must fill their bytes.
 pub(super) fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
     let items = bytes_of(shape, dtype.itemsize())
         .ok_or_else(|| malformed!("shape {shape:?} is larger than memory can be"))?
@@ -217,7 +210,7 @@ pub(super) fn bytes_of_shape(dtype: &DType, shape: &[usize]) -> Result<u64> {
 /// Checks that safetensors can hold a dtype.
 ///
 /// # Errors
-/// The format has no name for the dtype, or does not specify the order of its bits (6-bit items).
+/// The format lacks the dtype or the order of its bits.
 pub fn check(dtype: &DType) -> Result<(), Error> {
     if stores(dtype) {
         return Ok(());
@@ -234,15 +227,14 @@ fn format_dtype(dtype: &DType) -> Option<Dtype> {
     DTYPES.iter().find(|(_, kind)| kind == dtype.kind()).map(|(known, _)| *known)
 }
 
-/// Returns the header bytes, and for each of `members` (name and tensor) the byte where its items begin.
+/// Returns the header bytes, and where the items of each of `members` begin.
 ///
-/// The order is that of Python's `safetensors.numpy.save_file`: by dtype, widest alignment first, then by name. The
-/// header is the same, too, except that `metadata` is sorted by key (Python's order varies). Items are little-endian,
-/// and 4-bit items are packed.
+/// Header and order (widest alignment first, then by name) equal those of Python's `safetensors.numpy.save_file`, but
+/// `metadata` is sorted.
 ///
 /// # Errors
-/// A dtype fails [`check`], a name is reserved or occurs twice, a tensor has an odd number of 4-bit items, or the
-/// rank ([`MAX_RANK`]), header ([`MAX_HEADER`]) or file is too large.
+/// A dtype fails [`check`], a name is reserved or duplicate, 4-bit items are odd in number, or rank, header or file
+/// is too large.
 pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(Vec<u8>, Vec<u64>)> {
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
@@ -269,7 +261,7 @@ pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(
     let mut json = serde_json::to_vec(&json).map_err(|error| malformed!("{error}"))?;
     if !metadata.is_empty() {
         let metadata = serde_json::to_string(metadata).map_err(|error| malformed!("{error}"))?;
-        // the crate writes metadata in random order, but equal commands must write equal bytes
+        // the crate's order is random, but equal commands must write equal bytes
         let comma = if json == b"{}" { "" } else { "," };
         json.splice(1..1, format!("\"{METADATA}\":{metadata}{comma}").into_bytes());
     }
@@ -286,8 +278,7 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Confidence {
     if is_safetensors(begin, len) {
         return Confidence::Certain;
     }
-    // The reader explains best that a file is truncated or has a wrong length. Most lengths contain a NUL byte,
-    // unlike text.
+    // The reader explains truncation best. Most lengths contain a NUL byte, unlike text.
     match begin.split_at_checked(PREFIX as usize) {
         Some((length, header)) if length.contains(&0) && begins_with_brace(header) => Confidence::Likely,
         Some(_) | None => Confidence::No,
@@ -306,7 +297,6 @@ pub(super) struct SafetensorsReader {
 }
 
 impl SafetensorsReader {
-    /// `index` identifies the index through which the file was opened.
     pub(super) fn read(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<Self> {
         let header = HeaderIndex::read(&*file)?;
         let names = header.members.iter().map(|member| member.name.clone()).collect();
@@ -476,7 +466,6 @@ mod tests {
             ("{}", 0, &[]),
             (r#"{"__metadata__":{"a":"b"}}   "#, 0, &[]),
             (r#"{"__metadata__":null}"#, 0, &[]),
-            // not in the order of the offsets; empty tensors share an offset
             (
                 r#"{"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]},"z":{"dtype":"U8","shape":[0],"data_offsets":[1,1]},
                     "a":{"dtype":"BOOL","shape":[],"data_offsets":[0,1],"more":[1,{"a":2}]}}"#,
@@ -518,7 +507,6 @@ mod tests {
         }
     }
 
-    /// Damage must never cause worse than an error.
     #[test]
     fn damaged_files() {
         let entry = |name: &str, dtype: &str, shape: &[usize]| {

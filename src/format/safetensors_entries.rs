@@ -16,17 +16,15 @@ use crate::storage::source::Metadata;
 /// The most tensors in a file.
 pub const MAX_MEMBERS: usize = 1 << 18;
 
-/// The header key of the metadata.
 pub(super) const METADATA: &str = "__metadata__";
 
-/// In the order of the header.
 pub(super) struct Entries<E> {
     pub entries: Vec<(String, E)>,
     pub metadata: Metadata,
 }
 
 pub(super) struct Entry {
-    /// An unreadable entry has dtype U8 and one item for each byte of data.
+    /// An unreadable entry counts as U8, one item a byte.
     pub info: TensorInfo,
     pub unreadable: Option<String>,
 }
@@ -38,7 +36,7 @@ pub(super) fn read_entries(text: &str) -> serde_json::Result<Entries<Entry>> {
         Ok(JsonObject(read)) => return Ok(read),
         Err(error) => error,
     };
-    // The slower lenient pass runs only after an error.
+    // The lenient pass is slower.
     let Ok(JsonObject(Entries { entries, metadata })) = serde_json::from_str::<JsonObject<Entries<LenientEntry>>>(text)
     else {
         return Err(error);
@@ -48,7 +46,7 @@ pub(super) fn read_entries(text: &str) -> serde_json::Result<Entries<Entry>> {
 
 impl Entry {
     pub(super) fn unreadable(data_offsets: (usize, usize), why: String) -> Self {
-        // one item a byte, so that the `safetensors` crate can check all offsets
+        // so that the `safetensors` crate can check all offsets
         let shape = vec![data_offsets.1.saturating_sub(data_offsets.0)];
         Self { info: TensorInfo { dtype: Dtype::U8, shape, data_offsets }, unreadable: Some(why) }
     }
@@ -108,7 +106,6 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-/// An entry that needs only valid offsets.
 struct LenientEntry(Entry);
 
 impl<'de> FromObject<'de> for LenientEntry {

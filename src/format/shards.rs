@@ -1,5 +1,5 @@
-//! Divides tensors among several safetensors files (shards) and writes their index, as
-//! `split_torch_state_dict_into_shards` of `huggingface_hub` does.
+//! Divides tensors among several safetensors files and writes their index, as `huggingface_hub`'s
+//! `split_torch_state_dict_into_shards` does.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,29 +13,26 @@ use super::write::OutputTensor;
 use crate::error::Result;
 use crate::storage::read_at::Identity;
 
-/// The default size of a shard: 5 GB of items.
+/// The default bytes of items in a shard.
 pub const MAX_BYTES: u64 = 5_000_000_000;
 
 /// A file of a sharded output.
 #[derive(Debug)]
 pub struct Shard {
-    /// The file name, relative to the index.
+    /// Relative to the index.
     pub name: String,
-    /// The tensors, in input order.
+    /// In input order.
     pub tensors: Vec<OutputTensor>,
 }
 
 /// A sharded output.
 #[derive(Debug)]
 pub struct Divided {
-    /// At least one file.
     pub shards: Vec<Shard>,
-    /// The JSON text of the index.
     pub index: String,
 }
 
-/// Divides checked tensors with names into shards of at most `most` bytes of items. A larger tensor has its own
-/// shard, before the one being filled.
+/// Divides named tensors into shards of at most `most` bytes of items; a larger tensor has its own.
 ///
 /// # Errors
 /// The items of a tensor do not fill their bytes.
@@ -76,7 +73,6 @@ pub fn divide(tensors: Vec<OutputTensor>, stem: &str, most: u64) -> Result<Divid
     Ok(Divided { shards, index })
 }
 
-/// Python's `json` escapes all but ASCII.
 fn ascii_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let mut out = String::with_capacity(quoted.len());
@@ -89,23 +85,21 @@ fn ascii_json(text: &str) -> String {
     out
 }
 
-/// An index about to be replaced.
+/// An index to be replaced.
 #[derive(Debug, Default)]
 pub struct OldIndex {
-    /// The tensor names.
     pub tensors: Vec<String>,
-    /// The shard names, each once.
     files: Vec<String>,
 }
 
 impl OldIndex {
-    /// Reads the index at a path; `None` if it is missing or invalid.
+    /// Reads an index; `None` if it is missing or invalid.
     pub fn read(path: &Path) -> Option<Self> {
         let (tensors, files) = index::listed(&fs::read(path).ok()?)?;
         Some(Self { tensors, files })
     }
 
-    /// Returns the existing shards of the index at `path` that `divided` does not replace.
+    /// Returns existing shards that `divided` does not replace.
     pub fn left(&self, path: &Path, divided: &Divided) -> Vec<String> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let is_new = |name: &String| divided.shards.iter().any(|shard| shard.name == *name);
@@ -117,14 +111,14 @@ impl OldIndex {
         self.files.iter().any(|own| own == name)
     }
 
-    /// Returns the tensors in a shard beside `path` that the index does not list.
+    /// Returns the tensors in a shard that the index does not list.
     pub fn unlisted_in(&self, path: &Path, file: &str) -> Vec<String> {
         let listed: HashSet<&String> = self.tensors.iter().collect();
         let names = index::names_in(&path.with_file_name(file)).unwrap_or_default();
         names.into_iter().filter(|name| !listed.contains(name)).collect()
     }
 
-    /// Moves shards that no other index in the folder of `path` names out of `files`, and returns them.
+    /// Removes from `files`, and returns, the shards that no other index names.
     pub fn removable(&self, path: &Path, files: &mut Vec<String>) -> Vec<String> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -135,20 +129,20 @@ impl OldIndex {
         files.extract_if(.., |name| is_shard(name)).collect()
     }
 
-    /// Returns the tensors in all readable shards of the index at `path`.
+    /// Returns the tensors in all readable shards.
     pub fn tensors_of_files(&self, path: &Path) -> Vec<String> {
         let folder = path.parent().unwrap_or(Path::new(""));
         self.files.iter().filter_map(|name| index::names_in(&folder.join(name))).flatten().collect()
     }
 
-    /// Returns whether `file` is a shard of the index at `path`.
+    /// Returns whether `file` is a shard.
     pub fn names_file(&self, path: &Path, file: Identity) -> bool {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut found = self.files.iter().filter_map(|name| fs::metadata(folder.join(name)).ok());
         found.any(|metadata| Identity::from_metadata(&metadata) == file)
     }
 
-    /// Returns the bytes of items in the largest of several shards.
+    /// Returns the item bytes of the largest of several shards.
     pub fn largest(&self, path: &Path) -> Option<u64> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let sizes = self.files.iter().map(|name| index::bytes_of_items(&folder.join(name)));
@@ -170,7 +164,6 @@ mod tests {
 
     #[test]
     fn as_hugging_face_divides() {
-        // huggingface_hub's example, sizes [6, 6, 2, 6, 2, 2] with limit 10, and a tensor above the limit
         type Row<'a> = (&'a [usize], u64, &'a [&'a [usize]]);
         let rows: [Row<'_>; 6] = [
             (&[6, 6, 2, 6, 2, 2], 10, &[&[0], &[1, 2], &[3, 4, 5]]),

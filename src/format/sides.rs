@@ -1,21 +1,17 @@
-//! Sides of chunks and shards from `--chunks` and `--shards`: by axis or by dimension name, for all tensors or for
-//! matching names.
+//! Sides of chunks and shards, by axis or dimension name.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use crate::format::glob::Glob;
 
-/// The side of a whole axis, typed as -1.
+/// Typed as -1.
 pub const WHOLE_AXIS: usize = usize::MAX;
 
-/// One value of `--chunks` or `--shards`: sides and the tensors they apply to.
-///
-/// `64,-1` has a side for each axis; `time=48,lat=-1` names dimensions. `GLOB=` before either limits it to matching
-/// tensor names. `X=48` means dimension X if a tensor has it, else the tensors that match X.
+/// A value of `--chunks` or `--shards`: `64,-1` by axis, `time=48,lat=-1` by dimension, either after `GLOB=` for
+/// matching tensor names. `X=48` means dimension X if a tensor has it, else tensors that match X.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SidesRule {
-    /// `None` for all tensors.
     pub(super) glob: Option<Glob>,
     pub(super) sides: Sides,
 }
@@ -26,25 +22,23 @@ pub(super) enum Sides {
     ByName(Vec<(String, usize)>),
 }
 
-/// A side for each axis; `None` keeps the side of that axis.
+/// `None` keeps the side of an axis.
 pub type AskedSides = Vec<Option<usize>>;
 
-/// The sides of one tensor; `None` if the option does not apply.
+/// The sides of one tensor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TensorSides {
-    /// The sides of its chunks.
     pub chunks: Option<AskedSides>,
-    /// The sides of its shards.
     pub shards: Option<AskedSides>,
 }
 
 impl SidesRule {
-    /// A side for each axis of all tensors.
+    /// Returns a rule of a side for each axis.
     pub fn by_axis(sides: Vec<usize>) -> Self {
         Self { glob: None, sides: Sides::ByAxis(sides) }
     }
 
-    /// Returns whether the rule applies to a tensor of this name and these dimensions.
+    /// Returns whether the rule applies to a tensor.
     pub fn is_about(&self, name: &str, dims: &[Option<String>]) -> bool {
         let has = |(dim, _): &(String, usize)| dims.iter().flatten().any(|own| own == dim);
         let is_for = match &self.sides {
@@ -54,7 +48,7 @@ impl SidesRule {
         is_for || self.either().is_some_and(|(either, _)| Glob::new(either).matches(name))
     }
 
-    /// The parts of an ambiguous rule such as `X=48`: a dimension or a pattern, and the side.
+    /// The parts of an ambiguous rule such as `X=48`.
     pub(super) fn either(&self) -> Option<(&str, usize)> {
         match (&self.glob, &self.sides) {
             (None, Sides::ByName(sides)) if sides.len() == 1 => Some((&sides[0].0, sides[0].1)),
@@ -79,7 +73,7 @@ impl FromStr for SidesRule {
         }
         for (at, _) in text.match_indices('=') {
             let (glob, rest) = (&text[..at], &text[at + 1..]);
-            // commas separate sides, so a pattern has `?` in their place
+            // commas separate sides; a pattern has `?` instead
             if glob.is_empty() || glob.contains(',') || rest.trim().is_empty() {
                 continue;
             }
@@ -142,7 +136,6 @@ mod tests {
 
     #[test]
     fn what_is_typed() {
-        // typed text, displayed text; a text with a blank is an error
         let rows = [
             ("64,64", "64,64"),
             ("[64, -1]", "64,-1"),

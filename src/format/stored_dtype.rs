@@ -1,5 +1,4 @@
-//! Dtypes as bytes hold them: one item in its bytes, or several items in a byte, the first in the low bits. Views and
-//! `--dtype` reinterpret bytes only through this module.
+//! Dtypes as bytes hold them: packed or not. Views and `--dtype` reinterpret bytes only here.
 
 use super::narrow_bytes::NarrowBytes;
 use crate::error::{Error, Result, Subject};
@@ -12,11 +11,10 @@ use crate::storage::source::{Hold, Source};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDType {
     dtype: DType,
-    /// 1 unless items share bytes.
     each: usize,
 }
 
-/// (packed name, dtype, items a byte); the first item has the low bits.
+/// The first item has the low bits.
 const PACKED: [(&str, &str, usize); 5] = [
     ("int4x2", "int4", 2),
     ("uint4x2", "uint4", 2),
@@ -32,7 +30,7 @@ impl From<DType> for StoredDType {
 }
 
 impl StoredDType {
-    /// Parses a packed name such as `int4x2`, or a name that [`DType::asked`] accepts.
+    /// Parses a packed name such as `int4x2`, or any of [`DType::asked`].
     ///
     /// ```
     /// use tensorop::format::stored_dtype::StoredDType;
@@ -69,12 +67,12 @@ impl StoredDType {
         &self.dtype
     }
 
-    /// Returns the items a byte; 1 unless they share bytes.
+    /// Returns the items a byte, or 1.
     pub fn each(&self) -> usize {
         self.each
     }
 
-    /// Returns whether several items share a byte.
+    /// Returns whether items share bytes.
     pub fn is_packed(&self) -> bool {
         self.each > 1
     }
@@ -93,15 +91,15 @@ impl StoredDType {
         packed.map_or(name, |(packed, ..)| (*packed).to_owned())
     }
 
-    /// Returns the dtype with the byte order of the stored items; `None` if only the stored items have one.
+    /// Returns the dtype in the byte order of `stored`; `None` if only `stored` has one.
     pub fn read_from(&self, stored: &DType) -> Option<Self> {
         Some(Self { dtype: self.dtype.read_from(stored)?, ..*self })
     }
 
-    /// Returns the reinterpreted tensor, with a longer last axis if items share bytes.
+    /// Returns the reinterpreted tensor; packed items lengthen its last axis.
     ///
     /// # Errors
-    /// Packed items have no axis or exceed memory; both errors are about the dtype.
+    /// Packed items have no axis or exceed memory.
     pub fn meta(&self, stored: &Meta) -> Result<Meta> {
         let mut meta = Meta { dtype: self.dtype.clone(), ..stored.clone() };
         if !self.is_packed() {
@@ -118,11 +116,8 @@ impl StoredDType {
         }
     }
 
-    /// Reinterprets the items of a source, which must have the size of an item, or one byte if items share bytes.
-    /// Extra bits in the byte of a narrow item are a read error, never dropped.
-    ///
-    /// With `is_edited`, items change in place, so items with a byte each keep all its bits. [`hold_to_rule`] checks
-    /// them where values matter.
+    /// Reinterprets a source's items, of the same size or packed. Extra bits beside a narrow item fail the read; with
+    /// `is_edited`, items with a byte each keep them, and [`hold_to_rule`] checks them.
     ///
     /// # Errors
     /// Packed items have no axis or exceed memory, or a stream cannot be kept.
@@ -141,8 +136,7 @@ impl StoredDType {
     }
 }
 
-/// Makes reads of narrow items with a byte each fail on extra bits. Valid bytes stay unchanged, so that writing them
-/// back changes no bit.
+/// Makes reads fail on extra bits beside narrow items, but keep valid bytes unchanged.
 ///
 /// # Errors
 /// The version of the file cannot be read.

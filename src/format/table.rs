@@ -1,4 +1,4 @@
-//! A format as the rest of the program sees it, and recognition of content by all rows of the table.
+//! Formats as the rest of the program sees them, and their recognition.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Debug};
@@ -14,9 +14,8 @@ use crate::item::dtype::DType;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FormatName {
-    /// Chosen by the user.
     pub asked: Option<Format>,
-    /// From the file name: decides where content cannot, and selects the reader that explains unknown content.
+    /// From the file name.
     pub by_name: Option<Format>,
 }
 
@@ -28,32 +27,31 @@ impl Format {
     /// NumPy's `.npy`.
     pub const NPY: Self = Self(&rows::NPY);
 
-    /// NumPy's `.npz`, a ZIP archive of `.npy` files.
+    /// NumPy's `.npz`.
     pub const NPZ: Self = Self(&rows::NPZ);
 
     /// safetensors.
     pub const SAFETENSORS: Self = Self(&rows::SAFETENSORS);
 
-    /// An ONNX TensorProto, `.pb`.
+    /// An ONNX TensorProto.
     pub const ONNX: Self = Self(&rows::ONNX);
 
-    /// The index of safetensors in several files; [`shards`](super::shards) writes it.
+    /// The index of several safetensors files.
     pub const INDEX: Self = Self(&rows::INDEX);
 
     /// JSON.
     pub const JSON: Self = Self(&rows::JSON);
 
-    /// NumPy's printed form, only written.
+    /// NumPy's printed form.
     pub const TEXT: Self = Self(&rows::TEXT);
 
-    /// Items without a header, read through a view.
+    /// Items without a header.
     pub const RAW: Self = Self(&rows::RAW);
 
-    /// A folder of files, opened by [`collection::open`](super::collection::open) alone. The table has no row for it,
-    /// since nobody types its name.
+    /// Opened by [`collection::open`](super::collection::open) alone; nobody types its name, so the table lacks it.
     pub(super) const FOLDER: Self = Self(&rows::FOLDER);
 
-    /// Returns all formats in listing order.
+    /// Returns all formats.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().copied().map(Self)
     }
@@ -63,12 +61,11 @@ impl Format {
         Self::all().find(|Self(row)| row.name == name || row.argument == name)
     }
 
-    /// `extension` is lower-case and without the dot.
     fn by_extension(extension: &str) -> Option<Self> {
         Self::all().find(|format| format.is_written() && format.0.extension == extension)
     }
 
-    /// Returns the format written to a file of this name, ignoring case.
+    /// Returns the written format of a file name, ignoring case.
     ///
     /// # Errors
     /// No written format has the extension.
@@ -85,8 +82,8 @@ impl Format {
         })
     }
 
-    /// Returns the format read from a file of this name, ignoring case, and the name without the extension. The
-    /// longest extension wins. The stem of an index keeps its variant.
+    /// Returns the read format of a file name, ignoring case, and the name without its longest extension. An index
+    /// keeps its variant.
     pub fn from_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
         if let Some(stem) = super::index_name::stem_of_name(name) {
             return Some((Self::INDEX, stem.into()));
@@ -101,22 +98,21 @@ impl Format {
         found.map(|(format, stem)| (format, stem.into()))
     }
 
-    /// Returns the format read from a file at this path, by its name.
+    /// Returns the read format of a path by name.
     pub fn from_path(path: &Path) -> Option<Self> {
         Self::from_file_name(&path.file_name().unwrap_or_default().to_string_lossy()).map(|(format, _)| format)
     }
 
-    /// Returns whether a file of this name would be a container.
+    /// Returns whether the name is that of a container.
     pub fn names_container(path: &Path) -> bool {
         Self::from_path(path).is_some_and(Self::is_container)
     }
 
-    /// Returns whether the format names other files, which hold its tensors.
+    /// Returns whether the format names other files.
     pub fn names_files(self) -> bool {
         self.0.holds == Holds::Files
     }
 
-    /// Content never identifies these formats, such as CSV.
     fn is_told_by_name(self) -> bool {
         self.0.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_none())
     }
@@ -126,7 +122,7 @@ impl Format {
         self.0.name
     }
 
-    /// Returns the name typed after options such as `--to`.
+    /// Returns the name to type, such as after `--to`.
     pub fn argument(self) -> &'static str {
         self.0.argument
     }
@@ -136,22 +132,22 @@ impl Format {
         Some(self.0.name).filter(|name| *name != self.0.argument)
     }
 
-    /// Returns a line of help on reading; `None` if the format is only written.
+    /// Returns help on reading.
     pub fn reading_help(self) -> Option<&'static str> {
         self.0.reads.as_ref().map(|reads| reads.help)
     }
 
-    /// Returns a line of help on writing; `None` if the format is only read.
+    /// Returns help on writing.
     pub fn writing_help(self) -> Option<&'static str> {
         self.0.writes.as_ref().map(|writes| writes.help)
     }
 
-    /// Returns whether the format can be read.
+    /// Returns whether it can be read.
     pub fn is_read(self) -> bool {
         self.0.reads.is_some()
     }
 
-    /// Returns whether the format can be written.
+    /// Returns whether it can be written.
     pub fn is_written(self) -> bool {
         self.0.writes.is_some()
     }
@@ -160,12 +156,12 @@ impl Format {
         self.0.reads.as_ref().is_some_and(|reads| reads.in_order)
     }
 
-    /// Returns whether the format is not meant for people to read.
+    /// Returns whether it is not text.
     pub fn is_binary(self) -> bool {
         self.0.is_binary
     }
 
-    /// Returns whether the format holds named tensors.
+    /// Returns whether it holds named tensors.
     pub fn is_container(self) -> bool {
         self.0.holds != Holds::Tensor
     }
@@ -175,12 +171,12 @@ impl Format {
         self.0.extension
     }
 
-    /// Returns whether the format is a folder.
+    /// Returns whether it is a folder.
     pub fn is_folder(self) -> bool {
         self.0.reads.as_ref().is_some_and(|reads| !reads.marks.is_empty())
     }
 
-    /// Returns the format of a folder by its marks. A mark need not be a file; the reader reports that.
+    /// Returns the format of a folder by its marks.
     pub fn from_folder(folder: &Path) -> Option<Self> {
         let is_there = |mark: &&str| folder.join(mark).symlink_metadata().is_ok();
         Self::all().find(|format| format.all_marks().iter().any(is_there))
@@ -204,7 +200,7 @@ impl Format {
         self.0.writes.as_ref().map_or(Capabilities::NONE, |writes| writes.can)
     }
 
-    /// Binary formats without byte orders store little-endian items.
+    /// Binary formats without byte orders are little-endian.
     pub(super) fn stored(self, dtype: DType) -> DType {
         if self.is_binary() && !self.can().byte_orders { dtype.native() } else { dtype }
     }
@@ -214,14 +210,14 @@ impl Format {
         (reads.open)(content)
     }
 
-    /// Recognises a format from the first bytes and, if known, the length. A format chosen by the user wins. The file
-    /// name decides for formats that content cannot identify, and selects the reader that explains malformed content.
+    /// A format chosen by the user wins. The file name decides where content cannot, and selects the reader that
+    /// explains malformed content.
     pub(super) fn recognise(begin: &[u8], len: Option<u64>, named: FormatName) -> Result<Self> {
         let sure = |format: Self| format.0.reads.as_ref().map_or(Confidence::No, |reads| (reads.sure)(begin, len));
         if begin.is_empty() {
             bail!("empty, expected a tensor");
         }
-        // a web page may be read as CSV by choice, but a Git LFS pointer never holds a tensor
+        // a web page may be read as CSV, but a Git LFS pointer is never a tensor
         if let Some(what) = foreign::stand_in(begin).filter(|_| named.asked.is_none() || foreign::is_pointer(begin)) {
             bail!("{what}");
         }
@@ -241,7 +237,7 @@ impl Format {
         }
         let by_content =
             TABLE.iter().filter(|row| row.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_some()));
-        // `max_by_key` returns the last of equals, and the first row must win
+        // the first row wins, and `max_by_key` returns the last
         let surest =
             by_content.rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
         let foreign = || foreign::binary(begin).map(|what| malformed!("{what}"));
@@ -259,7 +255,6 @@ impl Format {
         if let Some(format) = named.by_name.filter(|format| !format.is_folder()) {
             return explained_by(format);
         }
-        // an index is JSON, which the list already names
         let rows = TABLE.iter().filter(|row| row.holds != Holds::Files);
         let words: Vec<_> = rows.filter_map(|row| row.reads.as_ref()?.name_in_messages).collect();
         let neither = format!("neither {}: begins with byte 0x{byte:02x}", joined_by(&words, "nor"));
@@ -274,13 +269,11 @@ impl Format {
     }
 }
 
-/// For messages, such as `.npz or .safetensors`.
 pub(crate) fn containers(word: &str) -> String {
     let containers = TABLE.iter().filter(|row| row.holds == Holds::Tensors && row.writes.is_some());
     joined_by(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
 }
 
-/// Commas separate all words except the last two.
 pub(super) fn joined_by<S: Borrow<str>>(words: &[S], word: &str) -> String {
     match words {
         [first @ .., last] if !first.is_empty() => format!("{} {word} {}", first.join(", "), last.borrow()),

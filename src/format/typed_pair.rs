@@ -1,4 +1,4 @@
-//! Pairs of tensors to compare: text without a dtype takes the dtype of the other file.
+//! Tensors to compare: text takes the dtype of the other file.
 
 use super::open::Input;
 use super::values::{self, Values};
@@ -9,22 +9,18 @@ use crate::storage::source::Source;
 /// A tensor, or text that needs a dtype.
 #[derive(Debug)]
 pub enum TensorOrText<'a> {
-    /// A tensor with a dtype.
     Tensor(Source),
-    /// Text without a dtype.
     Text {
-        /// The items.
         values: Values<'a>,
-        /// The name in messages.
         label: String,
     },
 }
 
 impl<'a> TensorOrText<'a> {
-    /// Returns a member of a file; errors in text are about `subject`.
+    /// Returns a member; errors in text are about `subject`.
     ///
     /// # Errors
-    /// The text is malformed or the member cannot be read.
+    /// The member is malformed or unreadable.
     pub fn new(input: &'a Input, n: usize, subject: Subject) -> Result<Self> {
         let values = input.reader().text().map(|text| text.values(subject)).transpose();
         match values.map_err(|error| named(error, input.label()))? {
@@ -38,7 +34,7 @@ fn named(error: Error, label: &str) -> Error {
     error.with_kind(ErrorKind::Malformed).about_file().within(label)
 }
 
-/// Returns a single tensor; the content of text decides its dtype.
+/// Returns a single tensor; text gets a dtype by content.
 ///
 /// # Errors
 /// The text is malformed.
@@ -52,7 +48,7 @@ pub fn typed(one: TensorOrText<'_>) -> Result<Source> {
     }
 }
 
-/// Returns both tensors. Text takes the dtype of the other tensor in native byte order; two texts get a common dtype.
+/// Returns both tensors. Text takes the other's dtype in native byte order; two texts get a common one.
 ///
 /// # Errors
 /// A text is malformed or does not fit the dtype.

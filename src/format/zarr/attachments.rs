@@ -1,8 +1,6 @@
-//! Files in a store other than metadata and chunks.
-//!
-//! A description of a store skips the folders of chunks. A rewrite visits all folders and recognises chunks by their
-//! keys, since it must keep all other files. So a store of a million chunks is listed file by file only when it is
-//! read or written as a whole.
+//! Files in a store beside metadata and chunks. A description skips chunk folders; a replacement visits all folders
+//! and recognises chunks by key. So a store of a million chunks is listed in full only when all of it is read or
+//! written.
 
 use std::cell::OnceCell;
 use std::io::Read;
@@ -22,7 +20,7 @@ const MAX_LISTED_BYTES: usize = 1 << 24;
 
 const METADATA: &[&str] = &[V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED];
 
-/// Files that operating systems create in any folder.
+/// Created by operating systems.
 const OF_SYSTEMS: &[&str] = &[".DS_Store", ".directory", "Thumbs.db", "desktop.ini"];
 
 const OF_SYSTEMS_BEGIN: &[&str] = &["._", ".nfs"];
@@ -30,7 +28,6 @@ const OF_SYSTEMS_BEGIN: &[&str] = &["._", ".nfs"];
 #[derive(Debug)]
 pub(super) struct StoreFiles {
     store: Arc<dyn KeyStore>,
-    /// Files outside chunk folders.
     listed: OnceLock<Vec<String>>,
     all: OnceLock<Vec<String>>,
 }
@@ -58,12 +55,10 @@ impl Attachments for StoreFiles {
     }
 }
 
-/// The array that a folder is or is inside.
 struct Around {
     prefix: String,
-    /// Read at the first comparison of a key; `None` if unreadable, so that the keys of its chunks are unknown.
+    /// `None` if unreadable: the keys of its chunks are unknown.
     array: OnceCell<Option<ArrayMetadata>>,
-    /// The enclosing array.
     outer: Option<Rc<Around>>,
 }
 
@@ -72,12 +67,11 @@ impl Around {
         self.array.get_or_init(|| metadata::array(store, &self.prefix).ok()).as_ref()
     }
 
-    /// Any key may be a chunk of an unreadable array.
+    /// An unreadable array may own any key.
     fn has(&self, store: &dyn KeyStore, key: &str) -> bool {
         self.array(store).is_none() || self.has_chunk(store, key)
     }
 
-    /// Also checks enclosing arrays.
     fn has_chunk(&self, store: &dyn KeyStore, key: &str) -> bool {
         let own = if self.prefix.is_empty() { key } else { &key[self.prefix.len() + 1..] };
         let is_own = self.array(store).is_some_and(|array| array.is_key(own));
@@ -88,13 +82,12 @@ impl Around {
 struct StoreFolder {
     path: String,
     around: Option<Rc<Around>>,
-    /// Whether it is hidden or a chunk folder, or inside one: its arrays are not members.
+    /// Whether it is hidden, a chunk folder or inside one: its arrays are not members.
     is_passed_over: bool,
-    /// Whether it is the folder `c` of an array: its arrays are members unless they are in chunk folders.
+    /// Whether it is the folder `c` of an array: only arrays outside chunk folders are members.
     is_first_of_chunks: bool,
 }
 
-/// Visits chunk folders only if `thorough`.
 fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), 0);
     let root = StoreFolder { path: String::new(), around: None, is_passed_over: false, is_first_of_chunks: false };

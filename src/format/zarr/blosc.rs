@@ -1,6 +1,6 @@
-//! Blosc, version 1 of its format: shuffled blocks of bytes, packed by one of several compressors. This module parses
-//! the frame (16 bytes and a list of offsets) itself: chunks may be malicious, and this is safe Rust, unlike a
-//! binding of the C library. The library of each compressor unpacks the blocks.
+//! Blosc, format version 1: shuffled blocks, packed by one of several compressors. Chunks may be malicious, so safe
+//! Rust reads the frame (16 bytes and a list of offsets) instead of a binding of the C library; the compressors'
+//! libraries unpack the blocks.
 
 use std::fmt::Display;
 use std::io::{Read, Write};
@@ -8,13 +8,11 @@ use std::io::{Read, Write};
 use crate::error::{Error, Result, ensure, malformed};
 use crate::memory;
 
-/// The bytes of the head.
 const HEAD: usize = 16;
 
-/// The bytes of a written block: half of a core's L2 cache.
+/// Half of a core's L2 cache.
 const BLOCK: usize = 1 << 18;
 
-/// The fewest bytes of a stream in a split block.
 const MIN_SPLIT: usize = 128;
 
 const MAX_SPLITS: usize = 16;
@@ -28,7 +26,6 @@ pub(super) enum Compressor {
     Zstd,
 }
 
-/// By their numbers in the head of a chunk, with their names in metadata.
 const COMPRESSORS: [(Compressor, &str); 5] = [
     (Compressor::BloscLz, "blosclz"),
     (Compressor::Lz4, "lz4"),
@@ -39,7 +36,7 @@ const COMPRESSORS: [(Compressor, &str); 5] = [
 
 impl Compressor {
     pub(super) fn named(name: &str) -> Option<Self> {
-        // lz4hc writes the format of lz4 with more effort.
+        // lz4hc writes the format of lz4.
         let name = if name == "lz4hc" { "lz4" } else { name };
         COMPRESSORS.iter().find(|(_, own)| *own == name).map(|(codec, _)| *codec)
     }
@@ -48,7 +45,6 @@ impl Compressor {
         malformed!("{}: {error}", COMPRESSORS[self as usize].1)
     }
 
-    /// The stream must fill `out`.
     fn unpack(self, packed: &[u8], out: &mut [u8]) -> Result<()> {
         let filled = match self {
             Self::BloscLz => blosclz(packed, out)?,
@@ -68,10 +64,10 @@ impl Compressor {
         Ok(())
     }
 
-    /// If the result is not shorter than `bytes`, the caller stores them unpacked.
+    /// The result may be longer than `bytes`.
     pub(super) fn pack(self, bytes: &[u8], level: u32) -> Result<Vec<u8>> {
         Ok(match self {
-            // BloscLZ has no packer here. Its chunks are stored unpacked, which every reader accepts.
+            // BloscLZ has no packer here; every reader accepts unpacked chunks.
             Self::BloscLz => bytes.to_vec(),
             Self::Lz4 => lz4_flex::block::compress(bytes),
             Self::Snappy => snap::raw::Encoder::new().compress_vec(bytes).map_err(|error| self.error(error))?,
@@ -85,7 +81,7 @@ impl Compressor {
         })
     }
 
-    /// Whether each byte position of the items has its own stream.
+    /// Whether each byte position has a stream.
     fn splits(self) -> bool {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
@@ -98,13 +94,13 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// The settings for writing. Reading needs only the head of each chunk.
+/// Settings for writing; the head of a chunk suffices for reading.
 #[derive(Debug)]
 pub(super) struct Blosc {
     pub(super) codec: Compressor,
     pub(super) level: u32,
     pub(super) shuffle: Shuffle,
-    /// The item size in bytes, at most 255.
+    /// In bytes, at most 255.
     pub(super) typesize: usize,
 }
 
@@ -215,9 +211,8 @@ impl Blosc {
 
 #[derive(Clone, Copy)]
 enum ByteArrangement {
-    /// All first bytes, then all second bytes, and so on; for bits, the lowest bits first.
+    /// All first bytes, then all second bytes; for bits, the lowest first.
     Shuffled,
-    /// The bytes of each item together.
     OfItems,
 }
 
@@ -251,7 +246,7 @@ fn shuffle_bytes(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArran
     to[items * size..].copy_from_slice(&from[items * size..]);
 }
 
-/// Items stay unshuffled unless their number is a multiple of 8.
+/// Unshuffled unless the items are a multiple of 8.
 fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     let items = from.len() / size;
     if !items.is_multiple_of(8) {
@@ -260,7 +255,7 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrang
     let row = items / 8;
     for byte in 0..size {
         for group in 0..row {
-            // Start and stride of 8 bytes: the same byte of 8 items, and their bits.
+            // start and stride of 8 bytes, by item and by bit
             let (of_items, by_bit) = ((group * 8 * size + byte, size), (byte * 8 * row + group, row));
             let ((first, step), (start, stride)) = match arrangement {
                 ByteArrangement::Shuffled => (of_items, by_bit),
@@ -275,7 +270,6 @@ fn shuffle_bits(from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrang
     to[items * size..].copy_from_slice(&from[items * size..]);
 }
 
-/// Transposes an 8 by 8 matrix of bits.
 fn transposed(word: u64) -> u64 {
     let swap = |word: u64, shift: u32, mask: u64| {
         let t = (word ^ (word >> shift)) & mask;
@@ -286,13 +280,13 @@ fn transposed(word: u64) -> u64 {
     swap(word, 28, 0x0000_0000_F0F0_F0F0)
 }
 
-/// BloscLZ is LZ77 with literal runs and matches. Returns the bytes filled.
+/// An LZ77 of literal runs and matches. Returns the bytes filled.
 fn blosclz(packed: &[u8], out: &mut [u8]) -> Result<usize> {
     const FAR: usize = 8191;
     let mut input = packed.iter().map(|&byte| usize::from(byte));
     let mut next = || input.next().ok_or_else(|| malformed!("blosclz: it is cut off"));
     let mut filled = 0;
-    // The first control byte always begins a literal run.
+    // the first control byte always begins a literal run
     let mut control = next()? & 31;
     loop {
         if control >= 32 {
@@ -359,7 +353,6 @@ mod tests {
             for value in [0, 1, 127, 255] {
                 let mut broken = packed.clone();
                 broken[at] = value;
-                // Damage must give an error or at most the bytes of a chunk.
                 assert!(blosc.unpack(&broken, 10_000).map_or(0, |out| out.len()) <= 10_000);
             }
             assert!(blosc.unpack(&packed[..at], 10_000).is_err());

@@ -1,5 +1,5 @@
-//! The chain of codecs between the items of a chunk and its stored bytes. Chunks are not trusted: unpacking allocates
-//! as bytes arrive, and stops at the size that the chunk must have.
+//! The chain of codecs between a chunk's items and its bytes. Chunks are not trusted: unpacking allocates as bytes
+//! arrive, up to the size that a chunk must have.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -21,13 +21,12 @@ use crate::memory;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{fill, is_filled};
 
-/// A few packed bytes could claim any amount of memory.
+/// A few bytes could claim any memory.
 const MAX_UNPACKED: usize = 1 << 32;
 
-/// Converts the items of a chunk in C order to stored bytes and back.
 #[derive(Debug)]
 pub(super) struct Chain {
-    /// The axes of a chunk in storage order.
+    /// Axes in storage order.
     order: Vec<usize>,
     to_bytes: ToBytes,
     itemsize: usize,
@@ -36,14 +35,12 @@ pub(super) struct Chain {
 
 #[derive(Debug)]
 enum ToBytes {
-    /// Between the stored byte order and the tensor's.
     Swap(Conversion),
     Sharding(Box<Sharding>),
 }
 
 impl Chain {
-    /// Parses version 3 codecs for chunks with these sides. `dtype` is little-endian unless its bytes stay unswapped.
-    /// `fill` is the item at places that are not stored.
+    /// `dtype` is little-endian if its bytes are to be swapped; `fill` is the item at places that are not stored.
     pub(super) fn new(list: &[Value], dtype: &DType, sides: &[usize], fill: &[u8]) -> Result<Self> {
         let (rank, itemsize) = (sides.len(), dtype.itemsize());
         let to_bytes = ToBytes::Swap(Conversion::identity(dtype));
@@ -76,7 +73,7 @@ impl Chain {
                     chain.to_bytes = ToBytes::Sharding(Box::new(sharding));
                 }
                 "transpose" | "bytes" | "endian" | SHARDING => bail!("codec {}: not in its place", codec.name),
-                // codecs before `bytes` transform items, and none are supported
+                // no supported codec comes before `bytes`
                 _ if !has_bytes => {
                     Codec::new(codec, itemsize)?;
                     bail!("codec {}: before the codec bytes", codec.name)
@@ -88,12 +85,12 @@ impl Chain {
         Ok(chain)
     }
 
-    /// Whether items are stored unchanged, except for the order of axes.
+    /// Whether at most the order of axes changes.
     pub(super) fn is_bare(&self) -> bool {
         self.codecs.is_empty() && matches!(&self.to_bytes, ToBytes::Swap(swap) if swap.is_identity())
     }
 
-    /// Whether items are stored unchanged and in C order.
+    /// Whether items are stored unchanged.
     pub(super) fn is_plain(&self) -> bool {
         self.is_bare() && self.order.is_sorted()
     }
@@ -109,12 +106,11 @@ impl Chain {
         View::c_order(&stored).with_axes(&back)
     }
 
-    /// The largest packed size of `bytes` bytes of items.
+    /// The largest packed size.
     pub(super) fn most_packed(&self, bytes: usize) -> usize {
         self.codecs.iter().fold(self.most_bytes(bytes), |bytes, codec| codec.most_packed(bytes))
     }
 
-    /// The largest size before the codecs that take bytes.
     fn most_bytes(&self, bytes: usize) -> usize {
         match &self.to_bytes {
             ToBytes::Swap(_) => bytes,
@@ -122,7 +118,7 @@ impl Chain {
         }
     }
 
-    /// `bytes` is the size of the items; [`view`](Self::view) gives their layout.
+    /// [`view`](Self::view) gives the layout of the `bytes` bytes.
     pub(super) fn unpack(&self, packed: Vec<u8>, bytes: usize) -> Result<Vec<u8>> {
         ensure!(
             bytes <= MAX_UNPACKED || self.codecs.is_empty() && matches!(self.to_bytes, ToBytes::Swap(_)),
@@ -166,7 +162,7 @@ impl Chain {
     }
 }
 
-/// The identity if bytes have no order. bfloat16 has a byte order in a store, unlike in a `.npy`.
+/// The identity if bytes have no order. bfloat16 has one here, unlike in a `.npy`.
 pub(super) fn swapped(dtype: &DType) -> Conversion {
     let ordered = if matches!(dtype.kind(), Kind::BFloat16) { Kind::UInt16.into() } else { dtype.clone() };
     Conversion::new(&ordered.big_endian(), &ordered).expect("byte orders of one kind")
@@ -178,14 +174,11 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     sorted.into_iter().eq(0..rank)
 }
 
-/// Sharding as one codec among others: packed and unpacked whole.
 #[derive(Debug)]
 pub(super) struct Sharding {
     shards: Shards,
-    /// The dims of a shard.
     sides: Vec<usize>,
     chain: Chain,
-    /// The item at places of chunks that are not stored.
     fill: Vec<u8>,
 }
 
@@ -216,7 +209,7 @@ impl Sharding {
         let index = self.shards.index(&packed[start..][..self.shards.index_bytes()])?;
         let itemsize = self.fill.len();
         let mut out = memory::zeros(self.sides.iter().product::<usize>() * itemsize)?;
-        // Untouched zero pages cost no memory: a few bytes may claim a large shard of zeros.
+        // Untouched pages cost no memory: a few bytes may claim a large shard of zeros.
         if self.fill.iter().any(|&byte| byte != 0) {
             fill(&mut out, &self.fill);
         }
@@ -246,7 +239,7 @@ impl Sharding {
     }
 }
 
-/// The settings for packing; unpacking needs none. zlib is only an extension in version 3.
+/// Settings for packing. zlib is only an extension in version 3.
 #[derive(Debug)]
 enum Codec {
     Gzip { level: u32 },
@@ -285,7 +278,6 @@ impl Codec {
         })
     }
 
-    /// More than `most` bytes are an error.
     fn unpack(&self, mut packed: Vec<u8>, most: usize) -> Result<Vec<u8>> {
         let broken = |error: io::Error| malformed!("cannot be unpacked: {error}");
         match self {
@@ -306,7 +298,6 @@ impl Codec {
         }
     }
 
-    /// `Cow` saves a copy of the chunk.
     fn pack(&self, bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         match self {
             Self::Gzip { level } => {
@@ -333,7 +324,7 @@ impl Codec {
     fn most_packed(&self, bytes: usize) -> usize {
         match self {
             Self::Crc32c => bytes.saturating_add(4),
-            // Incompressible bytes grow a little for each block, and by a header and trailer.
+            // Incompressible bytes grow a little for each block and the frame.
             Self::Gzip { .. } | Self::Zlib | Self::Zstd { .. } | Self::Blosc(_) => {
                 bytes.saturating_add(bytes / 64).saturating_add(1 << 16)
             }
@@ -341,7 +332,7 @@ impl Codec {
     }
 }
 
-/// Allocates only as bytes arrive; more than `most` are an error.
+/// Allocates only as bytes arrive.
 fn read_all(stream: &mut dyn Read, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| malformed!("cannot be unpacked: {error}"))?;
@@ -349,7 +340,7 @@ fn read_all(stream: &mut dyn Read, most: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Converts a version 2 compressor to a version 3 codec.
+/// In the spelling of version 3.
 pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Value>> {
     if compressor.is_null() {
         return Ok(None);
@@ -363,7 +354,6 @@ pub(super) fn from_v2(compressor: &Value, itemsize: usize) -> Result<Option<Valu
         "blosc" => {
             let shuffle = match old.integer("shuffle", 1)? {
                 0 => "noshuffle",
-                // Items of one byte have only bits to shuffle.
                 -1 if itemsize == 1 => "bitshuffle",
                 1 | -1 => "shuffle",
                 2 => "bitshuffle",

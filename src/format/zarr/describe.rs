@@ -1,4 +1,4 @@
-//! How an array is stored, described for people and programs.
+//! Descriptions of how an array is stored.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl ArrayMetadata {
     }
 }
 
-/// A short name such as `gzip:5`; `None` for a codec without effect on usual items.
+/// Such as `gzip:5`; `None` without effect on usual items.
 fn name_of(codec: &Value, has_order: bool) -> Option<String> {
     let name = codec.as_str().or_else(|| codec["name"].as_str()).unwrap_or("?");
     let field = |key: &str| &codec["configuration"][key];

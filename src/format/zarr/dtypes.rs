@@ -1,4 +1,4 @@
-//! Names of dtypes in Zarr, and fill values, which are the items of chunks that are not stored.
+//! Names of dtypes in Zarr, and fill values: the items of chunks that are not stored.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -88,7 +88,6 @@ pub(super) fn to_v3(dtype: &DType) -> Value {
         Kind::Void(size) => sized("raw_bytes", *size),
         Kind::Datetime(unit) | Kind::Timedelta(unit) => {
             let name = if matches!(dtype.kind(), Kind::Datetime(_)) { "numpy.datetime64" } else { "numpy.timedelta64" };
-            // The generic unit prints as an empty text.
             let shown = TimeUnit { count: 1, ..*unit }.to_string();
             let base = if shown.is_empty() { "generic" } else { shown.trim_matches(['[', ']']) };
             json!({"name": name, "configuration": {"unit": base, "scale_factor": unit.count}})
@@ -104,8 +103,8 @@ pub(super) fn fill_value(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     Ok(item)
 }
 
-/// Without a value, returns the item that zarr-python reads for missing chunks. Version 2 does not specify the text
-/// of a bool, and some writers use 0 and 1.
+/// Without a value, the item that zarr-python reads for missing chunks. Version 2 does not specify bools, and some
+/// writers use 0 and 1.
 pub(super) fn fill_value_of_v2(text: Option<&str>, dtype: &DType) -> Result<Vec<u8>> {
     let text = match (dtype.kind(), text) {
         (Kind::Datetime(_) | Kind::Timedelta(_), None) => "\"NaT\"",
@@ -148,7 +147,6 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
             let part = part_of(dtype);
             Ok([fill_item(re, &part)?, fill_item(im, &part)?].concat())
         }
-        // hexadecimal bits
         (_, Some(text)) if text.starts_with("0x") => {
             let bits = u128::from_str_radix(&text[2..], 16).map_err(|_| malformed!("{text:?}: no bits"))?;
             ensure!(size <= 8 && bits >> (8 * size) == 0, "{text:?}: more bits than an item has");

@@ -1,11 +1,10 @@
-//! JSON shared by codecs, dtypes and array metadata: extensions and dims.
+//! JSON shared by codecs, dtypes and array metadata.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Result, bail, ensure, malformed};
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
-/// A codec, dtype or grid in metadata.
 #[derive(Clone, Copy)]
 pub(super) struct Extension<'a> {
     pub(super) name: &'a str,
@@ -27,7 +26,7 @@ impl<'a> Extension<'a> {
         self.configuration?.get(key)
     }
 
-    /// Null counts as absent. Messages use `kind`.
+    /// Null counts as absent.
     fn field<T>(self, key: &str, kind: &str, read: fn(&'a Value) -> Option<T>) -> Result<Option<T>> {
         let value = self.get(key).filter(|value| !value.is_null());
         let refuse = || malformed!("codec {}: its {key} is no {kind}", self.name);
@@ -51,7 +50,7 @@ impl<'a> Extension<'a> {
         list.map(Vec::as_slice).ok_or_else(|| malformed!("codec {}: no list {key}", self.name))
     }
 
-    /// Whether a field has the second of two values; an absent field has the first.
+    /// An absent field has the first of the two values.
     pub(super) fn has_second(self, key: &str, [usual, second]: [&str; 2]) -> Result<bool> {
         match self.get(key).map(Value::as_str) {
             None => Ok(false),
@@ -76,7 +75,6 @@ pub(super) fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Resu
     Ok(sides)
 }
 
-/// For messages; at most `most` characters.
 pub(super) fn shortened(value: &Value, most: usize) -> String {
     let text = value.to_string();
     if text.chars().count() > most { format!("{}...", text.chars().take(most).collect::<String>()) } else { text }

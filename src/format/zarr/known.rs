@@ -1,5 +1,5 @@
-//! A remote store with a cache of its metadata, since each read is a request. Metadata is requested once. A group
-//! with consolidated metadata needs no further requests: the list also names its arrays, which most servers do not.
+//! A remote store with cached metadata, since each read is a request. Consolidated metadata needs no further
+//! requests: it also lists arrays, which most servers do not.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,13 +15,11 @@ type Texts = BTreeMap<String, Vec<u8>>;
 #[derive(Debug)]
 pub(super) struct KnownStore {
     store: Arc<dyn KeyStore>,
-    /// The consolidated metadata of the root, if any.
     listed: OnceLock<Option<Texts>>,
-    /// Other requested metadata; `None` is a missing key.
+    /// `None` is a missing key.
     asked: Mutex<HashMap<String, Option<Vec<u8>>>>,
 }
 
-/// Splits the key of metadata into prefix and name.
 fn metadata_name(key: &str) -> Option<(&str, &str)> {
     let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));
     [V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED].contains(&name).then_some((prefix, name))
@@ -63,7 +61,6 @@ impl KnownStore {
     }
 }
 
-/// The consolidated metadata, by key in the store.
 fn list_of_v3(text: &[u8]) -> Result<Option<Texts>> {
     let raw = Object::parse(text)?;
     let Some(list) = raw.0.get(CONSOLIDATED).filter(|list| **list != "null") else { return Ok(None) };
@@ -88,13 +85,12 @@ fn is_in_array(listed: &Texts, prefix: &str) -> bool {
     ends.map(|end| &prefix[..end]).any(is_array)
 }
 
-/// `key` maps a name in the list to a key in the store.
 fn texts(list: &str, key: impl Fn(&str) -> String) -> Result<Texts> {
     let all = Object::parse(list.as_bytes())?;
     Ok(all.0.iter().map(|(name, text)| (key(name.trim_matches('/')), text.as_bytes().to_vec())).collect())
 }
 
-/// The limit where the caller gives none.
+/// Where the caller gives no limit.
 const MAX_TEXT_BYTES: u64 = 1 << 26;
 
 impl KeyStore for KnownStore {
@@ -118,7 +114,7 @@ impl KeyStore for KnownStore {
 
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         match metadata_name(key) {
-            // the metadata came from the list, so only the list can have changed
+            // only the list can have changed
             Some((prefix, name)) if !prefix.is_empty() && self.listed(MAX_TEXT_BYTES)?.is_some() => {
                 self.store.stamp(if name == V3 { V3 } else { V2_CONSOLIDATED })
             }
@@ -134,7 +130,7 @@ impl KeyStore for KnownStore {
     }
 
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>> {
-        // the list has arrays and groups, but not the folders inside an array
+        // the list lacks folders inside arrays
         let Some(listed) = self.listed(MAX_TEXT_BYTES)?.filter(|listed| !is_in_array(listed, prefix)) else {
             return self.store.prefixes(prefix);
         };
@@ -183,7 +179,6 @@ mod tests {
     fn a_list_is_all_that_is_asked_for() {
         let root = r#"{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"metadata":
             {"a": {"x": 1}, "g": {}, "g/b": {"y": 2, "node_type": "array"}}}}"#;
-        // keys missing in the list do not exist, even if the store has them
         let third = known(&[("zarr.json", root), ("g/c/zarr.json", "{}"), ("g/b/c/0", "chunk")]);
         let list = r#"{"metadata": {".zgroup": {}, "a/.zarray": {"x": 1}, "a/.zattrs": {}, "g/.zgroup": {},
             "g/b/.zarray": {"y": 2}}}"#;
@@ -197,7 +192,6 @@ mod tests {
             assert_eq!(text("g/c"), None);
             assert_eq!(store.get("g/b/c/0", 99).expect("read").as_deref(), Some(&b"chunk"[..]));
             assert!(store.stamp(&join("a", name)).expect("a stamp").is_some());
-            // the list does not show the inside of an array
             assert_eq!(store.prefixes("g/b").expect("prefixes"), ["c"]);
             assert_eq!(store.names("g/b/c").expect("names"), ["0"]);
         }

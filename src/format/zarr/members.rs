@@ -1,8 +1,6 @@
-//! Finds the arrays of a store by path. An array may be in groups, in folders without metadata (implicit groups) or,
-//! beyond the specification, inside another array.
-//!
-//! A folder of an array counts as one of chunks if its name is `c` or a number and it has no metadata of its own. The
-//! search lists `c` but no numbered folder in it, however many there are.
+//! Finds the arrays of a store: in groups, in folders without metadata (implicit groups) or, beyond the
+//! specification, in arrays. In an array, folders named `c` or by a number without metadata of their own hold chunks.
+//! The search enters `c` but no numbered one.
 
 use std::collections::BTreeMap;
 
@@ -12,39 +10,33 @@ use crate::error::{Error, ErrorKind, Result, ensure, malformed};
 use crate::format::name_order::by_numbers;
 use crate::storage::key_store::{KeyStore, join};
 
-/// The name of a store that is an array itself and holds others.
+/// A store that is an array and holds others.
 pub(super) const ROOT: &str = ".";
 
-/// The folder of all chunks in most version 3 arrays.
+/// Holds all chunks of most version 3 arrays.
 pub(super) const CHUNKS: &str = "c";
 
-/// The deepest nesting of folders.
 const MAX_DEPTH: usize = 32;
 
-/// The most folders to visit.
 const MAX_FOLDERS: usize = 1 << 20;
 
-/// The arrays of a store, or one named array.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// Array paths in natural order, including unreadable arrays.
+    /// Paths in natural order, also of unreadable arrays.
     pub(super) names: Vec<String>,
-    /// Attributes of groups by path.
     pub(super) groups: BTreeMap<String, String>,
-    /// Errors by path, for arrays whose metadata does not report them.
+    /// Errors that the metadata of an array does not show.
     pub(super) refused: BTreeMap<String, Error>,
-    /// Whether the store or any array is of version 2.
+    /// Whether any part is of version 2.
     pub(super) has_v2: bool,
 }
 
 struct ListedFolder {
     path: String,
-    /// The number of enclosing folders.
     depth: usize,
     is_array: bool,
 }
 
-/// Whether a folder of an array counts as one of chunks.
 pub(super) fn is_of_chunks(store: &dyn KeyStore, name: &str, path: &str) -> bool {
     let is_there = |mark: &&str| !matches!(store.size(&join(path, mark)), Ok(None));
     (name == CHUNKS || name.bytes().all(|byte| byte.is_ascii_digit())) && !MARKS.iter().any(is_there)
@@ -56,11 +48,8 @@ impl Members {
         Self { groups: groups.into_iter().collect(), has_v2: root.is_v2, ..Self::default() }
     }
 
-    /// Finds all arrays. Unreadable ones are listed and do not stop the search. A remote store is not searched inside
-    /// arrays, since the answer would list all chunks.
-    ///
-    /// `damage` is the error in the store's own metadata. The store may then be an array beside its members; without
-    /// members `damage` is the result.
+    /// Lists unreadable arrays, too. Remote arrays are not searched, since the answer would list all chunks. After
+    /// `damage` to its own metadata the store may be an array; without members `damage` is the result.
     pub(super) fn all(store: &dyn KeyStore, root: &Node, damage: Option<Error>) -> Result<Self> {
         let (mut found, mut seen) = (Self::new(root), 0_usize);
         let is_array = !root.is_group || damage.is_some();
@@ -109,7 +98,7 @@ impl Members {
         Ok(found)
     }
 
-    /// An error of the search becomes a member `*`.
+    /// A failed search becomes the member `*`.
     pub(super) fn all_or_why(store: &dyn KeyStore, root: &Node) -> Self {
         Self::all(store, root, None).unwrap_or_else(|why| {
             let mut found = Self::new(root);
@@ -124,7 +113,7 @@ impl Members {
         self.refused.insert(name, why);
     }
 
-    /// Returns whether the path is an array, or may be one.
+    /// Returns whether the path may be an array.
     fn add(&mut self, store: &dyn KeyStore, path: &str, node: Result<Option<Node>>) -> bool {
         let attributes = match node {
             Ok(Some(node)) if node.is_group => node.attributes,
@@ -136,7 +125,7 @@ impl Members {
                 self.names.push(path.to_owned());
                 return true;
             }
-            // a damaged member fails when it is read, so that others stay readable
+            // a damaged member fails only when it is read
             Err(why) => {
                 self.refuse(path.to_owned(), why);
                 return true;
@@ -146,7 +135,7 @@ impl Members {
         false
     }
 
-    /// Finds one array without a search; `None` if the name is not an array.
+    /// Finds one array without a search.
     pub(super) fn one(store: &dyn KeyStore, root: &Node, name: &str) -> Result<Option<Self>> {
         let is_pattern = name.contains(['*', '?', '[']);
         if name == ROOT && !root.is_group {
@@ -177,7 +166,7 @@ impl Members {
     }
 }
 
-/// Rejects paths that leave the store.
+/// Rejects paths out of the store.
 pub(super) fn is_path(name: &str) -> bool {
     let plain = !name.is_empty() && name.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
     plain && !name.contains(['\0', '\\'])

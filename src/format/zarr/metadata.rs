@@ -1,6 +1,5 @@
-//! The metadata of a store: `zarr.json` in version 3; `.zarray`, `.zattrs` and `.zgroup` in version 2. Both become an
-//! [`ArrayMetadata`]. Invalid numbers fail here: sides of 0, unequal ranks, sizes beyond memory, chunks that do not
-//! fill their shard.
+//! The metadata of a store: `zarr.json` in version 3; `.zarray`, `.zattrs` and `.zgroup` in version 2. Invalid
+//! numbers fail here: sides of 0, unequal ranks, sizes beyond memory, chunks that do not fill their shard.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,13 +24,12 @@ pub(super) const V3: &str = "zarr.json";
 pub(super) const V2_ARRAY: &str = ".zarray";
 pub(super) const V2_GROUP: &str = ".zgroup";
 
-/// Consolidated metadata: a field of a group in version 3, a key in version 2.
+/// A field of a group in version 3, a key in version 2.
 pub(super) const CONSOLIDATED: &str = "consolidated_metadata";
 pub(super) const V2_CONSOLIDATED: &str = ".zmetadata";
 
 pub(super) const V2_ATTRIBUTES: &str = ".zattrs";
 
-/// The most bytes of metadata to read.
 const MAX_BYTES: u64 = 1 << 26;
 
 #[derive(Debug)]
@@ -41,16 +39,15 @@ pub(super) struct ArrayMetadata {
     pub(super) chain: Chain,
     pub(super) shards: Option<Shards>,
     pub(super) keys: Keys,
-    /// The codecs of a chunk as version 3 spells them, also for version 2.
+    /// In the spelling of version 3.
     pub(super) codecs: Vec<Value>,
-    /// Without a fill value, chunks that are not stored are undefined.
+    /// Otherwise chunks that are not stored are undefined.
     pub(super) has_fill: bool,
-    /// The file name of the metadata.
     pub(super) file: &'static str,
 }
 
 impl ArrayMetadata {
-    /// The list of codecs determines `style.chunk`.
+    /// `list` determines `style.chunk`.
     pub(super) fn new(meta: Meta, list: &[Value], style: ChunkStyle, keys: Keys) -> Result<Self> {
         let unit = &style.unit;
         let (shards, chunk, chunks) = match list {
@@ -70,7 +67,7 @@ impl ArrayMetadata {
         Ok(Self { meta, style, chain, shards, keys, codecs, file: V3, has_fill: true })
     }
 
-    /// Whether a key relative to the array names a unit, even beyond the end of the tensor.
+    /// `key` is relative to the array, and may be beyond the tensor's end.
     pub(super) fn is_key(&self, key: &str) -> bool {
         let mut parts = key.split(self.keys.separator);
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -84,13 +81,13 @@ impl ArrayMetadata {
         }
     }
 
-    /// Whether units are in the folder of the metadata, not in subfolders.
+    /// Whether units are beside the metadata, not in subfolders.
     pub(super) fn has_chunks_beside(&self) -> bool {
         let parts = self.meta.shape.len() + usize::from(self.keys.first.is_some());
         self.keys.separator == "." || parts <= 1
     }
 
-    /// The key of the unit that contains a box, relative to the array.
+    /// The unit's key, relative to the array.
     pub(super) fn key(&self, window: &Window) -> String {
         let place = window.ranges.iter().zip(&self.style.unit).map(|(range, unit)| range.start / unit);
         let first = self.keys.first.map(str::to_owned);
@@ -99,16 +96,14 @@ impl ArrayMetadata {
     }
 }
 
-/// How the grid position of a unit becomes a key, such as `c/1/2` or `1.2`.
+/// The rule for keys such as `c/1/2` or `1.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Keys {
-    /// The name before the numbers.
     first: Option<&'static str>,
     separator: &'static str,
 }
 
 impl Keys {
-    /// The default of version 3.
     pub(super) const V3: Self = Self { first: Some("c"), separator: "/" };
 }
 
@@ -116,11 +111,11 @@ impl Keys {
 pub(super) struct Node {
     pub(super) is_group: bool,
     pub(super) is_v2: bool,
-    /// The attributes of a group, as written.
+    /// As written.
     pub(super) attributes: Option<String>,
 }
 
-/// `None` if the prefix has no metadata.
+/// `None` without metadata.
 pub(super) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
         let head = Object::parse(&text).context(V3)?;
@@ -150,7 +145,6 @@ pub(super) fn group_attributes_of_v2(store: &dyn KeyStore, prefix: &str) -> Resu
     Ok(v2_attributes(store, prefix)?.filter(|text| is_any(text)))
 }
 
-/// As written.
 fn v2_attributes(store: &dyn KeyStore, prefix: &str) -> Result<Option<String>> {
     let text = read(store, prefix, V2_ATTRIBUTES)?;
     let value = |text| python_json::value(text_of(text)?).map(str::to_owned).map_err(damaged);
@@ -165,13 +159,12 @@ pub(super) fn array(store: &dyn KeyStore, prefix: &str) -> Result<ArrayMetadata>
     v2(&text, v2_attributes(store, prefix)?).context(V2_ARRAY)
 }
 
-/// Version 3 metadata with an unknown codec or dtype.
 pub(super) struct UnreadMetadata {
     pub(super) text: Vec<u8>,
     pub(super) dims: Vec<Option<String>>,
 }
 
-/// Skips dtype and codecs; `None` if the prefix has no version 3 array.
+/// Ignores dtype and codecs.
 pub(super) fn unread(store: &dyn KeyStore, prefix: &str) -> Result<Option<UnreadMetadata>> {
     let Some(text) = read(store, prefix, V3)? else { return Ok(None) };
     let head = Object::parse(&text).context(V3)?;
@@ -193,7 +186,7 @@ fn text_of(bytes: &[u8]) -> Result<&str> {
     str::from_utf8(python_json::without_mark(bytes)).map_err(|_| malformed!("is not UTF-8"))
 }
 
-/// A JSON object whose values are parsed on demand, so that fill values keep their digits and attributes their text.
+/// Values are parsed on demand, so that fill values keep their digits.
 pub(super) struct Object<'a>(pub(super) BTreeMap<String, &'a str>);
 
 impl<'a> Object<'a> {
@@ -225,7 +218,6 @@ fn tensor(dtype: DType, shape: Vec<usize>) -> Result<Meta> {
     Ok(meta)
 }
 
-/// The store may be valid, so the kind is `Unsupported`.
 fn unknown(what: &str) -> Error {
     Error::from_kind(ErrorKind::Unsupported, format!("{what} is not known"))
 }
@@ -234,7 +226,6 @@ fn known(is_known: bool, what: impl Fn() -> String) -> Result<()> {
     if is_known { Ok(()) } else { Err(unknown(&what())) }
 }
 
-/// The known keys of version 3, separated by spaces.
 const KNOWN: &str = "zarr_format node_type shape data_type chunk_grid chunk_key_encoding fill_value codecs attributes \
     storage_transformers dimension_names";
 
@@ -277,11 +268,10 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
     ArrayMetadata::new(meta, list, style, Keys { first, separator })
 }
 
-/// The attribute for axis names in version 2, a convention of xarray.
+/// For axis names in version 2, by a convention of xarray.
 const V2_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// Moves axis names out of the attributes, the only place version 2 has for them. A value other than a list of names
-/// stays.
+/// Moves axis names out of the attributes, their only place in version 2. Another value stays.
 fn v2_names(attributes: String, rank: usize) -> Result<(Option<String>, Option<String>)> {
     let Ok(mut others) = Object::parse(attributes.as_bytes()) else { return Ok((None, Some(attributes))) };
     let names = others.text(V2_DIMENSIONS).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());

@@ -1,5 +1,5 @@
-//! Zarr: a store that is a chunked tensor (an *array*) or a *group* of arrays and groups. Versions 3 and 2 are read,
-//! version 3 is written. All access goes through a [`KeyStore`], so a store need not be a folder.
+//! Zarr: a store is a chunked tensor (*array*) or a *group* of arrays and groups. Versions 3 and 2 are read, version
+//! 3 is written.
 
 mod attachments;
 mod blosc;
@@ -38,7 +38,6 @@ use crate::storage::unread::UnreadArray;
 use self::metadata::{V2_ARRAY, V2_GROUP, V3};
 pub(super) use self::write::ZarrWriter;
 
-/// Each of these files makes a folder a store.
 pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 
 /// A named array is opened without a search for others.
@@ -54,7 +53,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     };
     let is_consolidated = root.is_group && damage.is_none() && metadata::is_consolidated(&*store)?;
     let named = content.member.map(|name| Members::one(&*store, &root, &name)).transpose()?.flatten();
-    // a search for other files would cost many requests
+    // a remote search would cost many requests
     let lists_files = named.is_none() && !store.costs_requests();
     let attachments = lists_files.then(|| Arc::new(StoreFiles::new(Arc::clone(&store))) as Arc<dyn Attachments>);
     let identity = store.identity()?;
@@ -76,12 +75,12 @@ struct ZarrReader {
     store: Arc<dyn KeyStore>,
     root: Node,
     identity: Identity,
-    /// A store that is an array itself is searched only when its names are needed.
+    /// Searched only when the names are needed.
     members: OnceLock<Listed>,
-    /// Whether the store itself is an array, as member 0, and no other was named.
+    /// Whether the store is itself member 0.
     is_array: bool,
     is_consolidated: bool,
-    /// `None` if one array was named or the store is remote.
+    /// `None` if remote or one array was named.
     attachments: Option<Arc<dyn Attachments>>,
     /// Held while an array changes.
     lock: Mutex<Option<Lock>>,
@@ -89,10 +88,9 @@ struct ZarrReader {
 
 #[derive(Debug)]
 struct Listed {
-    /// `None` for a store that is one array without others.
+    /// `None` for a store that is a single array.
     container: Option<Arc<Container>>,
     groups: Arc<BTreeMap<String, String>>,
-    /// Errors by path, for arrays whose metadata does not report them.
     refused: BTreeMap<String, Error>,
     has_v2: bool,
 }
@@ -125,7 +123,6 @@ impl ZarrReader {
 
     fn array(&self, n: usize) -> Result<ArrayMetadata> {
         let prefix = self.prefix(n)?;
-        // a store that is an array is read without a search
         let is_itself = self.is_array && n == 0;
         let name = if prefix.is_empty() { ROOT } else { prefix };
         let refused = if is_itself { None } else { self.members().refused.get(name) };
@@ -191,7 +188,7 @@ impl Reader for ZarrReader {
     fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
         let prefix = self.prefix(n)?;
         match self.array(n) {
-            // Damaged arrays are not copied, and a version 3 store cannot hold version 2 arrays.
+            // Damage is not copied, and version 3 stores cannot hold version 2 arrays.
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             Ok(_) | Err(_) => return Ok(None),
         }

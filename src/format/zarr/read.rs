@@ -1,4 +1,4 @@
-//! Reads arrays: finds the chunks of the wanted items and unpacks them.
+//! Finds and unpacks the chunks of the wanted items.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -22,11 +22,10 @@ use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
 use crate::storage::read_at::{Identity, Part, READ_AHEAD, ReadAt, Stamp};
 use crate::storage::source::fill;
 
-/// The bytes of unpacked chunks to keep, but at least one chunk. A partly used chunk is kept, since the next window
-/// most likely needs another part.
+/// Bytes, but at least one chunk. Only partly used chunks are kept, since the next window likely needs the rest.
 const KEPT: usize = 1 << 26;
 
-/// The bytes read at a time from an unpacked chunk.
+/// Bytes read at a time from an unpacked chunk.
 const AT_ONCE: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -34,15 +33,14 @@ pub(super) struct ZarrChunks {
     store: Arc<dyn KeyStore>,
     prefix: String,
     pub(super) array: ArrayMetadata,
-    /// The chunks, by number.
     grid: Windows,
-    /// The units (chunks or shards), by number.
+    /// The grid of units: chunks or shards.
     files: Windows,
     kept: Mutex<Kept<Unpacked>>,
     open_shards: Mutex<Kept<FoundShard>>,
-    /// The store's other files, if the array is the whole store.
+    /// Set if the array is the whole store.
     attachments: Option<Arc<dyn Attachments>>,
-    /// The version of the metadata when the array was opened.
+    /// The version of the metadata at opening.
     stamp: Option<Stamp>,
     _lock: Option<Lock>,
 }
@@ -53,10 +51,10 @@ struct OpenShard {
     index: ShardIndex,
 }
 
-/// `None` if the shard is not stored.
+/// `None` if not stored.
 type FoundShard = Option<Arc<OpenShard>>;
 
-/// The latest values by number, each made on first use.
+/// The latest values by number.
 #[derive(Debug)]
 struct Kept<T> {
     /// Oldest first.
@@ -64,7 +62,7 @@ struct Kept<T> {
     slots: HashMap<usize, KeptSlot<T>>,
 }
 
-/// One thread makes the value while others wait.
+/// One thread makes the value, and others wait.
 type KeptSlot<T> = Arc<OnceLock<Result<T>>>;
 
 impl<T> Default for Kept<T> {
@@ -87,7 +85,7 @@ impl<T> Kept<T> {
     }
 }
 
-/// `None` if the chunk is not stored.
+/// `None` if not stored.
 type Unpacked = Option<Arc<Vec<u8>>>;
 
 impl ZarrChunks {
@@ -152,7 +150,6 @@ impl ZarrChunks {
         packed.and_then(|packed| packed.map(unpack).transpose()).with_context(|| self.named(chunk))
     }
 
-    /// `None` if the chunk is not stored.
     fn read_value(&self, chunk: &Window) -> Result<Option<Vec<u8>>> {
         let bytes = self.chunk_bytes();
         let most = self.array.chain.most_packed(bytes) as u64;
@@ -161,7 +158,6 @@ impl ZarrChunks {
         Ok(packed)
     }
 
-    /// `None` if the chunk is not stored.
     fn read_from(&self, shard: &OpenShard, shards: &Shards, chunk: &Window) -> Result<Option<Vec<u8>>> {
         let [offset, len] = shard.index[self.number_in(shards, chunk)];
         if [offset, len] == [u64::MAX; 2] {
@@ -178,7 +174,7 @@ impl ZarrChunks {
         place.zip(&shards.counts).fold(0, |number, (at, count)| number * count + at)
     }
 
-    /// Whether a box is one box of the grid with these sides, clipped to the tensor.
+    /// Whether a box is a box of the grid, clipped to the tensor.
     fn is_one(&self, window: &Window, sides: &[usize]) -> bool {
         window.ranges.iter().zip(sides).zip(&self.array.meta.shape).all(|((range, &side), &dim)| {
             range.start.is_multiple_of(side) && range.end == range.start.saturating_add(side).min(dim)
@@ -199,9 +195,9 @@ impl ZarrChunks {
     fn take(&self, chunk: &Window, wanted: &Wanted, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let (array, itemsize) = (&self.array, self.array.meta.dtype.itemsize());
         let from = array.chain.view(&array.style.chunk).select(&wanted.inside);
-        // A chunk may extend beyond the tensor, where no items exist.
+        // a chunk may extend beyond the tensor
         let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
-        // Unpacked items are read at their places, unless one request returns the whole value.
+        // unpacked items are read in place unless one request returns them all
         let one_request = whole && self.store.costs_requests();
         if array.chain.is_bare() && array.shards.is_none() && !one_request {
             let mut take = || match self.open(&array.key(chunk))? {
@@ -209,7 +205,7 @@ impl ZarrChunks {
                 Some(value) => {
                     let (len, bytes) = (value.size()?, self.chunk_bytes());
                     ensure!(len == bytes as u64, "{len} bytes, expected {bytes}");
-                    // gaps cost bytes in each of many values, so none are read from a server
+                    // gaps would add up over many values
                     let gaps = if value.costs_requests() { Gaps::Counted(&|_| 0) } else { Gaps::Wanted };
                     let reads = GatherRule { gaps, ..GatherRule::of(AT_ONCE) };
                     let read = |bytes: &mut [u8], at: u64| -> Result<()> { Ok(value.read_at(bytes, at)?) };
@@ -254,9 +250,9 @@ impl ZarrChunks {
 }
 
 struct Wanted {
-    /// Places on each axis, relative to the chunk.
+    /// Relative to the chunk.
     inside: Vec<Span>,
-    /// Places in the output.
+    /// In the output.
     place: View,
 }
 
@@ -336,10 +332,10 @@ impl Chunked for ZarrChunks {
 
     fn bytes_at(&self, places: &[Span]) -> u64 {
         let (mut bytes, mut last) = (0, None);
-        // Errors recur when the items are read, and are reported then.
+        // errors appear when the items are read
         let _ = self.each(places, &mut |chunk, _| {
             if self.store.costs_requests() {
-                // The size of each value would cost a request; the unpacked size is near enough.
+                // sizes would cost requests; the unpacked size is near enough
                 bytes += self.chunk_bytes() as u64;
                 return Ok(());
             }

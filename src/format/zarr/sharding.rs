@@ -1,5 +1,5 @@
-//! Shards: values that hold several chunks and an index. A shard that is the only codec of an array is read chunk by
-//! chunk, through [`Shards`]. Beside other codecs or inside a shard it is unpacked whole, by `Sharding` in `codecs`.
+//! Shards: values of several chunks and an index. A shard that is an array's only codec is read chunk by chunk,
+//! through [`Shards`]; others are unpacked whole, by `Sharding` in `codecs`.
 
 use super::extension::{Extension, sides};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
@@ -8,22 +8,19 @@ use crate::memory;
 
 pub(super) const SHARDING: &str = "sharding_indexed";
 
-/// The index bytes of 16 million chunks.
+/// Enough for 16 million chunks.
 const MAX_INDEX: usize = 1 << 28;
 
 #[derive(Debug)]
 pub(super) struct Shards {
-    /// The dims of a chunk.
     pub(super) chunk: Vec<usize>,
-    /// Chunks along each axis.
     pub(super) counts: Vec<usize>,
-    /// Whether the index precedes the chunks.
     pub(super) at_start: bool,
     has_checksum: bool,
     big_endian: bool,
 }
 
-/// Offset and size of each chunk in the shard; all bits are set if it is not stored.
+/// Offset and size of each chunk; all bits are set if it is not stored.
 pub(super) type ShardIndex = Vec<[u64; 2]>;
 
 impl Shards {
@@ -86,7 +83,7 @@ impl<'a> ShardWriter<'a> {
         Self { shards, index: Vec::with_capacity(2 * shards.count()), out }
     }
 
-    /// Chunks arrive in the order of their numbers; `None` is not stored.
+    /// `None` for a chunk that is not stored.
     pub(super) fn push(&mut self, packed: Option<&[u8]>) -> Result<()> {
         let Some(packed) = packed else {
             self.index.extend([u64::MAX; 2]);
@@ -96,7 +93,6 @@ impl<'a> ShardWriter<'a> {
         Ok(memory::extend(&mut self.out, packed)?)
     }
 
-    /// Whether no chunk is stored.
     pub(super) fn is_empty(&self) -> bool {
         self.index.iter().all(|&number| number == u64::MAX)
     }

@@ -1,4 +1,4 @@
-//! Writes stores in version 3: keys of units, packed items and metadata.
+//! Writes stores in version 3.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::key_store::join;
 use crate::storage::source::{fill, is_filled};
 
-/// The default bytes of a chunk: enough to be worth a file, few enough for each thread to hold two.
+/// The default bytes of a chunk: worth a file, and few enough for each thread to hold two.
 const CHUNK: usize = 1 << 24;
 
 impl ArrayMetadata {
-    /// Packs the unit of a box, which the end of the tensor may clip. Chunks of fill values are stored only if
-    /// `stays` says so; `None` if no chunk is stored.
+    /// `None` if no chunk is stored: chunks of fill values are stored only if `stays` says so. The tensor's end may
+    /// clip `window`.
     pub(super) fn pack(&self, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>> {
         let Some(shards) = &self.shards else { return self.pack_chunk(window, window, items, stays) };
         let mut writer = ShardWriter::new(shards);
@@ -41,7 +41,6 @@ impl ArrayMetadata {
                 start..start.saturating_add(side).min(dim)
             };
             let chunk = Window::new((0..at.len()).map(range).collect(), &self.meta.shape);
-            // A chunk beyond the end of the tensor is not stored.
             let packed = match chunk.items() == 0 && !self.meta.shape.is_empty() {
                 true => None,
                 false => self.pack_chunk(&chunk, window, items, stays)?,
@@ -51,7 +50,7 @@ impl ArrayMetadata {
         Ok(if writer.is_empty() { None } else { Some(writer.finish()) })
     }
 
-    /// `items` are those of the box `around`. Places beyond the tensor get the fill value.
+    /// `items` are those of `around`; places beyond the tensor get the fill value.
     fn pack_chunk(&self, chunk: &Window, around: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>> {
         let sides = &self.style.chunk;
         let packed = |items: &[u8]| match is_filled(items, &self.style.fill) && !stays(chunk) {
@@ -111,7 +110,7 @@ impl Writer for ZarrWriter {
         }
         let copied = |copy: &NamedCopy| Ok(NamedCopy { name: named(&copy.name)?, array: copy.array.clone() });
         let copies = extras.copies.iter().map(copied).collect::<Result<Vec<_>>>()?;
-        // An array cannot be inside another array.
+        // an array cannot be inside another
         let names = || arrays.iter().map(|array| &*array.name).chain(copies.iter().map(|copy| &*copy.name));
         for name in names() {
             let is_inside = |other: &&str| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
@@ -132,7 +131,6 @@ struct StoreWriter {
     stores_empty: bool,
 }
 
-/// The name is the prefix in the store.
 #[derive(Debug)]
 struct NamedArray {
     name: String,
@@ -140,7 +138,7 @@ struct NamedArray {
 }
 
 impl ArrayMetadata {
-    /// Options override the `style` of the data. `which` names the array in messages about options.
+    /// Options override the data's `style`. `which` names the array in messages.
     fn planned(
         meta: &Meta,
         style: Option<&ChunkStyle>,
@@ -174,7 +172,7 @@ impl ArrayMetadata {
             Some(shards) => {
                 let own = own_shard.unwrap_or(&chunk).clone();
                 let ends = with_asked(shards, shape, own).into_iter().zip(shards).zip(&chunk);
-                // A shard side of a whole axis, or one not chosen, is rounded up to whole chunks.
+                // a shard side that is not a chosen number is rounded up to whole chunks
                 let ends = ends.map(|((side, &asked), &chunk)| match asked.filter(|&side| side != WHOLE_AXIS) {
                     Some(side) => side,
                     None => side.checked_next_multiple_of(chunk).unwrap_or(side),
@@ -208,7 +206,7 @@ impl ArrayMetadata {
         Self::new(meta.clone(), &list, style, Keys::V3)
     }
 
-    /// In the layout of zarr-python.
+    /// As zarr-python lays it out.
     fn text(&self) -> String {
         let Self { meta, style, .. } = self;
         let mut value = json!({
@@ -234,8 +232,8 @@ impl ArrayMetadata {
     }
 }
 
-/// Keeps the codecs of the data, or replaces all except `transpose` by the chosen codec. `sharded` has the chunk
-/// sides inside a shard. Sharding among other codecs stays unless the user `asks` for anything else.
+/// Keeps the data's codecs, or replaces all except `transpose` by the chosen `codec`. `sharded` has the chunk sides
+/// in a shard. Sharding among other codecs stays unless the user `asks` for a change.
 fn codec_list(
     meta: &Meta,
     kept: Option<Vec<Value>>,
@@ -272,7 +270,6 @@ fn codec_list(
     }})])
 }
 
-/// Replaces shards by the codecs of their chunks.
 fn without_sharding(list: Vec<Value>) -> Vec<Value> {
     let inner = |codec: Value| match &codec["configuration"]["codecs"] {
         Value::Array(inner) if codec["name"] == SHARDING => without_sharding(inner.clone()),
@@ -281,11 +278,10 @@ fn without_sharding(list: Vec<Value>) -> Vec<Value> {
     list.into_iter().flat_map(inner).collect()
 }
 
-/// Adapts the codecs of the data to a dtype.
 fn fit(list: &mut [Value], dtype: &DType) {
     for codec in list {
         match codec["name"].as_str() {
-            // Items are little-endian in memory; the codec `bytes` swaps them if the data is big-endian.
+            // items are little-endian in memory; `bytes` swaps them for big-endian data
             Some("bytes" | "endian") => {
                 let endian = codec["configuration"]["endian"].as_str().unwrap_or("little").to_owned();
                 *codec = match has_order(dtype) {
@@ -304,7 +300,7 @@ fn fit(list: &mut [Value], dtype: &DType) {
     }
 }
 
-/// Replaces the null of a key by unparsed text, so that numbers keep their digits.
+/// Inserts unparsed text for a null, so that numbers keep their digits.
 fn put_raw(text: &str, key: &str, raw: &str) -> String {
     text.replacen(&format!("\n  \"{key}\": null"), &format!("\n  \"{key}\": {raw}"), 1)
 }
@@ -325,7 +321,7 @@ fn default_chunk(meta: &Meta) -> Vec<usize> {
     let whole: Vec<usize> = meta.shape.iter().map(|&dim| dim.max(1)).collect();
     let first = Windows::new(&whole, items);
     let mut sides = if first.count() == 0 { whole } else { first.get(0).shape() };
-    // Cuts the axis into pieces of about equal length.
+    // cut into pieces of about equal length
     if let Some(axis) = (0..sides.len()).find(|&axis| sides[axis] < meta.shape[axis] && sides[axis] > 1) {
         let count = meta.shape[axis].div_ceil(sides[axis]);
         sides[axis] = meta.shape[axis].div_ceil(count);
@@ -349,8 +345,8 @@ fn asked(codec: &str, itemsize: usize) -> Result<Option<Value>> {
 }
 
 impl StoreWriter {
-    /// `metadata` adds a consolidated list. Attributes come from the input groups of that path; for equal keys the
-    /// first array's wins.
+    /// `metadata` adds a consolidated list. Attributes come from the input groups of that path; the first array's
+    /// win.
     fn group_text(&self, path: &str, metadata: Option<&BTreeMap<String, String>>) -> Result<String> {
         let mut value = json!({"attributes": null, "zarr_format": 3, "node_type": "group"});
         let groups = self.arrays.iter().map(|array| &array.array.style.groups);
@@ -375,13 +371,13 @@ impl StoreWriter {
             value[CONSOLIDATED] = Value::Null;
             list = consolidated(metadata);
         }
-        // Keys are sorted, so the first null of a key belongs to the group itself.
+        // keys are sorted: the first null of a name is the group's own
         let text = put_raw(&format!("{value:#}"), CONSOLIDATED, &list);
         Ok(put_raw(&text, "attributes", &attributes))
     }
 }
 
-/// In the layout of zarr-python.
+/// As zarr-python writes it.
 fn consolidated(metadata: &BTreeMap<String, String>) -> String {
     let entry = |(path, text): (&String, &String)| {
         format!("\n      {}: {}", Value::from(path.as_str()), text.replace('\n', "\n      "))
@@ -436,7 +432,7 @@ impl WriteChunks for StoreWriter {
             metadata.insert(array.name.clone(), text);
         }
         if self.is_group {
-            // Groups follow their members, so that a group is complete when its metadata appears.
+            // groups follow their members, so that they are complete when their metadata appears
             let mut groups = BTreeSet::from([""]);
             let names = self.arrays.iter().map(|array| &array.name).chain(self.copies.iter().map(|copy| &copy.name));
             for name in names {
