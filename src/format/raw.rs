@@ -187,7 +187,6 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
         ContentSource::Stream(stream) if !view.dims.contains(&None) => {
             let begin = content.begin;
             if begin.len() < BEGIN {
-                // the stream has ended
                 view.within(begin.len() as u64)?;
             }
             let (meta, offset) = (view.meta(1), view.offset.unwrap_or(0));

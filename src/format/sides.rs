@@ -25,7 +25,6 @@ pub(super) enum Sides {
 /// `None` keeps the side of an axis.
 pub type AskedSides = Vec<Option<usize>>;
 
-/// The sides of one tensor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TensorSides {
     pub chunks: Option<AskedSides>,

@@ -65,7 +65,7 @@ impl Format {
         Self::all().find(|format| format.is_written() && format.0.extension == extension)
     }
 
-    /// Returns the written format of a file name, ignoring case.
+    /// Returns the format to write a file of this name in, ignoring case.
     ///
     /// # Errors
     /// No written format has the extension.
@@ -82,8 +82,7 @@ impl Format {
         })
     }
 
-    /// Returns the read format of a file name, ignoring case, and the name without its longest extension. An index
-    /// keeps its variant.
+    /// Returns the format to read a file of this name in, ignoring case, and the name without its longest extension.
     pub fn from_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
         if let Some(stem) = super::index_name::stem_of_name(name) {
             return Some((Self::INDEX, stem.into()));
@@ -98,7 +97,7 @@ impl Format {
         found.map(|(format, stem)| (format, stem.into()))
     }
 
-    /// Returns the read format of a path by name.
+    /// Returns the format to read a path in, by its name.
     pub fn from_path(path: &Path) -> Option<Self> {
         Self::from_file_name(&path.file_name().unwrap_or_default().to_string_lossy()).map(|(format, _)| format)
     }
@@ -122,7 +121,7 @@ impl Format {
         self.0.name
     }
 
-    /// Returns the name to type, such as after `--to`.
+    /// Returns the name to type after `--to`.
     pub fn argument(self) -> &'static str {
         self.0.argument
     }

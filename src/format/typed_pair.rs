@@ -12,6 +12,7 @@ pub enum TensorOrText<'a> {
     Tensor(Source),
     Text {
         values: Values<'a>,
+        /// The name in messages.
         label: String,
     },
 }

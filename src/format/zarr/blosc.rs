@@ -216,7 +216,6 @@ enum ByteArrangement {
     OfItems,
 }
 
-/// Items of one byte have only bits to arrange.
 fn arrange(shuffle: Shuffle, from: &[u8], to: &mut [u8], size: usize, arrangement: ByteArrangement) {
     match shuffle {
         Shuffle::Bytes if size > 1 => shuffle_bytes(from, to, size, arrangement),
@@ -280,7 +279,7 @@ fn transposed(word: u64) -> u64 {
     swap(word, 28, 0x0000_0000_F0F0_F0F0)
 }
 
-/// An LZ77 of literal runs and matches. Returns the bytes filled.
+/// An LZ77 of literal runs and matches.
 fn blosclz(packed: &[u8], out: &mut [u8]) -> Result<usize> {
     const FAR: usize = 8191;
     let mut input = packed.iter().map(|&byte| usize::from(byte));

@@ -106,7 +106,6 @@ impl Chain {
         View::c_order(&stored).with_axes(&back)
     }
 
-    /// The largest packed size.
     pub(super) fn most_packed(&self, bytes: usize) -> usize {
         self.codecs.iter().fold(self.most_bytes(bytes), |bytes, codec| codec.most_packed(bytes))
     }

@@ -90,7 +90,6 @@ fn texts(list: &str, key: impl Fn(&str) -> String) -> Result<Texts> {
     Ok(all.0.iter().map(|(name, text)| (key(name.trim_matches('/')), text.as_bytes().to_vec())).collect())
 }
 
-/// Where the caller gives no limit.
 const MAX_TEXT_BYTES: u64 = 1 << 26;
 
 impl KeyStore for KnownStore {

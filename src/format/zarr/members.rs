@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result, ensure, malformed};
 use crate::format::name_order::by_numbers;
 use crate::storage::key_store::{KeyStore, join};
 
-/// A store that is an array and holds others.
+/// Names a store that is an array itself.
 pub(super) const ROOT: &str = ".";
 
 /// Holds all chunks of most version 3 arrays.
@@ -166,7 +166,7 @@ impl Members {
     }
 }
 
-/// Rejects paths out of the store.
+/// Whether the path stays in the store.
 pub(super) fn is_path(name: &str) -> bool {
     let plain = !name.is_empty() && name.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
     plain && !name.contains(['\0', '\\'])

@@ -115,7 +115,6 @@ pub(super) struct Node {
     pub(super) attributes: Option<String>,
 }
 
-/// `None` without metadata.
 pub(super) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
     if let Some(text) = read(store, prefix, V3)? {
         let head = Object::parse(&text).context(V3)?;

@@ -113,7 +113,6 @@ impl ZarrReader {
         }
         let names = self.names().unwrap_or_default();
         let name = names.get(n).ok_or_else(|| malformed!("tensor {n} of {}", names.len()))?;
-        // the store itself, by name
         if name == ROOT {
             return Ok("");
         }

@@ -25,7 +25,7 @@ use crate::storage::source::fill;
 /// Bytes, but at least one chunk. Only partly used chunks are kept, since the next window likely needs the rest.
 const KEPT: usize = 1 << 26;
 
-/// Bytes read at a time from an unpacked chunk.
+/// Bytes read at a time from a chunk without codecs.
 const AT_ONCE: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -197,7 +197,7 @@ impl ZarrChunks {
         let from = array.chain.view(&array.style.chunk).select(&wanted.inside);
         // a chunk may extend beyond the tensor
         let whole = wanted.inside.iter().zip(&chunk.ranges).all(|(span, range)| span.len == range.len());
-        // unpacked items are read in place unless one request returns them all
+        // items without codecs are read in place unless one request returns them all
         let one_request = whole && self.store.costs_requests();
         if array.chain.is_bare() && array.shards.is_none() && !one_request {
             let mut take = || match self.open(&array.key(chunk))? {

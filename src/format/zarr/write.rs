@@ -24,7 +24,7 @@ use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::key_store::join;
 use crate::storage::source::{fill, is_filled};
 
-/// The default bytes of a chunk: worth a file, and few enough for each thread to hold two.
+/// Bytes: worth a file, and few enough for each thread to hold two chunks.
 const CHUNK: usize = 1 << 24;
 
 impl ArrayMetadata {
