@@ -1,14 +1,12 @@
-//! Dtypes as people type them: NumPy's names and codes, the unambiguous names of other libraries, and suggestions for a
-//! name that is neither.
+//! Dtypes as people type them: NumPy's names and codes, unambiguous names of other libraries, and suggestions for
+//! unknown names.
 
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 
-/// For each dtype, by NumPy's or ml_dtypes' name, its names elsewhere: first those that programmers of other languages
-/// write, then those of safetensors and of ONNX (both in capitals).
-///
-/// NumPy's own names are not among them, whatever they mean elsewhere: those that mean something else to most people are
-/// [slips](SLIPS).
+/// For each dtype, by the name in NumPy or ml_dtypes, its names elsewhere: first those in other programming languages,
+/// then those of safetensors and ONNX in capitals. A NumPy name that means something else to most people is in
+/// [`SLIPS`].
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("bool", "BOOL"),
     ("int2", "INT2"),
@@ -41,8 +39,8 @@ const NEIGHBOURS: &[(&str, &str)] = &[
 ];
 
 /// NumPy's codes that count bytes (`U8` counts characters) and that people who count bits type for other dtypes: code,
-/// what it is in NumPy and elsewhere, and what to say for the one and the other. Both readings are common, and the wrong one
-/// often passes every check, so neither is taken. With a byte order before it (`<f8`) a code is NumPy's.
+/// its meaning in NumPy, its meaning elsewhere, and the names to type instead. Both readings are common, and the wrong
+/// one often passes every check, so both are refused. With a byte order (`<f8`) a code is NumPy's.
 const SLIPS: &[(&str, &str, &str, &str)] = &[
     ("f8", "float64", "float8", "float64, <f8 or float8_e4m3fn"),
     ("i8", "int64", "int8", "int64, <i8 or int8"),
@@ -51,31 +49,27 @@ const SLIPS: &[(&str, &str, &str, &str)] = &[
     ("U8", "a string of 8 characters", "uint8", "<U8 or uint8"),
 ];
 
-/// Returns all names from elsewhere, each with NumPy's or ml_dtypes' name.
 fn neighbours() -> impl Iterator<Item = (&'static str, &'static str)> {
     NEIGHBOURS.iter().flat_map(|(name, others)| others.split(' ').map(move |other| (other, *name)))
 }
 
-/// The most names that are suggested because they begin with the text.
 const BEGIN: usize = 12;
-/// The most names that are suggested because they are similar to the text.
 const ALIKE: usize = 3;
 
 impl DType {
-    /// Returns whether a text means two dtypes, so that [`asked`](Self::asked) refuses it.
+    /// Whether [`asked`](Self::asked) refuses this text because it names two dtypes.
     pub fn is_slip(text: &str) -> bool {
         SLIPS.iter().any(|(code, ..)| *code == text)
     }
 
-    /// Parses what a person typed: everything that [`DType::parse`] takes, which goes first, and the names that
-    /// safetensors, ONNX and programmers of other languages have for the same types (`BF16`, `FLOAT`, `f32`). A code that
-    /// is one dtype in NumPy and another elsewhere (`f8`) is refused.
+    /// Parses a dtype that a person typed: everything that [`DType::parse`] takes, then the names in safetensors, ONNX
+    /// and other programming languages (`BF16`, `FLOAT`, `f32`).
     ///
-    /// Headers of files use [`DType::parse`]: a name there that NumPy does not know means damage.
+    /// Headers of files use [`DType::parse`]: a name that NumPy does not know is damage there.
     ///
     /// # Errors
-    /// The name is unknown; the error lists known names that may have been meant. It means two dtypes; the error says what
-    /// each is called.
+    /// The name is unknown, and the error suggests known names; or it means two dtypes (`f8`), and the error names
+    /// both.
     pub fn asked(text: &str) -> Result<Self, Error> {
         if let Some((code, numpy, elsewhere, say)) = SLIPS.iter().find(|(code, ..)| *code == text) {
             let message = format!("{code}: {numpy} in NumPy, {elsewhere} elsewhere: say {say}");
@@ -98,7 +92,6 @@ impl DType {
     }
 }
 
-/// Returns known names that may have been meant: those that begin like `text`, else the most similar ones.
 fn meant(text: &str) -> Vec<&'static str> {
     const LEAST: f64 = 0.8;
     let lower = text.to_lowercase();

@@ -1,14 +1,13 @@
-//! Dates: converts ticks of a unit since 1970 to and from ISO 8601 text, as NumPy prints a `datetime64`, and to ticks
-//! of other units.
+//! Dates: ticks of a unit since 1970 to and from ISO 8601 text, as NumPy prints a `datetime64`, and to ticks of other
+//! units.
 
 use crate::item::time_unit::{DAY, SECOND, TimeBase, TimeUnit};
 
 /// Ticks that mean "not a time".
 pub const NAT: i64 = i64::MIN;
 
-/// Returns the ticks of an ISO 8601 text (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`). It is `None` if the text
-/// has another form, is not a whole number of ticks of the unit, or lies beyond int64. The generic unit has no dates
-/// but `NaT`.
+/// Returns the ticks of an ISO 8601 text (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`), or `None` if the text has
+/// another form, is not a whole number of ticks, or exceeds int64. The generic unit has no date except `NaT`.
 ///
 /// ```
 /// use tensorop::{DType, item::{datetime, dtype::Kind}};
@@ -34,7 +33,7 @@ pub fn parse(text: &str, unit: TimeUnit) -> Option<i64> {
     exact(ticks, unit.count.into())?.try_into().ok().filter(|&ticks| ticks != NAT)
 }
 
-/// Returns the ISO 8601 text of `ticks`; for the generic unit it is the number itself.
+/// Returns the ISO 8601 text of `ticks`, or the number itself for the generic unit.
 pub fn format(ticks: i64, unit: TimeUnit) -> String {
     match unit.base {
         _ if ticks == NAT => "NaT".to_owned(),
@@ -43,9 +42,9 @@ pub fn format(ticks: i64, unit: TimeUnit) -> String {
     }
 }
 
-/// Returns the text of `ticks` as NumPy prints it: where NumPy computes beyond int64, the result wraps around.
+/// Returns the text of `ticks` as NumPy prints it, which wraps around where NumPy computes beyond int64.
 pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
-    /// From here NumPy counts days.
+    /// NumPy counts days from 2000-01-01.
     const DAYS_TO_2000: i64 = 10_957;
     let Some(base) = unit.base.filter(|_| ticks != NAT) else { return format(ticks, unit) };
     let ticks = ticks.wrapping_mul(unit.count.into());
@@ -59,7 +58,7 @@ pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
     }
 }
 
-/// Returns the date of ticks of a unit, the second of the day, and the fraction of the second in ticks.
+/// Returns the date, the second of the day, and the fraction of the second in ticks.
 fn moment(ticks: i128, base: TimeBase) -> ((i128, u32, u32), i128, i128) {
     if base.is_of_months() {
         let (year, month) = month_of(ticks * base.named().2);
@@ -70,7 +69,7 @@ fn moment(ticks: i128, base: TimeBase) -> ((i128, u32, u32), i128, i128) {
     (date_of(second.div_euclid(DAY)), second.rem_euclid(DAY), ticks.rem_euclid(per_second))
 }
 
-/// Returns how many seconds a unit has that is no number of months, and how many of it a second has: one of the two is 1.
+/// Returns the seconds per unit and the units per second; one of the two is 1. The unit must not count months.
 fn in_seconds(base: TimeBase) -> (i128, i128) {
     let (.., length) = base.named();
     ((length / SECOND).max(1), (SECOND / length).max(1))
@@ -80,7 +79,7 @@ fn text(ticks: i128, base: TimeBase) -> String {
     let ((year, month, day), second, fraction) = moment(ticks, base);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
-    // the units from which on the text has each field behind the year; a field takes three characters
+    // the first unit whose text has each field after the year; a field takes three characters
     let fields = [TimeBase::Month, TimeBase::Week, TimeBase::Hour, TimeBase::Minute, TimeBase::Second];
     text.truncate(text.len() - 3 * fields.iter().filter(|&&field| base < field).count());
     if base > TimeBase::Second {
@@ -90,15 +89,15 @@ fn text(ticks: i128, base: TimeBase) -> String {
     text
 }
 
-/// Returns the year of `ticks` of a named unit; `None` for the generic unit.
+/// Returns the year of `ticks`, or `None` for the generic unit.
 pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
     let ((year, ..), ..) = moment(i128::from(ticks) * i128::from(unit.count), unit.base?);
     Some(year)
 }
 
-/// Converts ticks of one unit to ticks of another, rounded down, and says whether that is exact. They are points in
-/// time if `dates`, else differences. "Not a time" stays the same. The result is `None` beyond int64, for the generic
-/// unit, and for differences between years or months and units of which these are no fixed number.
+/// Converts ticks from one unit to another, rounded down, and returns whether the result is exact. Ticks are points in
+/// time if `dates`, else differences. "Not a time" is kept. The result is `None` beyond int64, for the generic unit,
+/// and for differences between years or months and units that count seconds.
 ///
 /// ```
 /// use tensorop::item::{datetime, time_unit::{TimeBase, TimeUnit}};
@@ -133,7 +132,7 @@ pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<
     Some((ticks.try_into().ok().filter(|&ticks| ticks != NAT)?, exact))
 }
 
-/// Does what [`rescale`] does between units with a fixed ratio.
+/// [`rescale`] between units with a fixed ratio.
 fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     let length = |unit: TimeUnit| Some(unit.base?.named().2 * i128::from(unit.count));
     let (mut times, mut over) = (length(from)?, length(to)?);
@@ -144,22 +143,22 @@ fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     Some((product.div_euclid(over), product.rem_euclid(over) == 0))
 }
 
-/// "Not a time" among the ticks of a common unit.
+/// "Not a time" in ticks of a common unit.
 pub const LONG_NAT: i128 = i128::MIN;
 
-/// A conversion of ticks of a unit to ticks of a unit in common with another one: the longest unit that divides both.
+/// A conversion of ticks to the longest unit that divides two units.
 #[derive(Clone, Copy, Debug)]
 pub struct CommonTicks {
-    /// How many months a tick has, if it is a date that is converted to days.
+    /// Months per tick, if dates in months become days first.
     months: Option<i128>,
-    /// How many ticks of the common unit one has, or a day that the months come to.
+    /// Common ticks per tick, or per day after the conversion from months.
     times: i128,
 }
 
 impl CommonTicks {
-    /// Returns how ticks of two units become those of a common one: as points in time if `dates`, else as differences. The
-    /// generic unit is the other one. `None` for differences between years or months and units of which these are no fixed
-    /// number.
+    /// Returns the conversions of two units to a common one: of points in time if `dates`, else of differences. A
+    /// generic unit counts as the other unit. `None` for differences between years or months and units that count
+    /// seconds.
     pub fn of([one, other]: [TimeUnit; 2], dates: bool) -> Option<[Self; 2]> {
         let units = [one, other].map(|unit| match unit.base {
             None => [one, other].into_iter().find(|known| known.base.is_some()).unwrap_or(unit),
@@ -171,7 +170,7 @@ impl CommonTicks {
         if is_mixed && !dates {
             return None;
         }
-        // months come to days first, whose length then counts
+        // months become days first, so the length of a day counts
         let lengths = [0, 1].map(|n| if is_mixed && are_months[n] { DAY * SECOND } else { length(units[n]) });
         let common = divisor(lengths[0], lengths[1]);
         Some([0, 1].map(|n| Self {
@@ -180,8 +179,8 @@ impl CommonTicks {
         }))
     }
 
-    /// Returns the ticks in the common unit. "Not a time" is [`LONG_NAT`], and no other number is beyond 2^125: of two units
-    /// only the longer one has ticks that would be, which are farther away than all ticks of the other.
+    /// Returns the ticks in the common unit, or [`LONG_NAT`] for "not a time". Ticks beyond 2^125 are clamped. Only the
+    /// longer of two units has such ticks, and these are farther away than all ticks of the other.
     #[inline(always)]
     pub fn convert(self, ticks: i64) -> i128 {
         const MAX: i128 = 1 << 125;
@@ -200,7 +199,7 @@ impl CommonTicks {
     }
 }
 
-/// Returns the greatest common divisor of two numbers above 0.
+/// Both numbers must be above 0.
 fn divisor(mut one: i128, mut other: i128) -> i128 {
     while other != 0 {
         (one, other) = (other, one % other);
@@ -212,18 +211,16 @@ fn exact(value: i128, by: i128) -> Option<i128> {
     (value % by == 0).then(|| value / by)
 }
 
-/// Returns the months from January 1970 to a month, which is counted from 1.
 fn months_since_1970(year: i128, month: u32) -> i128 {
     (year - 1970) * 12 + i128::from(month) - 1
 }
 
-/// Returns the year and the month `months` after January 1970.
 fn month_of(months: i128) -> (i128, u32) {
     (months.div_euclid(12) + 1970, months.rem_euclid(12) as u32 + 1)
 }
 
-/// Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar. It counts years from March, so that
-/// a leap day is the last of its year, in eras of 400 years.
+/// Counts the days since 1970-01-01 in the proleptic Gregorian calendar. Years begin in March, so that a leap day is
+/// the last of its year; eras have 400 years.
 fn days_since_1970(year: i128, month: u32, day: u32) -> i128 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = i128::from((month + 9) % 12);
@@ -231,7 +228,6 @@ fn days_since_1970(year: i128, month: u32, day: u32) -> i128 {
     era * 146_097 + year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + i128::from(day) - 1 - 719_468
 }
 
-/// Returns the date `days` after 1970-01-01 as year, month and day.
 fn date_of(days: i128) -> (i128, u32, u32) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -252,19 +248,18 @@ fn days_in_month(year: i128, month: u32) -> u32 {
     }
 }
 
-/// Reads `YYYY[-MM[-DD[Thh[:mm[:ss[.f…]]]]]]`, where a year has four digits or more, three after a minus sign: a date, the
-/// second of the day, and the attosecond of the second.
+/// Parses `YYYY[-MM[-DD[Thh[:mm[:ss[.f…]]]]]]` into a date, the second of the day, and the attosecond of the second. A
+/// year has at least four digits, or three after a minus sign.
 fn read(text: &str) -> Option<((i128, u32, u32), u32, u64)> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let sign = if unsigned.len() < text.len() { -1 } else { 1 };
     let len = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
     let (digits, mut rest) = unsigned.split_at(len);
-    // an int64 of ticks never needs more digits, and with fewer nothing below overflows
+    // ticks in int64 never need more digits, and with fewer nothing below overflows
     if digits.len() < if sign < 0 { 3 } else { 4 } || digits.len() > 29 {
         return None;
     }
     let year = sign * digits.parse::<i128>().ok()?;
-    // the text may end after any field
     let mut field = |separator: char, limits: std::ops::RangeInclusive<u32>, default| {
         let Some(after) = rest.strip_prefix(separator) else { return rest.is_empty().then_some(default) };
         let digits = after.get(..2).filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?;
@@ -304,7 +299,7 @@ mod tests {
 
     #[test]
     fn text_and_ticks() {
-        // ticks and the text that NumPy prints for them
+        // ticks and the text that NumPy prints
         let rows = [
             ("[Y]", 30, "2000"),
             ("[Y]", -1971, "-001"),
@@ -357,7 +352,6 @@ mod tests {
 
     #[test]
     fn other_units() {
-        // ticks and unit, other unit, whether dates, and the result
         let rows = [
             (1, "[D]", "[s]", true, Some((86_400, true))),
             (-1, "[s]", "[D]", true, Some((-1, false))),

@@ -1,4 +1,4 @@
-//! Element types: what an item is and in which order its bytes are.
+//! Element types: the kind of item and its byte order.
 
 use super::datetime::NAT;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use crate::layout::shape::bytes_of;
 pub enum Kind {
     /// One byte, 0 or 1.
     Bool,
-    /// Signed integer of 8 bits.
+    /// 8-bit signed integer.
     Int8,
-    /// Signed integer of 16 bits.
+    /// 16-bit signed integer.
     Int16,
-    /// Signed integer of 32 bits.
+    /// 32-bit signed integer.
     Int32,
-    /// Signed integer of 64 bits.
+    /// 64-bit signed integer.
     Int64,
-    /// Unsigned integer of 8 bits.
+    /// 8-bit unsigned integer.
     UInt8,
-    /// Unsigned integer of 16 bits.
+    /// 16-bit unsigned integer.
     UInt16,
-    /// Unsigned integer of 32 bits.
+    /// 32-bit unsigned integer.
     UInt32,
-    /// Unsigned integer of 64 bits.
+    /// 64-bit unsigned integer.
     UInt64,
-    /// A type of 8 bits or fewer that holds one item a byte, as ml_dtypes stores it.
+    /// A type of at most 8 bits, one item a byte, as ml_dtypes stores it.
     Narrow(Narrow),
     /// IEEE 754 binary16.
     Float16,
@@ -40,29 +40,29 @@ pub enum Kind {
     Float32,
     /// IEEE 754 binary64.
     Float64,
-    /// C's `long double` in that many bytes (12 or 16); opaque here.
+    /// C's `long double` in 12 or 16 bytes; opaque here.
     LongDouble(usize),
     /// Two [`Kind::Float32`].
     Complex64,
     /// Two [`Kind::Float64`].
     Complex128,
-    /// Two long doubles, in that many bytes (24 or 32); opaque here.
+    /// Two long doubles, in 24 or 32 bytes; opaque here.
     ComplexLongDouble(usize),
-    /// Bytes, padded with NUL to that many (`S`).
+    /// Bytes, padded with NUL to this length (`S`).
     Bytes(usize),
-    /// Code points of 4 bytes each, padded with U+0000 to that many (`U`).
+    /// Code points of 4 bytes each, padded with U+0000 to this length (`U`).
     Str(usize),
-    /// That many raw bytes (`V`).
+    /// Raw bytes (`V`).
     Void(usize),
     /// Named fields.
     Struct(Arc<Struct>),
-    /// Ticks of an int64 since 1970, `i64::MIN` being "not a time".
+    /// int64 ticks since 1970; `i64::MIN` is "not a time".
     Datetime(TimeUnit),
     /// A difference of [`Kind::Datetime`]s.
     Timedelta(TimeUnit),
 }
 
-/// The types of ml_dtypes that take 8 bits or fewer.
+/// The types of ml_dtypes with at most 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum Narrow {
@@ -83,43 +83,43 @@ pub enum Narrow {
     UInt2,
 }
 
-/// The fields of a structured dtype. Bytes of an item that no field covers are padding.
+/// The fields of a structured dtype. Bytes that no field covers are padding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Struct {
     /// The fields, by offset.
     pub fields: Vec<Field>,
-    /// Bytes of one item, padding included.
+    /// Bytes of an item, with padding.
     pub itemsize: usize,
 }
 
-/// One field of a [`Struct`].
+/// A field of a [`Struct`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its title, a second name that NumPy allows.
+    /// A second name, which NumPy allows.
     pub title: Option<String>,
     /// The dtype of its items.
     pub dtype: DType,
-    /// The dims of a sub-array, those of the sub-arrays in it, and so on; none for a single item.
+    /// The dims of the sub-array, then of the sub-arrays in it; empty for a single item.
     pub shapes: Vec<Vec<usize>>,
-    /// Where it begins, in bytes from the item's own beginning.
+    /// Bytes from the beginning of the item.
     pub offset: usize,
 }
 
 impl Field {
-    /// Returns the number of its items.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.shapes.iter().flatten().product()
     }
 
-    /// Returns the bytes of the whole field.
+    /// Returns the size in bytes.
     pub fn size(&self) -> usize {
         self.items() * self.dtype.itemsize()
     }
 }
 
-/// The type of an item: its kind and its byte order.
+/// The type of an item: its kind and byte order.
 ///
 /// ```
 /// use tensorop::DType;
@@ -134,7 +134,7 @@ pub struct DType {
 }
 
 impl From<Kind> for DType {
-    /// Returns the little-endian dtype of a kind. Fields keep their own byte order.
+    /// The dtype is little-endian. Fields keep their byte order.
     fn from(kind: Kind) -> Self {
         Self { kind, big: false }
     }
@@ -144,7 +144,7 @@ impl DType {
     /// Creates a structured dtype.
     ///
     /// # Errors
-    /// A name or title occurs twice; an item has more bytes than [`bytes_of`] allows.
+    /// A name or title occurs twice, or an item has more bytes than [`bytes_of`] allows.
     pub fn structured(fields: Vec<Field>, itemsize: usize) -> Result<Self, Error> {
         let mut names = std::collections::HashSet::new();
         for field in &fields {
@@ -164,13 +164,13 @@ impl DType {
         &self.kind
     }
 
-    /// Returns whether the numbers in an item are big-endian. It is false if bytes have no order, and for a structured
-    /// dtype, whose fields have their own.
+    /// Whether numbers are big-endian. It is false if bytes have no order, and for a structured dtype, whose fields
+    /// have their own.
     pub fn is_big_endian(&self) -> bool {
         self.big
     }
 
-    /// Returns the bytes of the item that fills places without a value: 0, `False`, an empty string, or "not a time".
+    /// Returns the bytes of the item for places without a value: 0, `False`, an empty string, or "not a time".
     pub fn default_item(&self) -> Vec<u8> {
         match (&self.kind, self.big) {
             (Kind::Datetime(_) | Kind::Timedelta(_), false) => NAT.to_le_bytes().to_vec(),
@@ -179,13 +179,12 @@ impl DType {
         }
     }
 
-    /// Returns whether items are raw bytes of the size of a number, which may be numbers of a type that NumPy does not
-    /// know.
+    /// Raw bytes of the size of a number may be numbers of a type that NumPy does not know.
     pub(crate) fn is_ambiguous(&self) -> bool {
         matches!(self.kind, Kind::Void(1 | 2 | 4 | 8 | 16))
     }
 
-    /// Adds to a refusal of items of this dtype that it may be said what they are, if their dtype does not say it.
+    /// Advises to name the dtype if an error is about raw bytes.
     pub(crate) fn advise(&self, refused: Error) -> Error {
         let bytes = self.itemsize();
         match refused.advice() {
@@ -196,7 +195,7 @@ impl DType {
         }
     }
 
-    /// Returns whether items are integers; bool and the narrow types are not.
+    /// Whether items are integers; bool and the narrow types are not.
     pub fn is_integer(&self) -> bool {
         use Kind::{Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
         matches!(self.kind, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)

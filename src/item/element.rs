@@ -1,4 +1,4 @@
-//! The Rust types of items, and the one place where a kind of item is matched to its type.
+//! The Rust types of items, and the only place that matches a kind of item to its type.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ mod sealed {
 }
 
 /// A Rust type of items: bool, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], f32, f64, and [`Complex`]
-/// of the last two. Tensors become arrays of these types, and the reverse.
+/// of the last two.
 ///
 /// ```
 /// use tensorop::Element;
@@ -23,40 +23,41 @@ mod sealed {
 /// assert_eq!(<num_complex::Complex<f32> as Element>::SIZE, 8);
 /// ```
 pub trait Element: Copy + Debug + PartialEq + Send + Sync + sealed::Sealed + 'static {
-    /// One item as bytes: an array of [`SIZE`](Self::SIZE).
+    /// The bytes of one item: an array of length [`SIZE`](Self::SIZE).
     type Bytes: Copy + AsRef<[u8]> + AsMut<[u8]> + Debug + Send + Sync;
-    /// The type of the parts of a complex number; for all other types the type itself.
+    /// The part of a complex number; for other types, the type itself.
     type Part: Element;
-    /// The bytes of one item.
+    /// Bytes per item.
     const SIZE: usize = size_of::<Self::Bytes>();
 
-    /// Returns the little-endian dtype of these items.
+    /// Returns the little-endian dtype.
     fn dtype() -> DType;
 
-    /// Reads an item from little-endian bytes. For a bool any byte but 0 is true.
+    /// Reads little-endian bytes. A bool is true for any byte except 0.
     fn from_little(bytes: Self::Bytes) -> Self;
 
-    /// Reads an item from big-endian bytes.
+    /// Reads big-endian bytes.
     fn from_big(bytes: Self::Bytes) -> Self;
 
-    /// Returns the little-endian bytes.
+    /// Returns little-endian bytes.
     fn to_little(self) -> Self::Bytes;
 
-    /// Returns the big-endian bytes.
+    /// Returns big-endian bytes.
     fn to_big(self) -> Self::Bytes;
 
-    /// Returns the items of `bytes`; bytes at the end that make no whole item are left out.
+    /// Splits `bytes` into items; an incomplete item at the end is ignored.
     fn chunks(bytes: &[u8]) -> &[Self::Bytes];
 
-    /// Returns the items of `bytes` for writing; bytes at the end that make no whole item are left out.
+    /// Splits `bytes` into mutable items; an incomplete item at the end is ignored.
     fn chunks_mut(bytes: &mut [u8]) -> &mut [Self::Bytes];
 
-    /// Reads the item at the beginning of little-endian `bytes`. If these are too few, all bytes of the item are zero.
+    /// Reads the little-endian item at the beginning of `bytes`. If `bytes` is too short, all bytes of the item are
+    /// zero.
     fn read_le(bytes: &[u8]) -> Self;
 }
 
-/// Implements [`Element`] for types from their conversions to and from bytes. The array type is written out everywhere,
-/// because the length of an array cannot be a constant of a trait.
+/// Implements [`Element`]. The array type is spelled out everywhere, because the length of an array cannot be a
+/// constant of a trait.
 macro_rules! elements {
     ($($type:ty, $size:literal, $part:ty, $kind:ident, $from_le:expr, $from_be:expr, $to_le:expr, $to_be:expr;)+) => {$(
         impl sealed::Sealed for $type {}
@@ -144,7 +145,6 @@ fn bool_to(item: bool) -> [u8; 1] {
     [item.into()]
 }
 
-/// Converts both parts of a complex item, each from its own bytes.
 #[inline(always)]
 fn complex_from<T, const N: usize, const PART: usize>(bytes: [u8; N], from: impl Fn([u8; PART]) -> T) -> Complex<T> {
     let parts = bytes.as_chunks::<PART>().0;
@@ -159,11 +159,10 @@ fn complex_to<T, const N: usize, const PART: usize>(item: Complex<T>, to: impl F
     bytes
 }
 
-/// A type of items that is a real float.
+/// A real float.
 pub(crate) trait Float: Element {
-    /// Returns the value as a float64.
     fn wide(self) -> f64;
-    /// Returns the float nearest to a number, ties to even.
+    /// Rounds ties to even.
     fn nearest(value: f64) -> Self;
 }
 
@@ -189,9 +188,8 @@ floats! {
     f64, |item| item, |value| value;
 }
 
-/// A `match` over a [`Kind`] in which the kinds that are Rust types share arms. In such an arm the type is named `T`,
-/// and the arm is compiled for each type by itself, so that it is as fast as if it were written for that type. Kinds
-/// that are not Rust types follow as ordinary patterns, and the compiler checks that none is missing.
+/// A `match` over a [`Kind`] whose arms for Rust types name the type `T` and are compiled once for each type. Other
+/// kinds follow as ordinary patterns, and the compiler checks that no kind is missing.
 ///
 /// ```text
 /// match_kind!(dtype.kind(), {
@@ -201,8 +199,9 @@ floats! {
 /// })
 /// ```
 ///
-/// This is a macro and not a generic visitor, because what a module does with numbers (a reduction, a difference, sums)
-/// is a trait of that module, which a bound on [`Element`] would not promise.
+///
+/// A generic visitor could not replace this macro: each module has its own trait for numbers (reductions, differences,
+/// sums), which a bound on [`Element`] would not promise.
 macro_rules! match_kind {
     ($kind:expr, { number $type:ident => $number:expr, $($rest:tt)* }) => {
         $crate::item::element::match_kind!($kind, {
@@ -245,7 +244,6 @@ macro_rules! match_kind {
     };
 }
 
-/// One arm of [`match_kind!`].
 macro_rules! arm {
     ($name:ident, $type:ty, $body:expr) => {{
         #[allow(dead_code)] // an arm may be the same for all types
@@ -254,7 +252,7 @@ macro_rules! arm {
     }};
 }
 
-/// The pattern of all kinds whose items are neither numbers nor bool, or are numbers that no Rust type holds.
+/// All kinds whose items are neither bool nor a number with a Rust type.
 macro_rules! not_numbers {
     () => {
         $crate::item::dtype::Kind::LongDouble(_)
@@ -268,7 +266,7 @@ macro_rules! not_numbers {
     };
 }
 
-/// Methods that are always inlined. A loop is vectorised only if all that it calls for each item is inlined into it.
+/// Methods that are always inlined. A loop is vectorised only if all calls in it are inlined.
 #[cfg(feature = "files")]
 macro_rules! inlined {
     ($(fn $name:ident $arguments:tt -> $result:ty $body:block)+) => {

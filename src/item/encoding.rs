@@ -1,9 +1,7 @@
-//! How the items of a dtype lie in memory: how many bytes they have, in which order, and how one byte order becomes
-//! another.
+//! The bytes of an item: size, units and byte order.
 //!
-//! Where bytes are only moved, a tensor keeps the byte order that it is stored in. Elsewhere a list of [`Swap`]s turns
-//! it. The list is made once for a pair of dtypes and not for each item, since a structured dtype has a tree of fields
-//! to walk.
+//! Code that only moves bytes keeps the stored byte order. Other code applies a list of [`Swap`]s, which is made once
+//! for a pair of dtypes, because a structured dtype has a tree of fields to walk.
 
 use std::sync::Arc;
 
@@ -17,17 +15,17 @@ impl DType {
         width * count
     }
 
-    /// Returns the same dtype with every number in it little-endian.
+    /// Returns this dtype with little-endian numbers.
     pub fn native(&self) -> Self {
         self.in_order(false)
     }
 
-    /// Returns the same dtype with every number in it big-endian, if its bytes have an order.
+    /// Returns this dtype with big-endian numbers, if its bytes have an order.
     pub fn big_endian(&self) -> Self {
         self.in_order(true)
     }
 
-    /// Returns a string dtype without its width, which then is that of the items; any other dtype as it is.
+    /// Returns a string dtype with width 0, which stands for the width of the items; other dtypes are unchanged.
     pub fn widthless(&self) -> Self {
         let kind = match &self.kind {
             Kind::Str(_) => Kind::Str(0),
@@ -45,8 +43,8 @@ impl DType {
         Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
     }
 
-    /// Returns this dtype in the byte order of `stored`, whose items have the same size and are to be read as this
-    /// dtype. `None` if the two have their bytes in units of different length.
+    /// Returns this dtype in the byte order of `stored`, whose items have the same size and are reinterpreted as this
+    /// dtype. `None` if the units that the byte order applies to differ in length.
     pub fn read_from(&self, stored: &Self) -> Option<Self> {
         if !stored.big {
             return Some(self.native());
@@ -55,12 +53,12 @@ impl DType {
         fits.then(|| Self { big: true, kind: self.kind.clone() })
     }
 
-    /// Returns whether items of both dtypes are the same kind, whatever their byte order.
+    /// Whether both dtypes are equal except for the byte order.
     pub fn same_kind(&self, other: &Self) -> bool {
         self == other || self.native() == other.native()
     }
 
-    /// Returns the steps that turn an item of this dtype into one of `to`, a dtype of the [same kind](Self::same_kind).
+    /// Both dtypes must be of the [same kind](Self::same_kind).
     pub(crate) fn swaps_to(&self, to: &Self) -> Vec<Swap> {
         match (&self.kind, &to.kind) {
             (Kind::Struct(a), Kind::Struct(b)) => {
@@ -81,13 +79,12 @@ impl DType {
     }
 }
 
-/// Returns an item of strings without the NULs at its end, which NumPy pads it with. A character has `width` bytes.
+/// Strips the NULs with which NumPy pads strings. A character has `width` bytes.
 pub(crate) fn unpadded(item: &[u8], width: usize) -> &[u8] {
     let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &item[..end.next_multiple_of(width)]
 }
 
-/// Returns the code points of an item of [`Kind::Str`] without the NULs at its end.
 pub(crate) fn code_points(item: &[u8], big_endian: bool) -> impl Iterator<Item = u32> + Clone {
     let point = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
     unpadded(item, 4).as_chunks::<4>().0.iter().map(move |&word| point(word))
@@ -96,14 +93,13 @@ pub(crate) fn code_points(item: &[u8], big_endian: bool) -> impl Iterator<Item =
 /// A step that changes the byte order of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Swap {
-    /// Reverses each of `count` units of `width` bytes, from the beginning of the item on.
+    /// Reverses each of `count` units of `width` bytes.
     Units { width: usize, count: usize },
-    /// Takes the steps `inner` `count` times, first at `offset`, then every `stride` bytes.
+    /// Applies `inner` `count` times, first at `offset`, then every `stride` bytes.
     Repeat { offset: usize, count: usize, stride: usize, inner: Vec<Swap> },
 }
 
 impl Swap {
-    /// Takes this step in one item.
     pub(crate) fn apply(&self, item: &mut [u8]) {
         match self {
             Swap::Units { width: 2, count } => {
@@ -124,7 +120,6 @@ impl Swap {
         }
     }
 
-    /// Takes all steps in each of `items`.
     pub(crate) fn apply_all(swaps: &[Swap], items: &mut [u8], itemsize: usize) {
         match swaps {
             [] => {}
@@ -134,16 +129,16 @@ impl Swap {
     }
 }
 
-/// Swaps words of `N` bytes: as numbers, since a loop over these is vectorised.
+/// Swaps words as numbers, because that loop is vectorised.
 fn swap_words<const N: usize>(bytes: &mut [u8], swap: impl Fn([u8; N]) -> [u8; N]) {
     for word in bytes.as_chunks_mut::<N>().0 {
         *word = swap(*word);
     }
 }
 
-/// Returns the bytes of a unit of which a byte order arranges the bytes, and how many of these units an item has.
+/// Returns the bytes of a unit that the byte order applies to, and the units per item.
 pub(super) fn units(kind: &Kind) -> (usize, usize) {
-    // NumPy stores it as raw bytes (`<V2`), which have no other order
+    // NumPy stores bfloat16 as raw bytes (`<V2`), which have no byte order
     if *kind == Kind::BFloat16 {
         return (1, 2);
     }

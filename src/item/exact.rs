@@ -1,22 +1,20 @@
-//! Exact sums of numbers and of products, and the means and standard deviations made from them, each rounded once.
+//! Exact sums of numbers and of products, and means and standard deviations that are rounded once.
 //!
-//! A sum of floats depends on the order in which they are added, and so on the number of threads; and the usual formula
-//! for the variance, the difference of two large sums, may lose every digit. An [`Exact`] sum has neither fault: any number
-//! of threads gets the same bits, and one pass over a file is enough.
+//! A float sum depends on the order of additions, and so on the number of threads. The usual formula for the variance
+//! subtracts two large sums and may lose every digit. An [`Exact`] sum gives the same bits for any number of threads in
+//! one pass.
 //!
-//! `info` and `diff` share it. Adding one number takes some 20 instructions, too many for each item of a large tensor, so
-//! both first sum blocks of items in machine words: `info` without rounding, in float64 where that holds all of a block's sums
-//! (`info::close`), or in one integer for each exponent (`info::items`); `diff` in float64, whose error per block is bounded
+//! Adding one number takes some 20 instructions, so `info` and `diff` first sum blocks of items in machine words:
+//! `info` without rounding (`info::close`, `info::items`), `diff` in float64 with a bounded error per block
 //! (`diff::sums`).
 
-/// Bits of a digit.
+/// Bits per digit.
 const DIGIT: usize = 32;
 
-/// The sum counts in 2^LOWEST. A mantissa of 53 bits times 2^-1074 is the smallest a finite float times a power may be
-/// written as; their product is no multiple of less than 2^-2252.
+/// Digits count in 2^LOWEST. A float is a multiple of 2^-1074, and may be shifted; products are multiples of 2^-2252.
 const LOWEST: i32 = -2304;
 
-/// A finite number, `mantissa * 2^power`, or its negative.
+/// `mantissa * 2^power`, or its negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Binary {
     pub negative: bool,
@@ -25,7 +23,6 @@ pub(crate) struct Binary {
 }
 
 impl Binary {
-    /// Returns the number times `2^power`.
     pub(crate) fn shifted(self, power: i32) -> Self {
         Self { power: self.power + power, ..self }
     }
@@ -39,7 +36,7 @@ impl From<u64> for Binary {
 
 impl From<f64> for Binary {
     /// # Panics
-    /// If the float is NaN or infinite.
+    /// The float is NaN or infinite.
     fn from(value: f64) -> Self {
         assert!(value.is_finite(), "sums are of finite numbers");
         let power = (value.to_bits() >> 52 & 2047) as i32;
@@ -49,18 +46,18 @@ impl From<f64> for Binary {
     }
 }
 
-/// A sum of any number of finite floats, 64-bit integers and their products, exact in whatever order they come.
+/// A sum of finite floats, 64-bit integers and their products, exact in any order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exact {
-    /// The digits in base 2^32, least first, of which the first counts in `2^LOWEST`. They may be negative or too large
-    /// until they are carried.
+    /// Digits in base 2^32, lowest first; the first counts in `2^LOWEST`. Until they are carried they may be negative
+    /// or too large.
     digits: Vec<i64>,
     /// Additions since the last carry.
     pending: u32,
 }
 
 impl Binary {
-    /// Returns an integer: of one of more than 64 bits the highest 64.
+    /// Keeps the highest 64 bits.
     pub(crate) fn of_integer(integer: i128) -> Self {
         let magnitude = integer.unsigned_abs();
         let power = u64::BITS.saturating_sub(magnitude.leading_zeros());
@@ -69,37 +66,32 @@ impl Binary {
 }
 
 impl Exact {
-    /// Adds a number.
     pub(crate) fn add(&mut self, value: impl Into<Binary>) {
         self.add_times(value, 1);
     }
 
-    /// Adds a number `times` times.
     pub(crate) fn add_times(&mut self, value: impl Into<Binary>, times: u64) {
         let Binary { negative, mantissa, power } = value.into();
         self.add_wide(negative, u128::from(mantissa) * u128::from(times), power);
     }
 
-    /// Adds the product of two numbers.
     pub(crate) fn add_product(&mut self, one: impl Into<Binary>, other: impl Into<Binary>) {
         self.add_product_times(one, other, 1);
     }
 
-    /// Adds the product of two numbers `times` times.
     pub(crate) fn add_product_times(&mut self, one: impl Into<Binary>, other: impl Into<Binary>, times: u64) {
         let (one, other) = (one.into(), other.into());
         let (negative, power) = (one.negative != other.negative, one.power + other.power);
         let product = u128::from(one.mantissa) * u128::from(other.mantissa);
-        // a product added a few hundred times at most, as for a block, has no more than 128 bits
+        // a product added a few hundred times, as for a block, fits in 128 bits
         if product.leading_zeros() >= u64::BITS - times.leading_zeros() {
             return self.add_wide(negative, product * u128::from(times), power);
         }
-        // the halves of the product, since `times` as much may have more than 128 bits
+        // `times` the whole product may not fit in 128 bits, so its halves are added
         self.add_wide(negative, u128::from(product as u64) * u128::from(times), power);
         self.add_wide(negative, (product >> 64) * u128::from(times), power + 64);
     }
 
-    /// Adds `magnitude * 2^power`, or subtracts it.
     pub(crate) fn add_wide(&mut self, negative: bool, magnitude: u128, power: i32) {
         if magnitude == 0 {
             return;
@@ -110,7 +102,7 @@ impl Exact {
         if self.digits.len() < first + count {
             self.digits.resize(first + count, 0);
         }
-        // the bits that leave at the top when the magnitude is shifted
+        // the bits shifted out at the top
         let over = if bits == 0 { 0 } else { (magnitude >> (128 - bits)) as i64 };
         let mut rest = magnitude << bits;
         for (i, digit) in self.digits[first..first + count].iter_mut().enumerate() {
@@ -125,7 +117,6 @@ impl Exact {
         }
     }
 
-    /// Adds another sum.
     pub(crate) fn merge(&mut self, mut other: Self) {
         self.carry();
         other.carry();
@@ -134,7 +125,7 @@ impl Exact {
         self.carry();
     }
 
-    /// Brings every digit but the last into range.
+    /// Brings every digit except the last into range.
     fn carry(&mut self) {
         let mut over = 0;
         let last = self.digits.len().saturating_sub(1);
@@ -153,12 +144,11 @@ impl Exact {
         self.pending = 0;
     }
 
-    /// Returns whether the sum is 0.
     pub(crate) fn is_zero(&self) -> bool {
         self.magnitude().bits() == 0
     }
 
-    /// Returns the sum as a float of any size, whose last bit may be off.
+    /// The last bit may be wrong.
     pub(crate) fn scaled(&self) -> Scaled {
         let sum = self.magnitude();
         let drop = sum.bits().saturating_sub(64);
@@ -180,7 +170,7 @@ impl Exact {
     }
 }
 
-/// A number of any size as its sign and its digits in base 2^32, least first, of which the first counts in `2^power`.
+/// Sign and digits in base 2^32, lowest first; the first counts in `2^power`.
 struct Magnitude {
     negative: bool,
     digits: Vec<u32>,
@@ -188,23 +178,22 @@ struct Magnitude {
 }
 
 impl Magnitude {
-    /// Returns each digit, and the power of 2 that it counts in.
+    /// Returns each digit with its power of 2.
     fn digits(&self) -> impl Iterator<Item = (u128, i32)> {
         self.digits.iter().zip(0..).map(|(&digit, place)| (digit.into(), self.power + place * DIGIT as i32))
     }
 
-    /// Returns the bits up to the highest that is 1.
     fn bits(&self) -> usize {
         let top = self.digits.iter().rposition(|&digit| digit != 0);
         top.map_or(0, |at| (at + 1) * DIGIT - self.digits[at].leading_zeros() as usize)
     }
 
-    /// Returns the bits from number `drop` on, at most 128, and whether all bits below are 0.
+    /// Returns up to 128 bits from bit `drop` on, and whether all lower bits are 0.
     fn top(&self, drop: usize) -> (u128, bool) {
         let (low, high) = self.digits.split_at((drop / DIGIT).min(self.digits.len()));
         let (bits, digit) = (drop % DIGIT, |place: usize| high.get(place).copied().unwrap_or(0));
         let whole = (0..4).rev().fold(0, |value, place| value << DIGIT | u128::from(digit(place)));
-        // the bits of one digit more, if bits of the first are dropped
+        // the bits of one more digit, if bits of the first are dropped
         let above = u128::from(digit(4)).checked_shl((128 - bits) as u32).unwrap_or(0);
         (above | whole >> bits, low.iter().all(|&digit| digit == 0) && digit(0) & ((1 << bits) - 1) == 0)
     }
@@ -221,8 +210,8 @@ impl Magnitude {
         rest == 0
     }
 
-    /// Divides by some numbers above 0, one after the other. Returns the first 126 or 127 bits of the quotient, which count in
-    /// a power of 4, that power of 2, and whether all other bits are 0.
+    /// Divides by each number, all above 0. Returns the first 126 or 127 bits of the quotient, their power of 2, which
+    /// is even, and whether all other bits are 0.
     fn quotient(mut self, by: &[u64]) -> (u128, i32, bool) {
         let more = (by.len() * 64 + 128).saturating_sub(self.bits()).div_ceil(DIGIT);
         self.digits.splice(..0, std::iter::repeat_n(0, more));
@@ -234,13 +223,13 @@ impl Magnitude {
     }
 }
 
-/// Returns `count * products - one * other`, without a rounding before the last: the covariance times the square of the
-/// count, if `products` is the sum of the products of the items of `one` and `other`.
+/// Returns `count * products - one * other`, rounded once. This is the covariance times `count` squared if `products`
+/// is the sum of the products of the items of `one` and `other`.
 pub(crate) fn spread(count: u64, products: &Exact, one: &Exact, other: &Exact) -> Scaled {
     spread_of(count, products, &[[one, other]]).scaled().shifted(LOWEST.into())
 }
 
-/// Returns `count * products` less the product of each pair of factors, as a sum that counts in 4^LOWEST.
+/// Returns `count * products` less the product of each pair. The sum counts in 4^LOWEST.
 fn spread_of(count: u64, products: &Exact, pairs: &[[&Exact; 2]]) -> Exact {
     let mut spread = Exact::default();
     let products = products.magnitude();
@@ -257,8 +246,8 @@ fn spread_of(count: u64, products: &Exact, pairs: &[[&Exact; 2]]) -> Exact {
     spread
 }
 
-/// A float of any size: `mantissa * 2^power`. The mantissa is from 1 to 2, if it is not 0, so that no quotient and no product
-/// of mantissas leaves the range of float64.
+/// A float of any size: `mantissa * 2^power`. The mantissa is 0 or from 1 to 2, so that quotients and products of
+/// mantissas stay in the range of float64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scaled {
     mantissa: f64,
@@ -266,7 +255,6 @@ pub(crate) struct Scaled {
 }
 
 impl Scaled {
-    /// Takes any mantissa.
     fn new(mantissa: f64, power: i64) -> Self {
         if mantissa == 0.0 || !mantissa.is_finite() {
             return Self { mantissa, power: 0 };
@@ -277,30 +265,28 @@ impl Scaled {
         Self { mantissa: near_one.copysign(mantissa), power: power + i64::from(number.power) + 63 - zeros }
     }
 
-    /// Returns the number times `2^by`.
     pub(crate) fn shifted(self, by: i64) -> Self {
         Self::new(self.mantissa, self.power + by)
     }
 
-    /// Returns the quotient by a number that is not 0.
+    /// `other` must not be 0.
     pub(crate) fn over(self, other: Self) -> Self {
         Self::new(self.mantissa / other.mantissa, self.power - other.power)
     }
 
-    /// Returns the product with another number.
     pub(crate) fn times(self, other: Self) -> Self {
         Self::new(self.mantissa * other.mantissa, self.power + other.power)
     }
 
-    /// Returns the square root. The number must not be negative.
+    /// The number must not be negative.
     pub(crate) fn sqrt(self) -> Self {
         let odd = self.power.rem_euclid(2);
         Self::new((self.mantissa * power_of_two(odd)).sqrt(), (self.power - odd) / 2)
     }
 
-    /// Returns the decimal logarithm. The number must be above 0.
+    /// The number must be above 0.
     pub(crate) fn log10(self) -> f64 {
-        // near 1 the logarithms of mantissa and power would cancel each other
+        // near 1 the logarithms of mantissa and power would cancel
         if self.power.abs() < 512 {
             self.value().log10()
         } else {
@@ -322,7 +308,7 @@ impl From<f64> for Scaled {
     }
 }
 
-/// Returns a power of 2, or 0 or infinity if float64 has none.
+/// Returns 0 or infinity beyond the range of float64.
 pub(crate) fn power_of_two(power: i64) -> f64 {
     match power {
         ..-1074 => 0.0,
@@ -332,7 +318,7 @@ pub(crate) fn power_of_two(power: i64) -> f64 {
     }
 }
 
-/// Returns the mean of `count` numbers (at least 1) of that sum, rounded once, to nearest even.
+/// Returns the mean of `count` (at least 1) numbers, rounded once, ties to even.
 pub(crate) fn mean(sum: &Exact, count: u64) -> f64 {
     let sum = sum.magnitude();
     let negative = sum.negative;
@@ -341,7 +327,6 @@ pub(crate) fn mean(sum: &Exact, count: u64) -> f64 {
     if negative { -value } else { value }
 }
 
-/// The sum of some numbers, and the sum of their squares.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SumOfSquares {
     pub sum: Exact,
@@ -349,15 +334,14 @@ pub(crate) struct SumOfSquares {
 }
 
 impl SumOfSquares {
-    /// Adds the sums of other numbers.
     pub(crate) fn merge(&mut self, other: Self) {
         self.sum.merge(other.sum);
         self.squares.merge(other.squares);
     }
 }
 
-/// Returns the standard deviation of a population of `count` items (at least 1), rounded once, to nearest even. A real item
-/// has one part; a complex item has two, each with sums of its own.
+/// Returns the standard deviation of a population of `count` items (at least 1), rounded once, ties to even. A complex
+/// item has two parts, each with its own sums.
 pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     // the variance is (count * squares - sum * sum) / (count * count)
     let mut squares = Exact::default();
@@ -368,21 +352,21 @@ pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     float(root, (power + LOWEST) / 2, exact && root * root == top)
 }
 
-/// Returns `mantissa * 2^exponent`, rounded to nearest even. If `exact` is false, the number meant is larger by less than 1
-/// in the last place of the mantissa, which must then have more than 54 bits.
+/// Returns `mantissa * 2^exponent`, ties to even. If `exact` is false, the true number is larger by less than 1 in the
+/// last place of the mantissa, which must then have more than 54 bits.
 fn float(mantissa: u128, exponent: i32, exact: bool) -> f64 {
     if mantissa == 0 {
         return 0.0;
     }
     let bits = 128 - mantissa.leading_zeros() as i32;
-    // what the last bit of the float counts in
+    // the power of 2 of the float's last bit
     let lowest = (exponent + bits - f64::MANTISSA_DIGITS as i32).max(-1074);
     let drop = (lowest - exponent).max(0) as u32;
     let kept = mantissa.checked_shr(drop).unwrap_or(0);
     let rest = mantissa - kept.checked_shl(drop).unwrap_or(0);
     let half = 1_u128.checked_shl(drop.wrapping_sub(1)).unwrap_or(u128::MAX);
     let up = rest > half || rest == half && (!exact || kept & 1 == 1);
-    // neither the number of these bits nor the product is rounded again
+    // both the conversion and the product are exact
     (kept + u128::from(up)) as f64 * power_of_two((exponent + drop as i32).into())
 }
 
@@ -435,7 +419,7 @@ mod tests {
 
     #[test]
     fn deviations() {
-        // whole numbers, their count, the deviation
+        // integers, count, deviation
         let rows: [(&[i64], f64); 6] = [
             (&[5], 0.0),
             (&[1, 3], 1.0),

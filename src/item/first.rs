@@ -1,13 +1,13 @@
-//! The first item in C order that has the largest of some values, whatever the order in which items are seen.
+//! The first item in C order with the largest value, independent of the order in which items are visited.
 
 use std::cmp::Ordering;
 
 use crate::layout::numbers::ItemNumbers;
 
-/// Neighbours of which one is looked for at once.
+/// Items tested by one vectorised loop.
 const AT_ONCE: usize = 64;
 
-/// The value of an item, and the number of the item in C order.
+/// A value and the number of its item in C order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Numbered<V> {
     pub value: V,
@@ -15,20 +15,19 @@ pub(crate) struct Numbered<V> {
 }
 
 impl<V> Numbered<V> {
-    /// Returns whether the item comes before another: its key is larger, or as large and its number is lower.
+    /// A larger key comes first, then a lower number.
     pub(crate) fn precedes<K: PartialOrd>(&self, other: &Self, key: impl Fn(&V) -> K) -> bool {
         let (own, other_key) = (key(&self.value), key(&other.value));
         own > other_key || own == other_key && self.item < other.item
     }
 
-    /// Returns the value that items from number `start` on must exceed to come before this one. `below` returns the value
-    /// that all that are as large exceed; `None` if there is none.
+    /// Returns the value that items from number `start` on must exceed to come before this item. `below` returns the
+    /// next lower value, or `None` if there is none lower.
     pub(crate) fn exceeded(self, start: usize, below: impl Fn(V) -> Option<V>) -> Option<V> {
         if start < self.item { below(self.value) } else { Some(self.value) }
     }
 }
 
-/// Makes `first` another item if there is one, and it [precedes](Numbered::precedes) it.
 pub(crate) fn keep_first<V, K: PartialOrd>(
     first: &mut Option<Numbered<V>>,
     other: Option<Numbered<V>>,
@@ -40,9 +39,9 @@ pub(crate) fn keep_first<V, K: PartialOrd>(
     }
 }
 
-/// Makes `first` the item of a block if that comes before it. `ordering` compares the value of the first item so far with the
-/// largest of the block: `Less` if that of the block is larger. `find` returns the first item of the block that has the
-/// largest value and whose number is below its argument; `ascend` tells whether items come in the order of their numbers.
+/// Replaces `first` by the first item of a block if that comes before it. `ordering` compares the value of `first` with
+/// the largest of the block. `find` returns the first item with the largest value and a number below its argument.
+/// `ascend` says whether items are visited in the order of their numbers.
 pub(crate) fn improve<V>(
     first: &mut Option<Numbered<V>>,
     ordering: impl FnOnce(&V) -> Ordering,
@@ -51,14 +50,14 @@ pub(crate) fn improve<V>(
 ) {
     let found = match first.as_ref().map(|first| (ordering(&first.value), first.item)) {
         None | Some((Ordering::Less, _)) => find(usize::MAX),
-        // if items come in the order of their numbers, the first stays the first
+        // visited in order, an equal item never comes before `first`
         Some((Ordering::Equal, number)) if !ascend => find(number),
         Some((Ordering::Equal | Ordering::Greater, _)) => None,
     };
     *first = found.or_else(|| first.take());
 }
 
-/// Returns the wanted item with the smallest number below `below` in a block that is seen from place `start` on.
+/// Returns the wanted item with the smallest number below `below` in a block that begins at place `start`.
 pub(crate) fn find_first<V: Copy>(
     numbers: &ItemNumbers,
     start: usize,
@@ -68,7 +67,7 @@ pub(crate) fn find_first<V: Copy>(
 ) -> Option<Numbered<V>> {
     let (item, place) = numbers.least(start, block.len(), below, &|range| {
         let items = block.get(range.clone())?;
-        // whether any of some neighbours is wanted is asked of all at once, by a loop that is vectorised since it does not end
+        // a loop without an early exit is vectorised
         let has_any = |items: &[V]| items.iter().fold(false, |any, &item| any | wanted(item));
         let before = items.chunks(AT_ONCE).position(has_any)? * AT_ONCE;
         Some(range.start + before + items[before..].iter().position(|&item| wanted(item))?)

@@ -1,13 +1,12 @@
-//! Items of any dtype as numbers of one type: one loop, which is compiled for each type of items.
+//! Items of any dtype as numbers of one type.
 
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
-/// Makes a vector hold a number for each item of the bytes, and returns whether any of them is NaN.
+/// Fills the vector with a number for each item, and returns whether any is NaN.
 pub(crate) type Load<N> = Box<dyn Fn(&[u8], &mut Vec<N>) -> bool + Send + Sync>;
 
-/// Makes `out` hold what `number` returns for each item of `bytes`. Each number is written in its place; to append them
-/// would check for room at each.
+/// Numbers are written by position, because appending would check the capacity for each.
 #[inline(always)]
 pub(crate) fn load<S: Element, N: Copy + Default>(
     bytes: &[u8],
@@ -21,9 +20,8 @@ pub(crate) fn load<S: Element, N: Copy + Default>(
     }
 }
 
-/// Returns the function that loads items of a dtype as float64s, each part of a complex item by itself. The nearest float64
-/// takes the place of an integer of 64 bits. The vector holds what `store` makes of the float64s. Returns `None` if items are
-/// no numbers, or long doubles.
+/// Returns the loader of items as float64s, passed through `store`. Complex items give two numbers. 64-bit integers are
+/// rounded. `None` for long doubles and items that are not numbers.
 pub(crate) fn reals<N: Copy + Default + 'static>(
     dtype: &DType,
     store: impl Fn(f64) -> N + Copy + Send + Sync + 'static,
@@ -57,7 +55,6 @@ fn load_reals<S: Element, N: Copy + Default>(
     })
 }
 
-/// Loads items as float64s, and returns whether any is NaN.
 #[inline(always)]
 fn load_and_ask<S: Element, N: Copy + Default>(
     bytes: &[u8],
@@ -75,8 +72,7 @@ fn load_and_ask<S: Element, N: Copy + Default>(
     has_nan
 }
 
-/// Returns the function that loads little-endian items of a dtype as integers of 128 bits, of which the vector holds what
-/// `store` makes of them. Returns `None` if items are no integers.
+/// Returns the loader of little-endian integers, passed through `store`. `None` for other items.
 pub(crate) fn integers<N: Copy + Default + 'static>(
     kind: &Kind,
     store: impl Fn(i128) -> N + Copy + Send + Sync + 'static,
@@ -104,7 +100,6 @@ fn load_integers<S: Element, N: Copy + Default>(
     })
 }
 
-/// Returns the integers that bytes stand for in a dtype of small integers.
 fn narrow_integers(narrow: Narrow) -> [i8; 256] {
     std::array::from_fn(|item| narrow.value(item as u8) as i8)
 }

@@ -1,21 +1,20 @@
-//! What is known of a tensor before any item is read.
+//! The description of a tensor: dtype, shape and order of storage.
 
 use super::dtype::DType;
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
 
-/// The order in which the items of a tensor lie in storage.
+/// The order of items in storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The last axis runs fastest.
+    /// The last axis varies fastest.
     #[default]
     C,
-    /// The first axis runs fastest.
+    /// The first axis varies fastest.
     Fortran,
 }
 
 impl Order {
-    /// Returns where the items of a whole tensor of that shape lie in this order.
     pub(crate) fn view(self, shape: &[usize]) -> View {
         match self {
             Self::C => View::c_order(shape),
@@ -23,8 +22,8 @@ impl Order {
         }
     }
 
-    /// Converts the index of an item in a view that is in C order, as operators see a tensor that is written in this order, to
-    /// the index in the tensor: in Fortran order the axes of the view are reversed.
+    /// Converts an index in a C-order view to an index in the tensor. Operators see a tensor in Fortran order with
+    /// reversed axes.
     pub(crate) fn index(self, mut index: Vec<usize>) -> Vec<usize> {
         if self == Self::Fortran {
             index.reverse();
@@ -33,33 +32,31 @@ impl Order {
     }
 }
 
-/// Everything known of a tensor but its items: element type, dims and order of storage.
-///
-/// Formats read it from their headers, operators give it for their outputs, and writers say whether they can hold it,
-/// all without items.
+/// The description of a tensor without its items. Formats read it from headers, operators state it for outputs, and
+/// writers check it before any item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// The type of every item, as it is stored.
+    /// The dtype, as stored.
     pub dtype: DType,
-    /// The dims, outermost axis first, whatever the order of storage.
+    /// The dims, outermost axis first, in either order.
     pub shape: Vec<usize>,
     /// The order of storage.
     pub order: Order,
 }
 
 impl Meta {
-    /// Creates the meta of a tensor in C order.
+    /// Creates the description of a tensor in C order.
     pub fn new(dtype: DType, shape: Vec<usize>) -> Self {
         Self { dtype, shape, order: Order::C }
     }
 
-    /// Returns the same tensor in another order of storage.
+    /// Replaces the order of storage.
     #[must_use]
     pub fn in_order(self, order: Order) -> Self {
         Self { order, ..self }
     }
 
-    /// Returns the number of items. It does not overflow, because formats refuse shapes that memory could not address.
+    /// Returns the number of items. It cannot overflow, because formats refuse shapes that exceed memory.
     pub fn items(&self) -> usize {
         self.shape.iter().product()
     }
@@ -69,17 +66,16 @@ impl Meta {
         self.items() * self.dtype.itemsize()
     }
 
-    /// Returns whether memory could address every item and stride, by the rule of [`bytes_of`].
+    /// Whether memory could address every item and stride ([`bytes_of`]).
     pub fn is_addressable(&self) -> bool {
         bytes_of(&self.shape, self.dtype.itemsize()).is_some()
     }
 
-    /// Returns where the items lie in storage.
     pub(crate) fn view(&self) -> View {
         self.order.view(&self.shape)
     }
 
-    /// Returns the same storage as a tensor in C order: the axes of one in Fortran order are reversed.
+    /// Returns the storage as a tensor in C order: a tensor in Fortran order has its axes reversed.
     #[must_use]
     pub fn as_stored(&self) -> Self {
         let mut shape = self.shape.clone();

@@ -1,4 +1,4 @@
-//! What an item is: dtypes, texts and values of items, casts, and the tensor that holds them.
+//! Items: dtypes, their names and texts, values, casts, and the tensor that holds items.
 
 #[cfg(feature = "files")]
 mod asked_names;

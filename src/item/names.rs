@@ -1,4 +1,4 @@
-//! The names and short descriptions of dtypes, as NumPy has them: parsing and printing.
+//! NumPy's names and short descriptions of dtypes: parsing and printing.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
 
-/// The kinds with a name of their own: kind, NumPy's (or ml_dtypes') name, and letter and bytes of the descr.
+/// Kinds with a name: kind, name in NumPy or ml_dtypes, and letter and bytes of the descr.
 const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::Bool, "bool", 'b', 1),
     (Kind::Int8, "int8", 'i', 1),
@@ -47,7 +47,7 @@ const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::Narrow(Narrow::UInt2), "uint2", 'V', 1),
 ];
 
-/// Other names that users of NumPy type.
+/// Other names that NumPy users type.
 const ALIASES: &[(&str, &str)] = &[
     ("?", "bool"),
     ("half", "float16"),
@@ -63,15 +63,14 @@ const ALIASES: &[(&str, &str)] = &[
     ("bytes", "S"),
 ];
 
-/// The long names of dates and of differences between them, which a unit may follow, and the short ones.
 const DATES: [(&str, &str); 2] = [("datetime64", "<M8"), ("timedelta64", "<m8")];
 
 impl DType {
-    /// Parses a name (`float32`, `bfloat16`, `str`) or one of NumPy's short descriptions (`<f4`, `|S5`, `<M8[ns]`). `U`
-    /// and `S` without a number have the width 0.
+    /// Parses a name (`float32`, `bfloat16`, `str`) or a short NumPy description (`<f4`, `|S5`, `<M8[ns]`). `U` and `S`
+    /// without a number have width 0.
     ///
     /// # Errors
-    /// The name is unknown, or is that of object arrays (`O`), which hold pickled Python objects.
+    /// The name is unknown, or means object arrays (`O`), which hold pickled Python objects.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let unknown = || Error::new(Subject::Dtype, format!("unknown dtype {}", python::repr_str(text)));
         let name = ALIASES.iter().find(|(alias, _)| *alias == text).map_or(text, |(_, name)| name);
@@ -99,7 +98,8 @@ impl DType {
             'V' if plain && size == 2 && order == Some('<') => Kind::BFloat16,
             'V' if plain && !digits.is_empty() => Kind::Void(size),
             'V' => return Err(unknown()),
-            // what ml_dtypes writes; NumPy cannot load it, so that a file is given the void of the other types of this size
+            // ml_dtypes writes `<f1`, which NumPy cannot load; files get the void `<V1` instead, like the other types
+            // of this size
             'f' if plain && size == 1 => Kind::Narrow(Narrow::Float8E5M2),
             _ if !plain || digits.is_empty() => return Err(unknown()),
             _ => {
@@ -111,15 +111,15 @@ impl DType {
         Ok(Self { big: order == Some('>') && units(&kind).0 > 1, kind })
     }
 
-    /// Returns the names of all kinds of numbers, those that every machine has first.
+    /// Returns the names of all numeric kinds, portable ones first.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let wide = |kind: &Kind| matches!(kind, Kind::LongDouble(_) | Kind::ComplexLongDouble(_));
         let usual = NAMED.iter().filter(move |(kind, ..)| !wide(kind));
         usual.chain(NAMED.iter().filter(move |(kind, ..)| wide(kind))).map(|(_, name, ..)| *name)
     }
 
-    /// Returns the names of the dtypes that a void of `bytes` bytes may be, the most usual one first. Where NumPy has no name for
-    /// some of them, it is one of these: NumPy would have named the others.
+    /// Returns dtypes that a void of `bytes` bytes may be, most usual first. If NumPy has no name for some of that
+    /// size, only those are returned: NumPy would have named the others.
     #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(crate) fn names_of_size(bytes: usize) -> impl Iterator<Item = &'static str> {
         const USUAL: [&str; 4] = ["float8_e4m3fn", "float8_e5m2", "float32", "float64"];
@@ -133,7 +133,7 @@ impl DType {
         usual.chain(names().filter(move |name| !is_usual(name)))
     }
 
-    /// Returns the name that [`DType::parse`] takes: NumPy's, or NumPy's description for strings, dates, void and
+    /// Returns the name that [`DType::parse`] accepts: NumPy's, or NumPy's description for strings, dates, void and
     /// fields.
     pub fn name(&self) -> String {
         match NAMED.iter().find(|(k, ..)| *k == self.kind) {
@@ -170,7 +170,6 @@ impl DType {
         format!("[{}]", parts.join(", "))
     }
 
-    /// Returns NumPy's short description of a dtype without fields, such as `<f4`.
     fn short(&self) -> String {
         let order = match &self.kind {
             Kind::BFloat16 | Kind::Narrow(_) => '<',
@@ -196,7 +195,7 @@ impl DType {
 }
 
 impl fmt::Display for DType {
-    /// Prints the [name](DType::name), and the byte order if it is big-endian.
+    /// Prints the [name](DType::name), and the byte order if big-endian.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())?;
         if self.big && !self.name().starts_with('>') { f.write_str(" (big-endian)") } else { Ok(()) }
@@ -209,7 +208,7 @@ mod tests {
 
     #[test]
     fn names_and_descriptions() {
-        // what is typed, name, descr, bytes
+        // typed, name, descr, bytes
         let rows = [
             ("bool", "bool", "'|b1'", 1),
             ("|b1", "bool", "'|b1'", 1),
@@ -247,7 +246,7 @@ mod tests {
     }
 
     impl Kind {
-        /// A name carries no byte order but for strings and dates.
+        /// Names carry a byte order only for strings and dates.
         fn into_dtype(self, big: bool) -> DType {
             let keeps = matches!(self, Kind::Str(_) | Kind::Datetime(_) | Kind::Timedelta(_));
             DType { big: big && keeps, kind: self }

@@ -1,10 +1,10 @@
-//! The types of ml_dtypes that take 8 bits or fewer: their values, and the bits of the nearest value.
+//! The ml_dtypes types of at most 8 bits: their values, and the bits of the nearest value.
 
 use crate::error::{Error, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::float16::nearest_magnitude;
 
-/// How the bits of a narrow float are divided.
+/// The bit layout of a narrow float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FloatLayout {
     signed: bool,
@@ -14,16 +14,15 @@ struct FloatLayout {
     specials: Specials,
 }
 
-/// Which bits of a narrow float are not finite numbers.
+/// The bits of a narrow float that are not finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Specials {
     /// The highest exponent is infinity and NaN, as in IEEE 754.
     Ieee,
-    /// All bits but the sign set are NaN; there is no infinity.
+    /// All bits set except the sign are NaN; no infinity.
     OneNan,
-    /// The bits that would be -0 are NaN; there is no infinity.
+    /// The bits of -0 are NaN; no infinity.
     NegativeZero,
-    /// All bits are finite numbers.
     None,
 }
 
@@ -32,12 +31,10 @@ impl FloatLayout {
         Self { signed: true, exponent, mantissa, bias, specials }
     }
 
-    /// Returns the bit of the sign.
     fn sign(self, negative: bool) -> u32 {
         if negative && self.signed { 1 << (self.exponent + self.mantissa) } else { 0 }
     }
 
-    /// Returns the bits of the largest finite number.
     fn largest(self) -> u32 {
         match self.specials {
             Specials::Ieee => (((1 << self.exponent) - 1) << self.mantissa) - 1,
@@ -46,13 +43,13 @@ impl FloatLayout {
         }
     }
 
-    /// Returns the bits, without a sign, of the number nearest to a finite value, ties to even, as if exponents had no
-    /// end; bits beyond [`Self::largest`] mean that the value is too large. Without a mantissa neither of two
-    /// neighbours is even, and ties go away from zero, as IEEE 754 has it for one digit.
+    /// Returns the bits, without a sign, of the number nearest to a finite value, ties to even, with an unlimited
+    /// exponent. Bits beyond [`Self::largest`] mean that the value is too large. Without a mantissa no neighbour is
+    /// even, and ties go away from zero, as in IEEE 754 for one digit.
     fn nearest(self, value: f64) -> u32 {
         let size = value.abs();
         match self.mantissa {
-            // half of a number carries into the exponent, which is all there is
+            // half a unit carries into the exponent, the only field
             0 => ((size.to_bits() + (1 << 51)) >> 52).saturating_sub((1023 - self.bias) as u64) as u32,
             mantissa => nearest_magnitude(size, mantissa, 1 - self.bias) as u32,
         }
@@ -60,7 +57,7 @@ impl FloatLayout {
 }
 
 impl Narrow {
-    /// Returns how the bits of a float are divided; `None` for integers.
+    /// `None` for integers.
     fn layout(self) -> Option<FloatLayout> {
         use Specials::{Ieee, NegativeZero, None as Finite, OneNan};
         Some(match self {
@@ -79,12 +76,12 @@ impl Narrow {
         })
     }
 
-    /// Returns whether items are integers.
+    /// Whether items are integers.
     pub fn is_integer(self) -> bool {
         self.layout().is_none()
     }
 
-    /// Returns how many of the low bits of a byte are the item. The other bits are ignored.
+    /// Returns the number of low bits that hold the item. Other bits are ignored.
     pub fn bits(self) -> u32 {
         match (self.layout(), self) {
             (Some(layout), _) => u32::from(layout.signed) + layout.exponent + layout.mantissa,
@@ -93,13 +90,13 @@ impl Narrow {
         }
     }
 
-    /// Returns how many items a byte holds where they share bytes and none lies in two; 1 for all that do not.
+    /// Items per byte in packed storage; 1 if items do not fill a byte evenly.
     pub(crate) fn items_in_byte(self) -> usize {
         8 / self.bits() as usize
     }
 
-    /// Returns the item of a byte that holds no other: its low bits. The bits above these are zeros, or copies of the sign of
-    /// an integer that has one; `None` if they are neither, since they mean something else then.
+    /// Returns the item of an unpacked byte. The bits above the item must be zeros, or copies of the sign of a signed
+    /// integer; otherwise the byte means something else.
     #[inline]
     pub(crate) fn item_in(self, byte: u8) -> Option<u8> {
         let bits = self.bits();
@@ -110,10 +107,8 @@ impl Narrow {
         (is_signed && byte as i8 >> (bits - 1) == -1).then_some(byte & ((1 << bits) - 1))
     }
 
-    /// Makes items of bytes that hold one each.
-    ///
-    /// # Errors
-    /// The place of the first byte that [is none](Self::item_in); that and those after it stay as they are.
+    /// Turns unpacked bytes into items. The error is the place of the first invalid byte; from there on bytes are
+    /// unchanged.
     pub(crate) fn take_items(self, bytes: &mut [u8]) -> Result<(), usize> {
         for (place, byte) in bytes.iter_mut().enumerate() {
             *byte = self.item_in(*byte).ok_or(place)?;
@@ -121,7 +116,6 @@ impl Narrow {
         Ok(())
     }
 
-    /// Returns the error about byte number `place`, which is no item.
     pub(crate) fn refuse(self, place: u64, byte: u8) -> Error {
         let name = DType::from(Kind::Narrow(self)).name();
         let packed = match self.items_in_byte() {
@@ -131,7 +125,7 @@ impl Narrow {
         malformed!("byte {place} is {byte:#04x}, which is no {name}{packed}")
     }
 
-    /// Returns the value of an item, which float32 and float64 hold exactly.
+    /// Returns the value of an item, exactly.
     pub fn value(self, item: u8) -> f64 {
         let bits = self.bits();
         let item = u32::from(item) & ((1 << bits) - 1);
@@ -160,12 +154,15 @@ impl Narrow {
         if negative { -value } else { value }
     }
 
-    /// Returns the item whose value is nearest to `value`, ties to even, as ml_dtypes converts a float32 (a float64 it
-    /// rounds twice). A value beyond the largest number becomes infinity, or NaN if there is no infinity, or else the
-    /// largest number. A NaN loses its sign if the type's NaN has none, and becomes a zero if there is no NaN; -0
-    /// becomes +0 if there is no -0. `float8_e8m0fnu` has neither zero nor a sign: what is below its least number
-    /// becomes that, and zero, -0 and all negative numbers become NaN. An integer type drops the fraction and clamps to
-    /// its range; NaN becomes 0.
+    /// Returns the item nearest to `value`, ties to even, as ml_dtypes converts a float32 (ml_dtypes rounds a float64
+    /// twice).
+    ///
+    /// - A value beyond the largest number becomes infinity, else NaN, else the largest number, as the type has them.
+    /// - NaN loses its sign if the type's NaN has none, and becomes a zero if the type has no NaN; -0 becomes +0 if
+    ///   there is no -0.
+    /// - `float8_e8m0fnu` has neither zero nor a sign: values below its smallest number become that number; zero, -0
+    ///   and negative numbers become NaN.
+    /// - An integer type drops the fraction and clamps; NaN becomes 0.
     ///
     /// ```
     /// use tensorop::item::dtype::Narrow;
@@ -186,7 +183,7 @@ impl Narrow {
             Specials::Ieee => sign | top | 1 << (mantissa - 1),
             Specials::OneNan => sign | ones,
             Specials::NegativeZero => ones + 1,
-            // in ml_dtypes the NaN of these types becomes -0
+            // ml_dtypes turns the NaN into -0 for these types
             Specials::None => layout.sign(value.is_sign_positive()),
         };
         let nearest = if value.is_finite() { layout.nearest(value) } else { u32::MAX };
@@ -201,8 +198,7 @@ impl Narrow {
         code as u8
     }
 
-    /// Returns whether a finite value is in the range of [`Self::encode`]: it is not too large, and for
-    /// `float8_e8m0fnu` it is positive.
+    /// Whether a finite value is in the range of [`Self::encode`]. `float8_e8m0fnu` has only positive values.
     pub fn holds(self, value: f64) -> bool {
         match self.layout() {
             None => self.range().is_some_and(|(least, most)| (least as f64..=most as f64).contains(&value)),
@@ -211,13 +207,12 @@ impl Narrow {
         }
     }
 
-    /// Returns whether a type of floats has infinity.
     pub(crate) fn has_infinity(self) -> bool {
         self.layout().is_some_and(|layout| layout.specials == Specials::Ieee)
     }
 
-    /// Returns a mask and a value: the items whose masked bits equal the value are exactly those that are infinite or NaN. `None`
-    /// if all items are finite.
+    /// Returns a mask and a value: exactly the infinite and NaN items equal the value under the mask. `None` if all
+    /// items are finite.
     pub(crate) fn special_bits(self) -> Option<(u8, u8)> {
         let FloatLayout { signed, exponent, mantissa, specials, .. } = self.layout()?;
         let magnitude = (1_u32 << (exponent + mantissa)) - 1;
@@ -231,7 +226,7 @@ impl Narrow {
         Some((mask as u8, special as u8))
     }
 
-    /// Returns the least and the largest number of an integer type; `None` for floats.
+    /// Returns the minimum and maximum of an integer type, or `None` for floats.
     pub fn range(self) -> Option<(i64, i64)> {
         match self {
             Narrow::Int4 => Some((-8, 7)),
@@ -242,8 +237,7 @@ impl Narrow {
         }
     }
 
-    /// Returns a number that orders all items by value, where neighbours differ by one and +0 equals -0. `None` for
-    /// NaN.
+    /// Returns a number that orders items by value: neighbours differ by one, and +0 equals -0. `None` for NaN.
     pub fn ordinal(self, item: u8) -> Option<i64> {
         let bits = self.bits();
         let item = u32::from(item) & ((1 << bits) - 1);

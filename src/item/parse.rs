@@ -1,4 +1,4 @@
-//! Parses decimal text into one item: exactly for integers, rounded once for floats.
+//! Parses decimal text into an item: exactly for integers, rounded once for floats.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -9,20 +9,20 @@ use crate::item::element::{Element, Float, match_kind, not_numbers};
 /// Why a dtype cannot hold a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// The text is no number.
+    /// The text is not a number.
     Malformed,
     /// The dtype holds no numbers.
     NotNumeric,
-    /// The dtype holds integers, and the number is not one.
+    /// The dtype holds integers, and the number has a fraction.
     Fraction,
-    /// The number is beyond the dtype's integers, or not positive although all numbers of the dtype are.
+    /// The number is beyond the dtype's integers, or not positive where all numbers of the dtype are.
     OutOfRange,
     /// The nearest float is infinite.
     TooLarge,
 }
 
-/// Parses a number in JSON's notation into the first bytes of `out` as an integer or float `dtype`, in its byte order.
-/// `out` holds at least one item. Floats are rounded to nearest, ties to even, straight from the decimal text.
+/// Parses a number in JSON's notation into the first bytes of `out`, which must hold at least one item of `dtype`, in
+/// the byte order of `dtype`. Floats are rounded once from the decimal text, ties to even.
 ///
 /// ```
 /// use tensorop::{DType, item::parse::{Misfit, parse_number}};
@@ -31,6 +31,7 @@ pub enum Misfit {
 /// assert_eq!(item, [0, 125]);
 /// assert_eq!(parse_number("300", &DType::parse("uint8").unwrap(), &mut item), Err(Misfit::OutOfRange));
 /// ```
+///
 ///
 /// # Errors
 /// The dtype cannot hold the number.
@@ -46,12 +47,11 @@ pub fn parse_number(text: &str, dtype: &DType, out: &mut [u8]) -> Result<(), Mis
     Ok(())
 }
 
-/// Returns whether `text` names a float without digits: `NaN`, `Infinity` or `-Infinity`.
+/// Whether `text` is `NaN`, `Infinity` or `-Infinity`.
 pub fn is_special(text: &str) -> bool {
     special(text).is_some()
 }
 
-/// Returns the float without digits that `text` names.
 fn special(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
@@ -61,8 +61,8 @@ fn special(text: &str) -> Option<f64> {
     }
 }
 
-/// Puts a float without digits into the first bytes of `out`; a NaN is the standard quiet one. Returns false and does
-/// nothing if `text` names no such float or `dtype` does not have it.
+/// Writes a float without digits to the first bytes of `out`; a NaN is the standard quiet one. Returns false and writes
+/// nothing if `text` is not such a float or `dtype` does not have it.
 pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
     let Some(value) = special(text) else { return false };
     match_kind!(dtype.kind(), {
@@ -74,7 +74,7 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
         },
         complex T => false,
         Kind::Narrow(narrow) => {
-            // many of these types have no infinity, and some no NaN either
+            // many narrow types have no infinity, and some no NaN
             let item = narrow.encode(value);
             let found = narrow.value(item);
             let has = found == value || found.is_nan() && value.is_nan();
@@ -90,7 +90,7 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
 /// Parses a decimal text that is an integer, such as 125 for `12.50e1`. More than 20 digits are out of range.
 ///
 /// # Errors
-/// [`Misfit::Malformed`], [`Misfit::Fraction`] and [`Misfit::OutOfRange`].
+/// The text is not a number, has a fraction or is out of range.
 pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
     if let Ok(value) = text.parse::<i64>() {
         return Ok(value.into());
@@ -117,12 +117,11 @@ pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
 /// Returns the float64 nearest to a decimal text.
 ///
 /// # Errors
-/// [`Misfit::Malformed`] and [`Misfit::TooLarge`].
+/// The text is not a number or the float is infinite.
 pub fn parse_f64(text: &str) -> Result<f64, Misfit> {
     parse_finite::<f64>(text)
 }
 
-/// Returns the number of the float `F` that is nearest to a decimal text.
 fn parse_finite<F: FromStr + Into<f64>>(text: &str) -> Result<f64, Misfit> {
     match text.parse::<F>().map(F::into) {
         Ok(value) if value.is_finite() => Ok(value),
@@ -132,7 +131,6 @@ fn parse_finite<F: FromStr + Into<f64>>(text: &str) -> Result<f64, Misfit> {
     }
 }
 
-/// Returns the float nearest to a decimal text, ties to even, which is rounded once.
 fn parse_float<T: Float>(text: &str) -> Result<T, Misfit> {
     let value = match T::SIZE {
         f64::SIZE => parse_f64(text)?,
@@ -143,15 +141,14 @@ fn parse_float<T: Float>(text: &str) -> Result<T, Misfit> {
     if item.wide().is_finite() { Ok(item) } else { Err(Misfit::TooLarge) }
 }
 
-/// Returns a float64 that `encode` turns into the same item as it would the number of the text.
+/// Returns a float64 that `encode` maps to the same item as the decimal number.
 ///
-/// The float64 nearest to a text is on the same side of a midpoint of two items as the number, unless it is that
-/// midpoint itself; then the digits of both decide. A midpoint has few bits, and its neighbours in float64 are no
-/// midpoints.
+/// The nearest float64 is on the same side of a midpoint of two items as the number, unless it equals that midpoint;
+/// then the digits decide. A midpoint has few bits, and its float64 neighbours are not midpoints.
 fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Result<f64, Misfit> {
     let value = parse_f64(text)?;
     let (down, up) = (value.next_down(), value.next_up());
-    // of two float16s, the longest of these types, a midpoint ends with 41 zeros
+    // a midpoint of two float16s, the longest of these types, ends with 41 zeros
     if value == 0.0 || value.to_bits().trailing_zeros() < 41 || encode(down) == encode(up) {
         return Ok(value);
     }
@@ -162,11 +159,10 @@ fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Resul
     })
 }
 
-/// Returns the item of a narrow type that a decimal text stands for: the nearest float, or the integer itself.
+/// Parses an item of a narrow type: the nearest float, or the integer itself.
 ///
 /// # Errors
-/// [`Misfit::Malformed`], [`Misfit::TooLarge`], and for integers also [`Misfit::Fraction`] and
-/// [`Misfit::OutOfRange`]; the latter for zero and negative numbers in a type that has neither.
+/// The type cannot hold the number; zero and negative numbers are out of range for a type without them.
 pub fn parse_narrow(text: &str, narrow: Narrow) -> Result<u8, Misfit> {
     if let Some((least, most)) = narrow.range() {
         let value = fit::<i64>(parse_integer(text)?)?;
@@ -220,7 +216,7 @@ impl<'a> ScaledDigits<'a> {
         self.head.iter().chain(self.tail).copied()
     }
 
-    /// Compares two numbers, neither of which is zero.
+    /// Neither number may be zero.
     fn cmp(&self, other: &Self) -> Ordering {
         self.point.cmp(&other.point).then_with(|| self.digits().cmp(other.digits()))
     }
@@ -230,7 +226,7 @@ impl<'a> ScaledDigits<'a> {
 mod tests {
     use super::*;
 
-    /// The item as a little-endian number.
+    /// Returns the item as a little-endian number.
     fn item(text: &str, dtype: &str) -> Result<u64, Misfit> {
         let mut out = [0; 8];
         parse_number(text, &DType::parse(dtype).unwrap(), &mut out).map(|()| u64::from_le_bytes(out))
@@ -339,7 +335,7 @@ mod tests {
             ("0", "float8_e8m0fnu", Err(OutOfRange)),
             ("-2", "float8_e8m0fnu", Err(OutOfRange)),
             ("x", "float8_e8m0fnu", Err(Malformed)),
-            // not halfway between two, but so near to it that no float64 is nearer
+            // not halfway between two items, but so near that the nearest float64 is
             ("1.18749999999999983346", "float8_e4m3fn", Ok(0x39)),
             ("1.18750000000000016654", "float8_e4m3fn", Ok(0x3a)),
             ("1.06250000000000016654", "float8_e4m3fn", Ok(0x39)),

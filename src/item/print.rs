@@ -1,5 +1,4 @@
-//! Prints items as JSON has them. Tensors in JSON, reports and statistics all use this, so that they write an item in
-//! the same way.
+//! Prints items as JSON. Tensors in JSON, reports and statistics share this, so that they print an item alike.
 
 use std::io::{self, Write};
 
@@ -11,10 +10,10 @@ use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
 
-/// Appends one item as it stands in the `data` of a tensor in JSON.
+/// Appends one item in the notation of `data` in a JSON tensor.
 ///
 /// # Errors
-/// JSON cannot hold the item. A part of it may have been appended.
+/// JSON cannot hold the item; a part may have been appended.
 pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<()> {
     let mut writer = ItemWriter { out: std::mem::take(out), ..ItemWriter::new(dtype) };
     let written = writer.item(item);
@@ -22,15 +21,15 @@ pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<(
     written
 }
 
-/// Returns a float64 as it stands in the `data` of a tensor in JSON: the fewest digits that read back to it, or a
-/// string.
+/// Returns a float64 in JSON: the fewest digits that read back to it, or a string.
 pub fn float(value: f64) -> String {
     let mut text = Vec::new();
     write_item(&mut text, &Kind::Float64.into(), &value.to_le_bytes()).expect("a float has a text");
     String::from_utf8(text).expect("the text of a float is ASCII")
 }
 
-/// Appends a character of a JSON string. DEL and what follows it are escaped, too, since a terminal might obey them.
+/// Appends a character of a JSON string. DEL and the C1 control characters are escaped too, since a terminal may obey
+/// them.
 pub(crate) fn escape(c: char, out: &mut Vec<u8>) {
     match c {
         '"' | '\\' => out.extend_from_slice(&[b'\\', c as u8]),
@@ -42,29 +41,22 @@ pub(crate) fn escape(c: char, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a code point of four digits by its number.
 pub(crate) fn escape_code(point: u32, out: &mut Vec<u8>) {
     write!(out, "\\u{point:04x}").expect("writing into memory does not fail");
 }
 
-/// Writes items into a buffer, which the user of this type empties.
+/// Writes items into a buffer, which the user empties.
 pub(crate) struct ItemWriter<'a> {
     kind: &'a Kind,
     swaps: Vec<Swap>,
-    /// The text so far.
     pub out: Vec<u8>,
 }
 
 impl<'a> ItemWriter<'a> {
-    /// Creates a writer for items of a dtype.
     pub(crate) fn new(dtype: &'a DType) -> Self {
         Self { kind: dtype.kind(), swaps: dtype.swaps_to(&dtype.native()), out: Vec::new() }
     }
 
-    /// Appends one item.
-    ///
-    /// # Errors
-    /// An item that JSON cannot hold, of which a part may have been appended.
     pub(crate) fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.swaps.is_empty() {
             return self.native_item(bytes);
@@ -118,9 +110,9 @@ impl<'a> ItemWriter<'a> {
         self.text(itoa::Buffer::new().format(value));
     }
 
-    /// Appends a float that is stored in `size` bytes: a string for NaN and infinities, else the fewest digits that read back to it.
-    /// Floats of 16 bits or fewer are written as the float32 of the same value. The fewest digits that tell them from
-    /// other such floats are another number to readers that do not know the dtype: 65504 would be 65500.
+    /// Writes NaN and infinities as strings, other floats with the fewest digits that read back. Floats of at most 16
+    /// bits are written as the equal float32: with fewer digits, readers that do not know the dtype would read another
+    /// number (65500 for 65504).
     fn float(&mut self, value: f64, size: usize) {
         match value {
             v if v.is_nan() => self.text("\"NaN\""),
@@ -131,7 +123,7 @@ impl<'a> ItemWriter<'a> {
         }
     }
 
-    /// Appends ISO text if the year has four digits, else the ticks, which always read back.
+    /// Writes ISO text if the year has four digits, else the ticks, which always read back.
     fn date(&mut self, ticks: i64, unit: TimeUnit) {
         if ticks == datetime::NAT {
             self.text("\"NaT\"");
@@ -143,14 +135,13 @@ impl<'a> ItemWriter<'a> {
         }
     }
 
-    /// Appends a string, whose padding has been taken off.
     fn string(&mut self, points: impl Iterator<Item = u32>) -> io::Result<()> {
         let invalid =
             |message: String| Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::WriteNpy).into();
         let mut after_high = false;
         self.text("\"");
         for point in points {
-            // no code point takes more
+            // an escaped code point takes at most 16 bytes
             memory::reserve(&mut self.out, 16).map_err(Error::from)?;
             match (char::from_u32(point), point) {
                 (Some(c), _) => escape(c, &mut self.out),

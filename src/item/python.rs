@@ -1,4 +1,4 @@
-//! Prints values as Python does, where headers and texts hold these.
+//! Prints values as Python does, for headers and texts.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
@@ -15,19 +15,19 @@ pub fn repr_str(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Appends Python's `repr` of a `str` of these code points, and returns how many characters it has. Surrogates, and
-/// numbers that are not code points, are escaped like characters that are not printable.
+/// Appends Python's `repr` of a `str`, and returns its number of characters. Surrogates and invalid code points are
+/// escaped like unprintable characters.
 pub fn repr_code_points(text: impl Iterator<Item = u32> + Clone, out: &mut Vec<u8>) -> usize {
     repr(text, is_printable, out)
 }
 
-/// Appends Python's `repr` of a `bytes`, and returns how many characters it has.
+/// Appends Python's `repr` of a `bytes`, and returns its number of characters.
 pub fn repr_bytes(text: &[u8], out: &mut Vec<u8>) -> usize {
     out.push(b'b');
     1 + repr(text.iter().map(|&byte| byte.into()), |_| false, out)
 }
 
-/// Appends a text in quotes. Beyond ASCII only the characters that `is_shown` accepts are not escaped.
+/// Beyond ASCII only characters that `is_shown` accepts are not escaped.
 fn repr(text: impl Iterator<Item = u32> + Clone, is_shown: fn(char) -> bool, out: &mut Vec<u8>) -> usize {
     let has = |quote: u8| text.clone().any(|code| code == u32::from(quote));
     let quote = if has(b'\'') && !has(b'"') { b'"' } else { b'\'' };
@@ -47,7 +47,7 @@ fn repr(text: impl Iterator<Item = u32> + Clone, is_shown: fn(char) -> bool, out
     width
 }
 
-/// Appends a `str` of these code points as Python prints it, with an escape for code points that UTF-8 cannot hold.
+/// Appends a `str` as Python prints it. Code points that UTF-8 cannot hold are escaped.
 pub fn print_code_points(text: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
     for code in text {
         match char::from_u32(code) {
@@ -61,7 +61,6 @@ fn push_char(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// Appends a byte below 0x7f and returns how many characters it took.
 fn escape_ascii(byte: u8, quote: u8, out: &mut Vec<u8>) -> usize {
     let short = match byte {
         b'\t' => b't',
@@ -79,7 +78,6 @@ fn escape_ascii(byte: u8, quote: u8, out: &mut Vec<u8>) -> usize {
     2
 }
 
-/// Appends the numeric escape of a code point and returns how many characters it took.
 fn escape_code(code: u32, out: &mut Vec<u8>) -> usize {
     let (letter, digits) = match code {
         ..0x100 => (b'x', 2),
@@ -91,7 +89,7 @@ fn escape_code(code: u32, out: &mut Vec<u8>) -> usize {
     2 + digits
 }
 
-/// Does what Python's `str.isprintable` does for one character.
+/// Python's `str.isprintable` for one character.
 fn is_printable(c: char) -> bool {
     use GeneralCategory as G;
     let unprintable = matches!(

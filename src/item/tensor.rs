@@ -13,12 +13,12 @@ use crate::error::{Error, ErrorKind, Result, Subject};
 use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
 use crate::memory;
 
-/// How many items `{:?}` shows.
+/// Items that `{:?}` shows.
 const SHOWN_ITEMS: usize = 6;
-/// How many bytes of one item `{:?}` shows at most: strings and void items have any length.
+/// Bytes of one item that `{:?}` shows: strings and void items have any length.
 const SHOWN_BYTES: usize = 64;
 
-/// A dense tensor in memory, its items in C order.
+/// A dense tensor in memory, in C order.
 ///
 /// ```
 /// use tensorop::{DType, Tensor};
@@ -36,7 +36,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Makes a tensor of `shape` from the bytes of its items, which are in C order and in the byte order of `dtype`.
+    /// Creates a tensor from its items in C order and in the byte order of `dtype`.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -45,9 +45,9 @@ impl Tensor {
     /// # Ok::<(), tensorop::Error>(())
     /// ```
     ///
+    ///
     /// # Errors
-    /// Every error is about [`Subject::Data`]: more than 64 axes; a shape of more bytes than memory can have; a number
-    /// of bytes that is not what dtype and shape need.
+    /// All are about [`Subject::Data`]: more than 64 axes, a shape that exceeds memory, or a wrong number of bytes.
     pub fn new(dtype: DType, shape: Vec<usize>, bytes: Vec<u8>) -> Result<Self> {
         let refuse = |message: String| Err(Error::new(Subject::Data, message));
         if shape.len() > MAX_RANK {
@@ -72,7 +72,7 @@ impl Tensor {
         &self.meta.dtype
     }
 
-    /// Returns the number of places on each axis, outermost axis first.
+    /// Returns the dims, outermost axis first.
     pub fn shape(&self) -> &[usize] {
         &self.meta.shape
     }
@@ -87,12 +87,12 @@ impl Tensor {
         self.meta.items()
     }
 
-    /// Takes the tensor apart, so that its bytes need not be copied.
+    /// Takes the tensor apart without copying its bytes.
     pub fn into_parts(self) -> (Meta, Vec<u8>) {
         (self.meta, self.bytes)
     }
 
-    /// Copies the tensor, as `clone` does, but returns an error where there is no memory for the copy.
+    /// Clones the tensor, with an error instead of an abort if memory is short.
     ///
     /// # Errors
     /// [`ErrorKind::Memory`].
@@ -102,11 +102,10 @@ impl Tensor {
         Ok(Self { meta: self.meta.clone(), bytes })
     }
 
-    /// Casts the values of all items to another dtype, exactly or not at all.
+    /// Casts all items to another dtype without loss.
     ///
-    /// Floats and complex numbers become the nearest value of `dtype`, ties to even. Integers and bool must be exact, and
-    /// so must strings that become shorter and dates that change their unit. Another byte order of the same dtype is a
-    /// cast, too.
+    /// Floats and complex numbers become the nearest value of `dtype`, ties to even. Integers and bool must be exact,
+    /// and so must shortened strings and dates in another unit. A change of byte order is a cast too.
     ///
     /// ```
     /// use ndarray::array;
@@ -119,19 +118,20 @@ impl Tensor {
     /// # Ok::<(), tensorop::Error>(())
     /// ```
     ///
+    ///
     /// # Errors
-    /// Dtypes between which no values are cast ([`Subject::Dtype`]); the first item that `dtype` cannot hold, with its
-    /// index; [`ErrorKind::Memory`].
+    /// No cast exists between the dtypes ([`Subject::Dtype`]), `dtype` cannot hold an item, whose index is given, or
+    /// [`ErrorKind::Memory`].
     pub fn cast(&self, dtype: &DType) -> Result<Self> {
         self.cast_with(Cast::new(self.dtype(), dtype, false)?)
     }
 
-    /// Casts the values of all items to another dtype, as [`cast`](Self::cast) does, but accepts a loss: a fraction is
-    /// dropped, a number out of range becomes the end of the range, NaN becomes the integer 0, an imaginary part is
-    /// dropped, a string is cut, a date is rounded down to its new unit.
+    /// Casts all items like [`cast`](Self::cast), but accepts losses: fractions and imaginary parts are dropped,
+    /// numbers out of range are clamped, NaN becomes the integer 0, strings are cut, dates are rounded down to the new
+    /// unit.
     ///
     /// # Errors
-    /// Dtypes between which no values are cast ([`Subject::Dtype`]); [`ErrorKind::Memory`].
+    /// No cast exists between the dtypes ([`Subject::Dtype`]), or [`ErrorKind::Memory`].
     pub fn cast_lossy(&self, dtype: &DType) -> Result<Self> {
         self.cast_with(Cast::new(self.dtype(), dtype, true)?)
     }
@@ -145,9 +145,8 @@ impl Tensor {
         Self::new(cast.to().clone(), self.shape().to_vec(), bytes)
     }
 
-    /// Reads the bits of the items as another dtype with items of as many bytes, such as the void items that NumPy's
-    /// files have in place of bfloat16. No byte changes, but that of a negative int4 or int2, which may come with its sign in
-    /// all higher bits.
+    /// Reinterprets the bits as another dtype of the same itemsize, such as the void items that NumPy's files have for
+    /// bfloat16. Bytes are unchanged, except that a negative int4 or int2 loses its sign bits above the item.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -157,9 +156,10 @@ impl Tensor {
     /// # Ok::<(), tensorop::Error>(())
     /// ```
     ///
+    ///
     /// # Errors
-    /// All are about [`Subject::Dtype`]: an itemsize that is another; big-endian items that the dtype cannot have; a byte
-    /// with more bits than a dtype of fewer than 8 has.
+    /// All are about [`Subject::Dtype`]: another itemsize, a big-endian order that `dtype` cannot have, or a byte with
+    /// more bits than `dtype` has.
     pub fn view_as(mut self, dtype: &DType) -> Result<Self> {
         let (stored, itemsize) = (self.dtype(), dtype.itemsize());
         let refuse = |message: String| Error::new(Subject::Dtype, message);
@@ -177,7 +177,7 @@ impl Tensor {
         Ok(Self { meta: Meta { dtype, ..self.meta }, bytes: self.bytes })
     }
 
-    /// Copies the items into an array, in C order. Either byte order is read; as a bool any byte but 0 is true.
+    /// Copies the items into an array in C order. Either byte order is read; a bool is true for any byte except 0.
     ///
     /// ```
     /// use ndarray::array;
@@ -189,9 +189,9 @@ impl Tensor {
     /// # Ok::<(), tensorop::Error>(())
     /// ```
     ///
+    ///
     /// # Errors
-    /// A dtype that is not `T`'s ([`Subject::Dtype`]), since values are not cast here; [`ErrorKind::Memory`]; a shape
-    /// that ndarray does not have.
+    /// The dtype is not `T`'s ([`Subject::Dtype`]), [`ErrorKind::Memory`], or ndarray does not support the shape.
     pub fn to_array<T: Element>(&self) -> Result<ArrayD<T>> {
         let wanted = T::dtype();
         if !self.meta.dtype.same_kind(&wanted) {
@@ -210,11 +210,10 @@ impl Tensor {
     }
 }
 
-/// Shows dtype, shape and the first items.
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor({} {:?}", self.dtype(), self.shape())?;
-        // items of no bytes are not shown
+        // items without bytes are not shown
         let items = self.bytes.chunks_exact(self.dtype().itemsize().max(1));
         let more = if items.len() > SHOWN_ITEMS { ", …" } else { "" };
         for (number, item) in items.take(SHOWN_ITEMS).enumerate() {
@@ -224,7 +223,7 @@ impl fmt::Debug for Tensor {
             let mut text = Vec::new();
             match write_item(&mut text, self.dtype(), shown) {
                 Ok(()) => f.write_str(&String::from_utf8_lossy(&text))?,
-                // JSON has no form of void items, of long doubles, and of strings that are no Unicode
+                // JSON has no form for void items, long doubles and invalid Unicode
                 Err(_) => write!(f, "{:02x?}", &item[..item.len().min(SHOWN_BYTES)])?,
             }
             if shown.len() < item.len() {
@@ -235,7 +234,7 @@ impl fmt::Debug for Tensor {
     }
 }
 
-/// Copies an array's items into a tensor, little-endian and in C order, whatever the array's own layout is.
+/// Copies an array of any layout into a little-endian tensor in C order.
 ///
 /// ```
 /// use ndarray::array;
@@ -244,8 +243,9 @@ impl fmt::Debug for Tensor {
 /// assert_eq!((tensor.shape(), tensor.bytes()), (&[2, 2][..], &[1, 0, 3, 0, 2, 0, 4, 0][..]));
 /// ```
 ///
+///
 /// # Panics
-/// If the array has more than 64 axes, or more bytes than memory can have, as a view that repeats its items may.
+/// The array has more than 64 axes, or more bytes than memory can have, as a broadcast view may.
 impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Tensor {
     fn from(array: &ArrayBase<S, D>) -> Self {
         let shape = array.shape().to_vec();
@@ -270,7 +270,6 @@ mod tests {
 
     use super::*;
 
-    /// To a tensor and back, and back from a big-endian one and from Fortran order.
     fn round_trip<T: Element>(items: [T; 6], little: &[u8], big: &[u8]) {
         let array = Array::from(items.to_vec()).into_shape_with_order((2, 3)).unwrap();
         let tensor = Tensor::from(&array);

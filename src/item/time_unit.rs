@@ -1,11 +1,11 @@
-//! Units of time: the length of one tick of a date, or of a difference of dates.
+//! Units of time: the length of a tick of a date or of a difference of dates.
 
 use std::fmt;
 
 /// A unit of time: a number of named units, or the generic unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
-    /// How many named units one tick has; at least 1.
+    /// Named units per tick; at least 1.
     pub count: u32,
     /// The named unit; `None` is NumPy's generic unit.
     pub base: Option<TimeBase>,
@@ -30,14 +30,13 @@ pub enum TimeBase {
     Attosecond,
 }
 
-/// The seconds of a day.
 pub(super) const DAY: i128 = 86_400;
 
-/// The attoseconds of a second.
+/// Attoseconds per second.
 pub(super) const SECOND: i128 = 10_i128.pow(18);
 
-/// The named units, each with the code in the names of dtypes, the word for several of them, and its length: years and
-/// months, which are no fixed number of seconds, in months, and all others in attoseconds.
+/// Each named unit with its code in dtype names, its plural, and its length. Years and months have no fixed number of
+/// seconds, so their length is in months; all others are in attoseconds.
 const NAMED_UNITS: &[(TimeBase, &str, &str, i128)] = &[
     (TimeBase::Year, "Y", "years", 12),
     (TimeBase::Month, "M", "months", 1),
@@ -55,21 +54,20 @@ const NAMED_UNITS: &[(TimeBase, &str, &str, i128)] = &[
 ];
 
 impl TimeBase {
-    /// Returns the code of the unit, the word for several of it, and its length in months or attoseconds.
     pub(super) fn named(self) -> (&'static str, &'static str, i128) {
         let row = NAMED_UNITS.iter().find(|(named, ..)| *named == self);
         let (_, code, plural, length) = row.expect("each named unit is listed");
         (code, plural, *length)
     }
 
-    /// Returns whether it is no fixed number of seconds: its length counts months.
+    /// Whether the length counts months.
     pub(super) fn is_of_months(self) -> bool {
         self <= Self::Month
     }
 }
 
 impl TimeUnit {
-    /// Parses the brackets of a dtype's name, such as `[ns]` or `[25s]`; an empty text is the generic unit.
+    /// Parses the brackets of a dtype's name, such as `[ns]` or `[25s]`; empty text is the generic unit.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if ["", "[generic]"].contains(&text) {
             return Some(Self { count: 1, base: None });
@@ -84,7 +82,6 @@ impl TimeUnit {
         Some(Self { count, base: Some(*base) })
     }
 
-    /// Returns the word for several named units, which says so if the unit is generic.
     #[cfg(feature = "files")]
     pub(crate) fn plural(self) -> &'static str {
         self.base.map_or("generic time units", |base| base.named().1)

@@ -1,7 +1,6 @@
-//! How a report looks: the colours of a terminal, and the way options are written.
+//! The look of a report: terminal colours, and how option names are written.
 
-/// How a report looks. The caller decides whether it has colours, because only a program knows about its terminal and
-/// `NO_COLOR`.
+/// The look of a report. The caller decides on colours, because only the program knows its terminal and `NO_COLOR`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     colour: bool,
@@ -12,34 +11,33 @@ pub struct Style {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OptionNames {
-    /// As fields of a struct: `rtol 0.5`.
+    /// As struct fields: `rtol 0.5`.
     #[default]
     Fields,
-    /// As options of a command line: `--rtol 0.5`.
+    /// As command-line options: `--rtol 0.5`.
     CommandLine,
-    /// As keyword arguments of Python: `rtol=0.5`.
+    /// As Python keyword arguments: `rtol=0.5`.
     Keywords,
 }
 
 impl Style {
-    /// Returns a style without colours that writes options as fields, as `default()` does.
+    /// Returns the default style: no colours, options as fields.
     pub fn plain() -> Self {
         Self::default()
     }
 
-    /// Returns this style with the colours of a terminal, or without them.
+    /// Turns colours on or off.
     #[must_use]
     pub fn with_colour(self, colour: bool) -> Self {
         Self { colour, ..self }
     }
 
-    /// Returns this style with another way of writing options.
+    /// Sets how options are written.
     #[must_use]
     pub fn with_option_names(self, option_names: OptionNames) -> Self {
         Self { option_names, ..self }
     }
 
-    /// Returns an option, which is called by its field, with its value.
     pub(crate) fn option(self, field: &str, value: &str) -> String {
         match self.option_names {
             OptionNames::Fields => format!("{field} {value}"),
@@ -51,7 +49,7 @@ impl Style {
         }
     }
 
-    /// Returns an option whose value a shell or Python needs in quotes.
+    /// Writes an option whose value needs quotes in a shell or in Python.
     #[cfg(feature = "cli")]
     pub(crate) fn quoted_option(self, field: &str, value: &str) -> String {
         match self.option_names {
@@ -60,7 +58,6 @@ impl Style {
         }
     }
 
-    /// Returns an option that has no value.
     #[cfg(feature = "cli")]
     pub(crate) fn flag(self, field: &str) -> String {
         match self.option_names {
@@ -70,7 +67,6 @@ impl Style {
         }
     }
 
-    /// Returns a text in a colour, if the style has colours.
     pub(crate) fn paint(self, colour: Colour, text: &str) -> String {
         match colour.code() {
             Some(code) if self.colour && !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
@@ -79,24 +75,19 @@ impl Style {
     }
 }
 
-/// The colours of a report, named by what they express. Dark and light terminals show all of them.
+/// The colours of a report, by meaning. All are readable on dark and light terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Colour {
-    /// The terminal's own colour.
     #[default]
     Plain,
-    /// Something is wrong.
     Red,
-    /// Something is right.
     Green,
-    /// A detail that matters less.
     Dim,
-    /// A heading.
     Bold,
 }
 
 impl Colour {
-    /// Returns the parameter of the escape sequence "select graphic rendition".
+    /// The parameter of the escape sequence "select graphic rendition".
     fn code(self) -> Option<&'static str> {
         match self {
             Colour::Plain => None,

@@ -1,21 +1,18 @@
-//! The values of a report as JSON, each a text that goes into another: objects keep the order of their members, which
-//! is that of the contract and of reading.
+//! JSON fragments for reports. Objects keep the order of their members.
 
 pub(crate) use crate::item::print::float;
 use crate::item::print::{escape, escape_code};
 
-/// How the control characters that JSON has short escapes for are written.
+/// How control characters with a short JSON escape are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escapes {
-    /// As in the strings of tensors: `\n`, `\r` and `\t`.
     Short,
-    /// All control characters by number: `\u000a`. So `info` has written the names of members since its first release,
-    /// and its output may be compared byte by byte.
+    /// All control characters by number: `\u000a`. `info` has written member names this way since its first release,
+    /// and users may compare its output byte by byte.
     Numbers,
 }
 
-/// Returns a text as a JSON string that is safe to print on a terminal: DEL and the control characters after it, which
-/// JSON allows, are escaped, too.
+/// Escapes DEL and the C1 control characters too, which JSON allows but a terminal may obey.
 pub(crate) fn string(text: &str, escapes: Escapes) -> String {
     let mut out = vec![b'"'];
     for c in text.chars() {
@@ -28,28 +25,24 @@ pub(crate) fn string(text: &str, escapes: Escapes) -> String {
     String::from_utf8(out).expect("characters are UTF-8")
 }
 
-/// Returns what `text` makes of a value, or `null` if there is none.
 pub(crate) fn or_null<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "null".to_owned(), text)
 }
 
-/// Returns an object of members, each a name, which must need no escapes, and a value.
+/// The names must need no escapes.
 pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let members: Vec<_> = members.into_iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
     format!("{{{}}}", members.join(", "))
 }
 
-/// Returns an array of what `text` makes of each item.
 pub(crate) fn array<T>(items: impl IntoIterator<Item = T>, text: impl Fn(T) -> String) -> String {
     format!("[{}]", items.into_iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns a list of dims, or of one place for each axis.
 pub(crate) fn list(numbers: &[usize]) -> String {
     format!("{numbers:?}")
 }
 
-/// Returns an object of a value and the index of the item that has it.
 pub(crate) fn at(value: String, index: &[usize]) -> String {
     object([("value", value), ("index", list(index))])
 }

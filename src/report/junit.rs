@@ -1,15 +1,15 @@
-//! Reports as JUnit XML, which the services that run tests show.
+//! Reports as JUnit XML, for CI services.
 //!
-//! A report is a `testsuite` with a `testcase` for each test, which has one element `failure`, `error` or `skipped` unless
-//! the test passed. There are dialects of the format; the elements and attributes here are common to all. Tests are
-//! not timed, and each time is 0, because some readers need one.
+//! A report is a `testsuite` with a `testcase` for each test. A test that did not pass has one `failure`, `error` or
+//! `skipped` element. Only elements and attributes that all dialects share are written. Every time is 0, because some
+//! readers require one.
 
 use std::fmt::Write as _;
 use std::io::{self, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-/// The bytes of test cases that are kept in memory before they go to a temporary file.
+/// Test cases beyond this many bytes go to a temporary file.
 const MEMORY: usize = 1 << 22;
 
 /// The result of a test in a report.
@@ -17,7 +17,7 @@ const MEMORY: usize = 1 << 22;
 pub enum JunitResult<'a> {
     /// The test passed.
     Passed,
-    /// The test failed. `kind` is a word for the kind of failure.
+    /// The test failed; `kind` is a word for the kind of failure.
     Failure { kind: &'a str, message: &'a str },
     /// The test could not be read.
     Error { message: &'a str },
@@ -25,7 +25,7 @@ pub enum JunitResult<'a> {
     Skipped { message: &'a str },
 }
 
-/// A report that tests are added to. Its head has the counts of all tests, so it is written at the end.
+/// A JUnit report. Its head has the counts of all tests, so it is written at the end.
 #[derive(Debug)]
 pub struct JunitReport {
     cases: SpooledTempFile,
@@ -36,7 +36,7 @@ pub struct JunitReport {
 }
 
 impl JunitReport {
-    /// Returns a report on no tests.
+    /// Creates a report without tests.
     pub fn new() -> Self {
         Self { cases: spooled_tempfile(MEMORY), tests: 0, failures: 0, errors: 0, skipped: 0 }
     }
@@ -48,7 +48,7 @@ impl JunitReport {
     pub fn add(&mut self, class: &str, name: &str, result: JunitResult<'_>) -> io::Result<()> {
         let case = format!(r#"    <testcase classname="{}" name="{}" time="0""#, escaped(class), escaped(name));
         self.tests += 1;
-        // some readers show the attribute, and others the text
+        // some readers show the attribute, others the text
         let element = match result {
             JunitResult::Passed => return writeln!(self.cases, "{case}/>"),
             JunitResult::Failure { kind, message } => {
@@ -69,7 +69,7 @@ impl JunitReport {
         writeln!(self.cases, "{case}>{element}</testcase>")
     }
 
-    /// Writes the report. `suite` is the name of its test suite.
+    /// Writes the report with `suite` as the name of its test suite.
     ///
     /// # Errors
     /// `out` fails, or a temporary file cannot be read.
@@ -86,8 +86,8 @@ impl JunitReport {
     }
 }
 
-/// Returns a text as the value of an attribute or the text of an element. XML 1.0 has no way to write most control
-/// characters: they become escapes as in Rust, `\u{1b}`.
+/// Escapes text for an attribute or an element. XML 1.0 cannot represent most control characters, so they become Rust
+/// escapes: `\u{1b}`.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,7 +1,7 @@
-//! What the reports of [`diff`](mod@crate::diff) and [`info`](crate::info) are written with: tables, JSON, JUnit XML, colours.
+//! Shared parts of the reports of [`diff`](mod@crate::diff) and [`info`](crate::info): tables, JSON, JUnit XML,
+//! colours.
 //!
-//! The library writes a report, and the program decides on its [`Style`]: whether it has colours, and how its users type
-//! the options that the report mentions.
+//! The library writes a report; the program chooses its [`Style`].
 
 mod colour;
 pub(crate) mod json;
@@ -17,7 +17,7 @@ pub(crate) use self::{
 };
 use crate::item::print::float;
 
-/// Returns a text that is safe to print on a terminal: control characters, which names may hold, are escaped.
+/// Escapes control characters, which names in files may contain and a terminal may obey.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return text.into();
@@ -29,52 +29,48 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Returns the name of a tensor, safe to print: its file, and its member if it has one.
 pub(crate) fn full_name(file: &str, member: Option<&str>) -> String {
     let member = member.map_or(String::new(), |member| format!(":{}", printable(member)));
     format!("{}{member}", printable(file))
 }
 
-/// Returns a float from JSON as people type it: NaN and infinities without quotes, and no more digits than needed.
+/// Turns a float in JSON into the form people type: NaN and infinities without quotes, no trailing `.0`.
 pub(crate) fn bare(text: &str) -> &str {
     let text = text.trim_matches('"');
     text.strip_suffix(".0").unwrap_or(text)
 }
 
-/// Returns a float with its first four digits. More digits would make tables wide, and nobody reads them at a glance.
+/// More than four digits would make tables wide.
 pub(crate) fn four_digits(value: f64) -> String {
     told_from(value, None)
 }
 
-/// Returns a float with its first four digits, or with as many more as it takes to see on which side of `limit` it lies:
-/// a number beyond a limit must not look as if it were within.
+/// Rounds to four digits, or to as many as keep `value` visibly on its side of `limit`: a number beyond a limit must
+/// not look as if it were within.
 pub(crate) fn told_from(value: f64, limit: Option<f64>) -> String {
-    // the float64 nearest to the digits is printed with no others
     let rounded = rounded_on_its_side(value, 4, limit);
     if rounded == 0.0 { "0".to_owned() } else { bare(&float(rounded)).to_owned() }
 }
 
-/// Returns a cosine or a correlation as [`told_from`] does, but by its distance from 1 or -1 if its first four digits are
-/// these: 1-5.1e-7.
+/// Prints a cosine or correlation. One whose first four digits are 1 or -1 is printed by its distance: 1-5.1e-7.
 pub(crate) fn near_one(value: f64, limit: Option<f64>) -> String {
     let rest = 1.0 - value.abs();
     if rounded_on_its_side(value, 4, None).abs() != 1.0 || rest <= 0.0 {
         return told_from(value, limit);
     }
-    // exact for a limit that is near, and any other tells itself
+    // the subtraction is exact for a limit near 1; any other limit differs visibly anyway
     let rest = rounded_on_its_side(rest, 2, limit.map(|limit| 1.0 - limit.abs()));
     if value > 0.0 { format!("1-{rest:e}") } else { format!("-1+{rest:e}") }
 }
 
-/// Rounds a float to a number of digits, or to as few more as leave it on its side of `limit`.
 fn rounded_on_its_side(value: f64, digits: usize, limit: Option<f64>) -> f64 {
     let round = |value: f64, digits: usize| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     let is_told = |digits: &usize| {
-        // the limit may be a decimal fraction that has been subtracted from 1, so it is rounded, too
+        // the limit may be a decimal fraction subtracted from 1, so it is rounded too
         let differs = |limit: f64| round(value, *digits).partial_cmp(&limit) == value.partial_cmp(&limit);
         limit.is_none_or(|limit| differs(limit) && (value == limit || round(value, *digits) != round(limit, *digits)))
     };
-    // 17 digits are the value itself
+    // 17 digits are exact
     (digits..=17).find(is_told).map_or(value, |digits| round(value, digits))
 }
 

@@ -1,11 +1,10 @@
-//! Writes tables: aligned columns below a line of headings.
+//! Tables: aligned columns below a line of headings.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::colour::{Colour, Style};
 
-/// A column of a table: its heading, and how its cells are aligned and coloured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     heading: &'static str,
@@ -14,53 +13,40 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Returns a column of texts, which are aligned at the left.
     pub(crate) fn left(heading: &'static str) -> Self {
         Self { heading, right: false, colour: Colour::Plain }
     }
 
-    /// Returns a column of numbers, which are aligned at the right.
     pub(crate) fn right(heading: &'static str) -> Self {
         Self { right: true, ..Self::left(heading) }
     }
 
-    /// Returns this column with cells of a colour.
     pub(crate) fn in_colour(self, colour: Colour) -> Self {
         Self { colour, ..self }
     }
 }
 
-/// How the line of headings is coloured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Heading {
-    /// Each heading is coloured, but not the spaces between them.
+    /// Each heading is coloured, but not the spaces between headings.
     Words(Colour),
-    /// The whole line is coloured.
     Line(Colour),
 }
 
-/// Rows of cells in columns. A column whose cells are all empty is left out, heading and all; a table without rows has
-/// all headings.
+/// Rows of cells in columns. A column whose cells are all empty is omitted, with its heading. A table without rows
+/// shows all headings.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
-    /// The columns.
     pub columns: Vec<Column>,
-    /// The cells of each row, one for each column. A row of a single cell is a heading of the rows below it, and widens no
-    /// column.
+    /// One cell for each column. A row of a single cell is a heading of the rows below it, and widens no column.
     pub rows: Vec<Vec<Cow<'a, str>>>,
-    /// The colour of the headings.
     pub heading: Heading,
-    /// The number of spaces before each line.
     pub indent: usize,
-    /// The most characters to which a column is widened. Otherwise one long name would make all lines too long for a screen.
+    /// The maximum width of a column. A single long name would otherwise make all lines too long for a screen.
     pub widest: usize,
 }
 
 impl Table<'_> {
-    /// Writes the headings and all rows, without spaces at the ends of lines.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub(crate) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         let shown: Vec<_> =
             self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column, self.width(n)?))).collect();
@@ -78,7 +64,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Returns the width of a column in characters; `None` if the column is left out.
+    /// `None` if the column is omitted.
     fn width(&self, n: usize) -> Option<usize> {
         // a row of a single cell takes the whole line
         let rows = self.rows.iter().filter(|row| row.len() > 1 || self.columns.len() == 1);
@@ -90,8 +76,8 @@ impl Table<'_> {
             .then(|| widest.max(self.columns.get(n).map_or(0, |column| column.heading.chars().count())))
     }
 
-    /// Returns a line of cells. Each comes with whether it is aligned at the right, the width of its column, and its colour.
-    /// Spaces are written only before the next text, so that no line ends with spaces.
+    /// Each cell comes with its right alignment, column width and colour. Spaces are written only before the next text,
+    /// so that no line ends with spaces.
     fn line<'c>(&self, cells: impl Iterator<Item = (&'c str, bool, usize, Colour)>, style: Style) -> String {
         const GAP: usize = 2;
         let mut line = String::new();

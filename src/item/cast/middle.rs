@@ -1,32 +1,24 @@
 //! The type of a number between two dtypes: float64, int64 or uint64, whichever holds every number of the source.
 //!
-//! There are three types because float64 does not hold integers above 2^53, and because loops over integers of 128 bits
-//! are not vectorised. The price is that an integer of 64 bits must reach a float of 16 without being rounded to
-//! float64 on the way, see [`Middle::rounded_to_odd`].
+//! float64 does not hold integers above 2^53, and loops over 128-bit integers are not vectorised. So 64-bit integers
+//! need [`Middle::rounded_to_odd`] on the way to 16-bit floats.
 
 use crate::item::element::Element;
 
-/// A type through which numbers are cast.
 pub(super) trait Middle: Copy + Default + PartialEq {
-    /// Returns the number as `as f64` converts it.
     fn float(self) -> f64;
-    /// Returns the number as `as f32` converts it.
     fn single(self) -> f32;
-    /// Returns a float64 that rounds to any float of at most 16 bits as the number itself does: the number rounded to
-    /// odd, which sets the last bit if anything was cut off. To round to nearest twice would be wrong if the first
-    /// rounding ends halfway between two narrow floats: the second would take the even one although the number lies
-    /// nearer to the other.
+    /// Returns the number rounded to odd: the last bit is set if any bit was cut off. It rounds to any float of at most
+    /// 16 bits as the number itself does. Rounding to nearest twice would be wrong if the first rounding ended halfway
+    /// between two narrow floats.
     fn rounded_to_odd(self) -> f64;
-    /// Returns an integer, and whether it equals the number.
     fn exact<T: Integer>(self) -> (T, bool);
-    /// Returns the number without its fraction, clamped to 128 bits.
+    /// Drops the fraction.
     fn whole(self) -> i128;
-    /// Returns the shortest text that reads back to the same item: to the same float32 if the item `is_single`, or has
-    /// fewer bits. A whole number has no `.0` at its end.
+    /// Returns the shortest text that reads back to the same item, without `.0`: to the same float32 if `is_single`.
     fn text(self, is_single: bool) -> String;
 }
 
-/// Returns the text of a float.
 fn text(value: f64, is_single: bool) -> String {
     let mut buffer = zmij::Buffer::new();
     let text = match value {
@@ -39,7 +31,6 @@ fn text(value: f64, is_single: bool) -> String {
     text.strip_suffix(".0").unwrap_or(text).to_owned()
 }
 
-/// Rounds a number to odd: bits of its magnitude that float64 has no room for set the last bit.
 #[inline]
 fn rounded_to_odd(magnitude: u64, is_negative: bool) -> f64 {
     const LOW: u64 = (1 << 12) - 1;
@@ -85,25 +76,23 @@ macro_rules! middles {
 }
 
 middles! {
-    // the largest integer of 64 bits rounds up to the number above it
+    // the largest 64-bit integer rounds up to the number above it
     f64, |value| value, |value, _: T| value < T::END, text;
     i64, |value: i64| rounded_to_odd(value.unsigned_abs(), value < 0),
         |value, found: T| found.is_negative() == (value < 0), |value: i64, _| value.to_string();
     u64, |value| rounded_to_odd(value, false), |_, found: T| !found.is_negative(), |value: u64, _| value.to_string();
 }
 
-/// An integer type: its range, and its conversions from and to the types that casts compute in.
 pub(super) trait Integer: Element + As<f64> + As<i64> + As<u64> {
     const LEAST: i128;
     const LARGEST: i128;
-    /// One more than the largest value, which is the least float that is out of range.
+    /// One more than the maximum, which is the smallest float out of range.
     const END: f64;
     fn is_negative(self) -> bool;
 }
 
-/// Converts between two types of numbers as `as` does.
 pub(super) trait As<M> {
-    /// Drops a fraction and takes the nearest value in range, NaN becoming 0; keeps the low bits of an integer.
+    /// Drops a fraction and clamps, NaN becoming 0; keeps the low bits of an integer.
     fn of(number: M) -> Self;
     fn back(self) -> M;
 }

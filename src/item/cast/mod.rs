@@ -1,9 +1,8 @@
-//! Casts items of one dtype to another: floats are rounded once, integers are exact or refused.
+//! Casts between dtypes: floats are rounded once, integers are exact or refused.
 //!
-//! A run of items is read into float64, int64 or uint64, whichever holds every number of the dtype, and written from
-//! there. So there is one loop for each dtype on either side and not one for each pair.
-//!
-//! What items become in 8 bits is looked up in a table where many are cast and 16 bits of each tell it.
+//! A run of items is read into float64, int64 or uint64, whichever holds every number of the source, and written from
+//! there. So each dtype has one loop on either side, instead of one for each pair. Large casts to 8 bits use a table if
+//! 16 bits of each item determine the result.
 
 mod middle;
 mod numbers;
@@ -27,36 +26,34 @@ use crate::item::encoding::{Swap, code_points, unpadded};
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 
-/// How many numbers are converted at a time: few enough for the nearest cache (two runs of 8 bytes are 8 KiB, and the
-/// items on either side take as much), and enough that the call for each run costs nothing.
+/// Numbers per run: few enough for the L1 cache (two runs of 8 bytes are 8 KiB, and the items on either side take as
+/// much), and enough that the call per run costs nothing.
 const RUN: usize = 512;
-/// Reads numbers, which are big-endian or not, from the front of bytes.
+/// Reads numbers, big-endian if the flag is set.
 type LoadRun<'a, M> = dyn Fn(bool, &[u8], &mut [M]) + 'a;
 
-/// How many characters of a string a message shows.
+/// Characters of a string in a message.
 const SHOWN: usize = 40;
 
-/// The first item of a run that a [`Cast`] cannot make, and why.
+/// The first item of a run that a [`Cast`] cannot convert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CastFailure {
-    /// The number of the item in the run, counted from 0.
+    /// The number of the item in the run, from 0.
     pub item: usize,
     /// One line that begins with the value.
     pub why: String,
 }
 
-/// How items of one dtype become items of another.
+/// A cast of items from one dtype to another.
 ///
-/// - To floats and complex numbers: the nearest, ties to even, rounded once from the exact value. What is too large
-///   becomes infinity, or NaN or the largest number in a type that has no infinity
-///   ([`Narrow::encode`](crate::item::dtype::Narrow::encode)), unless [`Overflow`] says otherwise. -0 stays -0, NaN
-///   becomes a quiet NaN of the same sign.
-/// - To integers and bool: exact or an error. If the cast is lossy the fraction is dropped, what is out of range
-///   becomes the end of the range, NaN becomes 0, and as a bool all but zero is true.
-/// - Complex to real: the real part; if the imaginary one is not zero that is an error unless lossy.
-/// - Strings to a width of the same kind, and dates to another unit: exact or an error, if lossy cut and rounded
-///   down.
-/// - Any dtype to the same in another byte order.
+/// - To floats and complex numbers: nearest, ties to even, rounded once. Numbers that are too large become infinity,
+///   NaN or the largest number, as the type has them ([`Narrow::encode`](crate::item::dtype::Narrow::encode)), unless
+///   [`Overflow`] says otherwise. -0 stays -0, NaN becomes a quiet NaN of the same sign.
+/// - To integers and bool: exact or an error. A lossy cast drops fractions and clamps; NaN becomes 0, and a bool is
+///   true for all except zero.
+/// - Complex to real: the real part. An imaginary part other than zero is an error unless lossy.
+/// - Strings to another width, and dates to another unit: exact or an error; if lossy, cut and rounded down.
+/// - Any dtype to its other byte order.
 ///
 /// ```
 /// use tensorop::{DType, item::cast::Cast};
@@ -78,22 +75,19 @@ pub struct Cast {
     lossy: bool,
     plan: CastPlan,
     overflow: Overflow,
-    /// The words of infinity and NaN; `None` if no number of the source overflows.
+    /// `None` if no number of the source overflows.
     special: Option<SpecialWords>,
-    /// The table of a cast to items of 8 bits, where there is one.
     table: Option<Arc<ByteTable>>,
 }
 
 #[derive(Clone, Debug)]
 enum CastPlan {
-    /// The same items in another byte order.
     Swap(Vec<Swap>),
     Numbers,
-    /// Integers of a narrow type, by the values of all bytes.
+    /// The values of all bytes.
     NarrowIntegers(ByteValues),
-    /// Floats of a narrow type, by the values of all bytes.
     NarrowFloats(ByteValues),
-    /// Strings, whose units have this many bytes.
+    /// The bytes of a character.
     Strings(usize),
     Ticks {
         from: TimeUnit,
@@ -103,11 +97,10 @@ enum CastPlan {
 }
 
 impl Cast {
-    /// Prepares a cast from one dtype to another; the width of strings and the unit of dates are part of these.
+    /// Prepares a cast between two dtypes, including string widths and date units.
     ///
     /// # Errors
-    /// No values are cast between these dtypes: strings, dates, void, structured and long double items become only what
-    /// the type's documentation says.
+    /// No values are cast between these dtypes.
     pub fn new(from: &DType, to: &DType, lossy: bool) -> Result<Self, Error> {
         let refused = |why: &str| {
             let message = format!("{} is not cast to {}{why}", from.name(), to.name());
@@ -126,7 +119,7 @@ impl Cast {
                 (&Kind::Datetime(from), &Kind::Datetime(to)) if from.base.is_some() && to.base.is_some() => {
                     CastPlan::Ticks { from, to, dates: true }
                 }
-                // NaT is the same in all units, so this tells whether the units have a fixed ratio.
+                // NaT is the same in all units, so 0 shows whether the units have a fixed ratio
                 (&Kind::Timedelta(from), &Kind::Timedelta(to)) if datetime::rescale(0, from, to, false).is_some() => {
                     CastPlan::Ticks { from, to, dates: false }
                 }
@@ -147,38 +140,37 @@ impl Cast {
         Ok(Self { from: from.clone(), to: to.clone(), lossy, plan, overflow, special, table })
     }
 
-    /// Returns the cast with another treatment of finite numbers that are too large for the floats that they become.
+    /// Sets the treatment of finite numbers that are too large for the target.
     #[must_use]
     pub fn with_overflow(self, overflow: Overflow) -> Self {
         Self { overflow, ..self }
     }
 
-    /// Returns whether items stay as they are, byte for byte.
+    /// Whether items keep every byte.
     pub fn is_identity(&self) -> bool {
         matches!(&self.plan, CastPlan::Swap(swaps) if swaps.is_empty())
     }
 
-    /// Returns the dtype that items are cast to.
+    /// Returns the target dtype.
     pub fn to(&self) -> &DType {
         &self.to
     }
 
-    /// Returns the bytes of one item before the cast.
+    /// Returns the itemsize before the cast.
     pub fn from_size(&self) -> usize {
         self.from.itemsize()
     }
 
-    /// Returns the bytes of one item after the cast.
+    /// Returns the itemsize after the cast.
     pub fn to_size(&self) -> usize {
         self.to.itemsize()
     }
 
-    /// Casts `items.len() / from_size()` items. `out` takes on the length of the result. Returns the finite items that became
+    /// Casts `items.len() / from_size()` items and resizes `out` to the result. Returns the finite items that became
     /// infinite or NaN.
     ///
     /// # Errors
-    /// The first item that the dtype cannot hold, counted from 0, and why. `out` then holds nothing of use. Memory
-    /// that is not there counts as an error of item 0.
+    /// The first item that the dtype cannot hold; `out` is then unspecified. A failed allocation is an error of item 0.
     pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<Overflowed, CastFailure> {
         let (count, size) = (items.len() / self.from_size().max(1), self.to_size());
         let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
@@ -188,10 +180,7 @@ impl Cast {
         self.apply_to(items, out)
     }
 
-    /// Does what [`apply`](Self::apply) does, for an `out` that has the length of the result.
-    ///
-    /// # Errors
-    /// The first item that the dtype cannot hold, as there.
+    /// [`apply`](Self::apply) for an `out` of the right length.
     pub(crate) fn apply_to(&self, items: &[u8], out: &mut [u8]) -> Result<Overflowed, CastFailure> {
         let (per, size) = (self.from_size().max(1), self.to_size());
         let count = items.len() / per;
@@ -250,10 +239,10 @@ impl Cast {
         }
     }
 
-    /// Casts numbers by way of `M`, which holds every number of the source.
+    /// Casts numbers through `M`, which holds every number of the source.
     ///
-    /// There are two loops for each run, one for the dtype on either side, which are vectorised. One loop for each pair
-    /// of dtypes would be hundreds of loops. The numbers between the two stay in the nearest cache.
+    /// Each run takes two vectorised loops, one for the dtype on either side. One loop for each pair of dtypes would be
+    /// hundreds of loops. The numbers in between stay in the L1 cache.
     fn numbers<M: Middle>(
         &self,
         items: &[u8],
@@ -263,9 +252,8 @@ impl Cast {
         let is_bool = *self.to.kind() == Kind::Bool;
         let [ins, outs] = [&self.from, &self.to].map(|dtype| numbers_of(dtype).expect("numbers are cast to numbers"));
         let [size, to_size] = [self.from_size() / ins, self.to_size() / outs];
-        // what both have two of is cast one by one
         let (drops, adds) = (ins > outs, ins < outs);
-        // complex items are cast to complex ones part by part
+        // complex to complex is cast part by part
         let parts = ins.min(outs);
         let (ins, outs) = (1 + usize::from(drops), 1 + usize::from(adds));
         let text = |number: M| number.text(size < size_of::<f64>());
@@ -285,9 +273,8 @@ impl Cast {
                 }
             }
             load(self.from.is_big_endian(), chunk, &mut run);
-            // the limit tells the compiler that all numbers lie in the run
+            // the limit lets the compiler see that all indices are in the run
             let (first, count) = (number * RUN, (chunk.len() / (ins * size)).min(RUN));
-            // the first item with an imaginary part
             let mut imaginary = None;
             if drops {
                 for at in 0..count {
@@ -324,7 +311,6 @@ impl Cast {
         Ok(overflowed)
     }
 
-    /// Returns why the target cannot hold a number.
     fn misfit<M: Middle>(&self, value: M, text: &str) -> String {
         let name = self.to.name();
         match value.float() {

@@ -1,4 +1,4 @@
-//! How the numbers that are cast, which are items or the parts of complex items, are read and written.
+//! Reads and writes the numbers of a cast: items, or the parts of complex items.
 
 use half::{bf16, f16};
 
@@ -6,7 +6,7 @@ use super::middle::{As, Integer, Middle};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
-/// Returns how many numbers an item is: two if it is complex; `None` if it is no number.
+/// Returns the numbers per item: two if complex; `None` if items are not numbers.
 pub(super) fn numbers_of(dtype: &DType) -> Option<usize> {
     match_kind!(dtype.kind(), {
         number T => Some(<T as Element>::SIZE / <<T as Element>::Part as Element>::SIZE),
@@ -15,9 +15,9 @@ pub(super) fn numbers_of(dtype: &DType) -> Option<usize> {
     })
 }
 
-/// Writes a run of numbers as items of a dtype, or as their parts; an error is the place of the first that does not fit.
+/// Writes a run of numbers; the error is the place of the first that does not fit.
 ///
-/// It is not inlined into the loop over runs, in which its own loops are compiled to 7 % more instructions.
+/// Inlined into the loop over runs, its own loops compile to 7 % more instructions.
 #[inline(never)]
 pub(super) fn store<M: Middle>(dtype: &DType, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
     match_kind!(dtype.kind(), {
@@ -27,15 +27,12 @@ pub(super) fn store<M: Middle>(dtype: &DType, run: &[M], out: &mut [u8], lossy: 
     })
 }
 
-/// A type of numbers.
 pub(super) trait CastNumber: Element {
-    /// The type that holds all numbers of this one.
     type Middle: Middle;
 
-    /// Returns the number of an item.
     fn number(self) -> Self::Middle;
 
-    /// Writes a run of numbers; an error is the place of the first that does not fit.
+    /// The error is the place of the first number that does not fit.
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 }
 
@@ -105,7 +102,7 @@ integers! {
     u64: u64;
 }
 
-/// Reads items. The byte order is checked once for a run and not for each item, so that either loop is vectorised.
+/// The byte order is checked once per run, so that both loops are vectorised.
 pub(super) fn load<T: CastNumber>(big: bool, bytes: &[u8], run: &mut [T::Middle]) {
     let words = T::chunks(bytes).iter().zip(run);
     if big {
@@ -119,26 +116,24 @@ pub(super) fn load<T: CastNumber>(big: bool, bytes: &[u8], run: &mut [T::Middle]
     }
 }
 
-/// The value of each byte as an item of a narrow type: to look it up is faster than to take the item apart.
+/// The value of each byte of a narrow type: a lookup is faster than decoding the item.
 pub(super) type ByteValues = Box<[f64; 256]>;
 
-/// Returns the values of bytes as items of a narrow type.
 pub(super) fn values_of(narrow: Narrow) -> ByteValues {
     Box::new(std::array::from_fn(|item| narrow.value(item as u8)))
 }
 
-/// Reads items of a narrow type.
 pub(super) fn load_narrow<M: Middle>(bytes: &[u8], run: &mut [M], values: &ByteValues, number: impl Fn(f64) -> M) {
     bytes.iter().zip(run).for_each(|(&item, place)| *place = number(values[usize::from(item)]));
 }
 
-/// Replaces a NaN by the standard one of its sign, since a payload of 10 bits means nothing in another type.
+/// Replaces a NaN by the standard NaN of its sign, since a payload of 10 bits means nothing in another type.
 #[inline(always)]
 fn plain_nan(value: f64) -> f64 {
     if value.is_nan() { f64::NAN.copysign(value) } else { value }
 }
 
-/// Writes items. The byte order is checked once for a run and not for each item, so that either loop is vectorised.
+/// The byte order is checked once per run, so that both loops are vectorised.
 fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(M) -> T) {
     let words = T::chunks_mut(out).iter_mut().zip(run);
     if big {
@@ -152,10 +147,10 @@ fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(
     }
 }
 
-/// Writes numbers that may not fit; unless `lossy`, an error is the place of the first that does not.
+/// Unless `lossy`, the error is the place of the first number that does not fit.
 ///
-/// The loop gathers whether all fit, and that is checked behind it: a loop that may end early is not vectorised, and a
-/// run with a number that does not fit is rare, so it may cost a second walk.
+/// The check follows the loop, because a loop with an early exit is not vectorised. A run with a misfit is rare, so a
+/// second pass is acceptable.
 fn put_exact<T: Element, M: Middle>(
     big: bool,
     run: &[M],

@@ -1,36 +1,36 @@
-//! Casts to floats that are too small for a number: finds the numbers that become infinite or NaN, and replaces or refuses them.
+//! Finds the numbers that become infinite or NaN in a cast to smaller floats, and replaces or refuses them.
 //!
-//! Such numbers are rare, so a loop over the written items first checks whether any is infinite or NaN. It compares stored
-//! words, has no branches and is vectorised. Only a run with such a word is checked number by number.
+//! They are rare, so a branchless, vectorised loop over the written words first checks for any infinity or NaN. Only a
+//! run with such words is checked number by number.
 
 use super::middle::Middle;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::float16::{bf16_from_f64, f16_from_f64};
 
-/// The treatment of a finite number that is too large for the floats that it is cast to. A type without zero and sign treats
-/// zero and negative numbers in the same way.
+/// The treatment of a finite number that is too large for its target. A type without zero and sign treats zero and
+/// negative numbers alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// It becomes infinite, or NaN in a type without infinity.
+    /// Becomes infinite, or NaN in a type without infinity.
     #[default]
     Special,
-    /// It becomes the nearest finite number.
+    /// Becomes the nearest finite number.
     Saturate,
-    /// It is an error.
+    /// Is an error.
     Refuse,
 }
 
 /// The finite items of a run that became infinite or NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overflowed {
-    /// How many there are.
+    /// Their count.
     pub items: usize,
-    /// The number of the first in the run, counted from 0.
+    /// The number of the first in the run, from 0.
     pub first: Option<usize>,
 }
 
 impl Overflowed {
-    /// Counts an item. Those of a run come in their order, complex ones once for each part.
+    /// Items must come in order; a complex item may come once per part.
     fn add(&mut self, item: usize, last: &mut Option<usize>) {
         if *last != Some(item) {
             self.items += 1;
@@ -48,7 +48,7 @@ pub fn overflow_name(dtype: &DType) -> &'static str {
     }
 }
 
-/// Returns whether items are floats or complex numbers.
+/// Whether items are floats or complex numbers.
 pub fn is_floats(dtype: &DType) -> bool {
     match dtype.kind() {
         Kind::Narrow(narrow) => !narrow.is_integer(),
@@ -61,21 +61,19 @@ pub fn is_floats(dtype: &DType) -> bool {
     }
 }
 
-/// The words of infinity and NaN among the items of a float dtype, or the parts of complex ones.
+/// The words of infinity and NaN of a float dtype, or of the parts of a complex dtype.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpecialWords {
-    /// The bytes of a word.
     size: usize,
-    /// The words that are equal to `special` in these bits are infinite or NaN.
+    /// A word is infinite or NaN if it equals `special` under this mask.
     mask: u32,
     special: u32,
-    /// The finite numbers at both ends.
     least: u32,
     largest: u32,
 }
 
 impl SpecialWords {
-    /// Returns the words of infinity and NaN in `to`; `None` if no finite number of `from` overflows.
+    /// `None` if no finite number of `from` overflows.
     pub(super) fn of_cast(from: &DType, to: &DType) -> Option<Self> {
         let reach = reach(from)?;
         let (size, mask, special, largest, overflows) = match to.kind() {
@@ -100,14 +98,13 @@ impl SpecialWords {
         (!holds_all).then_some(Self { size: 1, mask, special, least, largest })
     }
 
-    /// Returns the words of big-endian items, which are read as little-endian.
+    /// Big-endian items are read as little-endian words.
     fn swapped(self) -> Self {
         let swap = |word: u32| word.swap_bytes() >> (32 - 8 * self.size);
         let Self { size, mask, special, least, largest } = self;
         Self { size, mask: swap(mask), special: swap(special), least: swap(least), largest: swap(largest) }
     }
 
-    /// Returns whether any of the items is infinite or NaN.
     pub(super) fn is_in(&self, items: &[u8]) -> bool {
         match self.size {
             1 => any_byte(items, self.mask as u8, self.special as u8),
@@ -116,11 +113,9 @@ impl SpecialWords {
         }
     }
 
-    /// Counts the finite items of a run that became infinite or NaN, or replaces their numbers. Number `n` is a part of item
-    /// `item(n)`; an item has `parts` numbers in the run.
-    ///
-    /// # Errors
-    /// With [`Overflow::Refuse`] the place of the first in the run.
+    /// Counts the finite items that became infinite or NaN, or replaces their numbers. Number `n` is a part of item
+    /// `item(n)`; an item has `parts` numbers in the run. With [`Overflow::Refuse`] the error is the place of the
+    /// first.
     pub(super) fn settle<M: Middle>(
         &self,
         run: &[M],
@@ -131,7 +126,7 @@ impl SpecialWords {
         found: &mut Overflowed,
     ) -> Result<(), usize> {
         let mut last = None;
-        // an item is as finite as its parts
+        // a complex item is finite if both parts are
         let is_finite = |n: usize| (0..parts).all(|part| run[n / parts * parts + part].float().is_finite());
         for (n, (word, number)) in items.chunks_mut(self.size).zip(run).enumerate() {
             let mut bytes = [0; 4];
@@ -156,7 +151,7 @@ impl SpecialWords {
 
 macro_rules! any_word {
     ($($name:ident: $word:ty;)+) => {$(
-        /// Returns whether any word is `special` in the bits of `mask`. Words have the width of items, which keeps vectors full.
+        /// Words have the width of items, which keeps vectors full.
         fn $name(items: &[u8], mask: $word, special: $word) -> bool {
             let mut any = false;
             for &word in items.as_chunks().0 {
@@ -173,7 +168,7 @@ any_word! {
     any_u32: u32;
 }
 
-/// Returns the largest size of a finite number of a dtype; `None` if it has no numbers.
+/// Returns the largest finite magnitude of a dtype, or `None` if it has no numbers.
 fn reach(dtype: &DType) -> Option<f64> {
     Some(match dtype.kind() {
         Kind::Bool => 1.0,

@@ -1,4 +1,4 @@
-//! Casts to items of 8 bits by a table: each item has a key of 16 bits, and the table holds what becomes of each key.
+//! Casts to 8-bit items through a table: each item has a 16-bit key, and the table holds the result for each key.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,36 +7,32 @@ use crate::item::dtype::{DType, Kind};
 
 const KEYS: usize = 1 << 16;
 
-/// From how many items on a table is made, which takes as long as to cast [`KEYS`] items without one.
+/// Building a table takes as long as casting [`KEYS`] items without it.
 const WORTH_A_TABLE: usize = 2 * KEYS;
 
-/// The table of a cast, which is made when it has proved to be of use.
 #[derive(Debug)]
 pub(super) struct ByteTable {
     key: TableKey,
     /// The dtype whose 65,536 items are the keys.
     keys: DType,
-    /// How many items were to be cast before there was a table.
+    /// The items before the table existed.
     seen: AtomicUsize,
-    /// The items by their keys; `None` if not every key has one.
+    /// Results by key; `None` if a key cannot be cast.
     items: OnceLock<Option<Box<[u8; KEYS]>>>,
 }
 
-/// How the key of an item is made.
 #[derive(Clone, Copy, Debug)]
 enum TableKey {
-    /// It is the item.
     Item,
-    /// It is the float32 rounded to odd to a bfloat16: the upper half of its bits, whose last one is set if any other is. That
-    /// bfloat16 rounds to any float of at most 6 bits of mantissa as the float32 does.
+    /// A float32 rounded to odd to a bfloat16: the upper half of its bits, with the last bit set if any lower bit is.
+    /// It rounds to any float with at most 6 bits of mantissa as the float32 does.
     Single { is_big: bool },
-    /// The same of a float64.
+    /// A float64 likewise.
     Double { is_big: bool },
 }
 
 impl ByteTable {
-    /// Returns a table to be made for a cast; `None` where there is none, or where the cast is faster without one, as it is from
-    /// integers to integers.
+    /// `None` where no table applies or the cast is faster without it, as between integers.
     pub(super) fn of_cast(from: &DType, to: &DType) -> Option<Self> {
         let is_narrow = matches!(to.kind(), Kind::Narrow(_));
         let is_narrow_float = matches!(to.kind(), Kind::Narrow(narrow) if !narrow.is_integer());
@@ -53,8 +49,8 @@ impl ByteTable {
         Some(Self { key, keys, seen: AtomicUsize::new(0), items: OnceLock::new() })
     }
 
-    /// Returns the items by their keys, if `count` more items to be cast make that worth while and every key has an item. `cast`
-    /// casts items of a dtype without a table, and returns none if one of them cannot be cast.
+    /// Returns the table if `count` more items make it worthwhile and every key can be cast. `cast` casts items without
+    /// a table, and returns `None` if one fails.
     pub(super) fn items(
         &self,
         count: usize,
@@ -71,13 +67,11 @@ impl ByteTable {
         self.items.get_or_init(make).as_deref()
     }
 
-    /// Returns whether there is a table by now.
     #[cfg(test)]
     pub(super) fn is_made(&self) -> bool {
         self.items.get().is_some_and(Option::is_some)
     }
 
-    /// Casts items.
     pub(super) fn look_up(&self, table: &[u8; KEYS], items: &[u8], out: &mut [u8]) {
         fn each<const N: usize>(table: &[u8; KEYS], items: &[u8], out: &mut [u8], key: impl Fn([u8; N]) -> u16) {
             for (&item, place) in items.as_chunks().0.iter().zip(out) {
@@ -98,12 +92,12 @@ impl ByteTable {
     }
 }
 
-/// Rounds the bits of a float32 to odd to those of a bfloat16.
+/// Rounds a float32 to odd.
 fn upper(bits: u32) -> u16 {
     (bits >> 16) as u16 | u16::from(bits as u16 != 0)
 }
 
-/// Returns the bits of a float64 that is rounded to odd to a float32.
+/// Rounds a float64 to odd.
 fn single(value: f64) -> u32 {
     let size = value.abs();
     let nearest = size as f32;

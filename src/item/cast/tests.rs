@@ -21,7 +21,7 @@ fn items_that_do_not_fit() {
     let (nan, inf) = (f64::NAN, f64::INFINITY);
     let code_points = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<_>>();
     let many = floats(&(0..2000).map(|i| if i == 1500 { 0.5 } else { 1.0 }).collect::<Vec<_>>());
-    // from, to, items, the item and the message
+    // from, to, items, the failing item and the message
     let rows: Vec<(&str, &str, Vec<u8>, usize, &str)> = vec![
         ("float64", "int32", floats(&[1.0, 1.5, 2.5]), 1, "1.5 is not an integer (int32)"),
         ("float64", "uint8", floats(&[300.0]), 0, "300 is out of range for uint8"),
@@ -105,7 +105,7 @@ fn widths_and_orders() {
         ("<M8[D]", ">M8[h]", ticks(&[1]), 24_i64.to_be_bytes().to_vec()),
         ("bool", "float16", vec![0, 1, 2], vec![0, 0, 0, 0x3c, 0, 0x3c]),
         ("int8", "complex64", vec![0xff], singles(&[-1.0, 0.0])),
-        // what is not a whole item is left out
+        // an incomplete item is ignored
         ("int16", "int8", vec![1, 0, 2], vec![1]),
     ];
     let mut failures = Vec::new();
@@ -124,7 +124,7 @@ fn widths_and_orders() {
 
 #[test]
 fn rounded_once() {
-    // Halfway between two of the target by way of a float64 that is rounded first, and above that in truth.
+    // a float64 rounded to nearest is halfway between two items of the target, the exact number above it
     let number = (1_i64 << 62) + (1 << 51) + 1;
     let mut out = Vec::new();
     cast("int64", "bfloat16", false).apply(&((1_i64 << 62) + (1 << 54) + 1).to_le_bytes(), &mut out).unwrap();
@@ -166,7 +166,6 @@ fn refused() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// A NaN stays one, whatever its payload is, in every type of floats that has one.
 #[test]
 fn a_nan_stays_a_nan() {
     let floats = |name: &&str| name.contains("float");
@@ -200,13 +199,13 @@ fn a_nan_stays_a_nan() {
     assert!(nans > 150, "{nans}");
 }
 
-/// Compares a cast by a table with one without. Returns whether there is a table.
+/// Returns whether the cast has a table.
 fn compare_by_table(from: &str, to: &str, lossy: bool, overflow: Overflow, items: &[u8]) -> Result<bool, String> {
     const PART: usize = 1 << 16;
     let make = || cast(from, to, lossy).with_overflow(overflow);
     let (by_table, name) = (make(), format!("{from} to {to}, lossy: {lossy}, {overflow:?}"));
     let (mut out, mut expected) = (Vec::new(), Vec::new());
-    // zeros enough for a table, which some dtypes of floats do not have
+    // enough zeros for a table, which some float dtypes do not have
     _ = by_table.apply(&vec![0; 2 * PART * by_table.from_size()], &mut out);
     for part in items.chunks(PART * by_table.from_size()) {
         let plain = make();
@@ -227,7 +226,7 @@ const OVERFLOWS: [Overflow; 3] = [Overflow::Special, Overflow::Saturate, Overflo
 
 #[test]
 fn tables_of_items_of_16_bits() {
-    // every item, in an order in which neighbours have nothing to do with each other
+    // every item, in an order without correlated neighbours
     let words = (0..1_u32 << 16).map(|n| (n.wrapping_mul(40_503) + 777) as u16);
     let words: Vec<u8> = words.flat_map(u16::to_le_bytes).collect();
     let bytes = |name: &&str| {
@@ -253,7 +252,7 @@ fn tables_of_items_of_16_bits() {
 
 #[test]
 fn tables_of_wider_floats() {
-    // every upper half, with what lies on either side of halves of the last bits that narrow floats have
+    // every upper half, with values on either side of half of the last bit of narrow floats
     let low = [0, 1, 0x8000, 0xffff];
     let singles: Vec<u32> = (0..=u16::MAX).flat_map(|upper| low.map(|low| u32::from(upper) << 16 | low)).collect();
     let mut doubles: Vec<u64> = Vec::new();
@@ -276,7 +275,6 @@ fn tables_of_wider_floats() {
     for from in ["float32", ">f4", "float64", ">f8"] {
         let items = of(from);
         for to in DType::names().filter(floats) {
-            // byte order is the affair of the keys alone
             let overflows = if from.starts_with('>') { &OVERFLOWS[..1] } else { &OVERFLOWS };
             for &overflow in overflows {
                 match compare_by_table(from, to, false, overflow, &items) {
@@ -310,7 +308,7 @@ fn what_is_cast_by_a_table() {
     for (from, to, expected) in rows {
         assert_eq!(cast(from, to, true).table.is_some(), expected, "{from} to {to}");
     }
-    // a table is made when enough items have come, in whatever parts
+    // a table is made after enough items, in any parts
     let (one, mut out) = (cast("bfloat16", "float8_e5m2", false), Vec::new());
     let parts = (0..5).map(|_| {
         one.apply(&vec![1; 60_000], &mut out).unwrap();
