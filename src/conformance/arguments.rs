@@ -1,4 +1,4 @@
-//! What a case gives its operator: attributes by their names, and inputs in their order.
+//! Takes the attributes and inputs of a case for its operator.
 
 use std::fmt;
 
@@ -12,12 +12,10 @@ use crate::ops::call::Operands;
 use crate::ops::indexed::all_integers;
 use crate::storage::source::Source;
 
-/// Why a case has no output.
 #[derive(Debug)]
 pub(crate) enum NoOutput {
-    /// The operator refuses its inputs.
     Refused(Error),
-    /// The program does not have what is asked for.
+    /// The program lacks the operator, a version or an attribute.
     Unsupported(String),
 }
 
@@ -29,7 +27,7 @@ impl From<Error> for NoOutput {
 
 pub(super) type CaseResult<T> = Result<T, NoOutput>;
 
-/// What a case gives its operator, as far as the operator has not taken it.
+/// The attributes and inputs that the operator has not taken yet.
 pub(super) struct CaseInputs<'c> {
     attributes: Attributes,
     inputs: Vec<Option<&'c CaseInput>>,
@@ -47,17 +45,15 @@ impl<'c> CaseInputs<'c> {
         Self { attributes, inputs: inputs.collect(), taken: 0, output_count }
     }
 
-    /// Returns how many outputs the operator has.
     pub(super) fn output_count(&self) -> usize {
         self.output_count
     }
 
-    /// Returns whether there are inputs that have not been taken.
     pub(super) fn has_more(&self) -> bool {
         self.taken < self.inputs.len()
     }
 
-    /// Returns the next input, which messages call `label`; `None` if it is left out.
+    /// `None` if the input is omitted. Messages call it `label`.
     pub(super) fn optional(&mut self, label: &'static str) -> CaseResult<Option<Source>> {
         let input = self.inputs.get(self.taken).copied().flatten();
         self.taken += 1;
@@ -68,17 +64,14 @@ impl<'c> CaseInputs<'c> {
         }
     }
 
-    /// Returns the next input, which the operator must have.
     pub(super) fn tensor(&mut self, label: &'static str) -> CaseResult<Source> {
         Ok(self.optional(label)?.ok_or_else(|| missing(label))?)
     }
 
-    /// Returns the next input, the data of most operators.
     pub(super) fn data(&mut self) -> CaseResult<Operands> {
         Ok(self.tensor("data")?.into())
     }
 
-    /// Returns the next input, a list of truth values.
     pub(super) fn truths(&mut self, label: &'static str) -> CaseResult<Vec<bool>> {
         let input = self.inputs.get(self.taken).copied().flatten();
         self.taken += 1;
@@ -92,12 +85,10 @@ impl<'c> CaseInputs<'c> {
         Ok(tensor.bytes().iter().map(|&byte| byte != 0).collect())
     }
 
-    /// Returns the next input, a tensor of integers of any type.
     pub(super) fn indices(&mut self, label: &'static str) -> CaseResult<Source> {
         Ok(check_integers(self.tensor(label)?)?)
     }
 
-    /// Returns the tensors of the next input, a sequence.
     pub(super) fn sequence(&mut self, label: &'static str) -> CaseResult<Vec<Source>> {
         let input = self.inputs.get(self.taken).copied().flatten();
         self.taken += 1;
@@ -112,29 +103,26 @@ impl<'c> CaseInputs<'c> {
         tensors.iter().map(source).collect()
     }
 
-    /// Returns the numbers of the next input, a list; `None` if it is left out.
     pub(super) fn optional_list(&mut self, label: &'static str) -> CaseResult<Option<Vec<i64>>> {
         let Some(source) = self.optional(label)? else { return Ok(None) };
         Ok(Some(list_of(source, 1)?))
     }
 
-    /// Returns the bounds or steps of slices in the next input; `None` if it is left out. They are clamped at any size.
+    /// Bounds beyond int64 are clamped.
     pub(super) fn optional_bounds(&mut self, label: &'static str) -> CaseResult<Option<Vec<i64>>> {
         let Some(source) = self.optional(label)? else { return Ok(None) };
         Ok(Some(integers_of(source, 1, BeyondInt64::Clamped)?))
     }
 
-    /// Returns the bounds or steps of slices in the next input, which the operator must have.
     pub(super) fn bounds(&mut self, label: &'static str) -> CaseResult<Vec<i64>> {
         Ok(self.optional_bounds(label)?.ok_or_else(|| missing(label))?)
     }
 
-    /// Returns the numbers of the next input, a list that the operator must have.
     pub(super) fn list(&mut self, label: &'static str) -> CaseResult<Vec<i64>> {
         Ok(self.optional_list(label)?.ok_or_else(|| missing(label))?)
     }
 
-    /// Returns the one number of the next input, a tensor of one item.
+    /// Takes a tensor of one item.
     pub(super) fn number(&mut self, label: &'static str) -> CaseResult<i64> {
         match list_of(self.tensor(label)?, 0)?[..] {
             [one] => Ok(one),
@@ -145,12 +133,10 @@ impl<'c> CaseInputs<'c> {
         }
     }
 
-    /// Returns an attribute that is a whole number.
     pub(super) fn int(&mut self, name: &str) -> CaseResult<Option<i64>> {
         self.attribute(name, "whole number", |value| if let AttributeValue::Int(it) = value { Some(it) } else { None })
     }
 
-    /// Returns an attribute that is a number.
     pub(super) fn float(&mut self, name: &str) -> CaseResult<Option<f32>> {
         self.attribute(name, "number", |value| match value {
             AttributeValue::Int(it) => Some(it as f32),
@@ -159,7 +145,7 @@ impl<'c> CaseInputs<'c> {
         })
     }
 
-    /// Returns the attribute of that name that says which of these names is meant, or the first of them if it is left out.
+    /// Looks up a text attribute; the first entry is the default.
     pub(super) fn one_of<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> CaseResult<T> {
         let Some(asked) = self.text(name)? else { return Ok(known[0].1) };
         match known.iter().find(|(of, _)| *of == asked) {
@@ -168,7 +154,6 @@ impl<'c> CaseInputs<'c> {
         }
     }
 
-    /// Returns the attribute of that name that must say which of these names is meant.
     pub(super) fn required<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> CaseResult<T> {
         if !self.attributes.contains_key(name) {
             return Err(missing(name).into());
@@ -176,18 +161,15 @@ impl<'c> CaseInputs<'c> {
         self.one_of(name, known)
     }
 
-    /// Returns an attribute that is a list of whole numbers.
     pub(super) fn ints(&mut self, name: &str) -> CaseResult<Option<Vec<i64>>> {
         let ints = |value| if let AttributeValue::Ints(it) = value { Some(it) } else { None };
         self.attribute(name, "list of whole numbers", ints)
     }
 
-    /// Returns an attribute that is a text.
     pub(super) fn text(&mut self, name: &str) -> CaseResult<Option<String>> {
         self.attribute(name, "text", |value| if let AttributeValue::Text(it) = value { Some(it) } else { None })
     }
 
-    /// Returns the attribute of that name as `get` makes it, unless it is not `what`.
     fn attribute<T>(&mut self, name: &str, what: &str, get: fn(AttributeValue) -> Option<T>) -> CaseResult<Option<T>> {
         let Some(value) = self.attributes.remove(name) else { return Ok(None) };
         match get(value) {
@@ -196,7 +178,7 @@ impl<'c> CaseInputs<'c> {
         }
     }
 
-    /// Checks that nothing is left that the operator has not taken.
+    /// Fails if the operator left attributes or inputs.
     pub(super) fn finish(self) -> CaseResult<()> {
         if let Some(name) = self.attributes.keys().next() {
             return unsupported(format_args!("attribute {name}"));
@@ -208,22 +190,19 @@ impl<'c> CaseInputs<'c> {
     }
 }
 
-/// Returns that something is not had here.
 pub(super) fn unsupported<T>(what: impl fmt::Display) -> CaseResult<T> {
     Err(NoOutput::Unsupported(what.to_string()))
 }
 
-/// Refuses the inputs.
 pub(super) fn refuse<T>(message: impl Into<String>) -> CaseResult<T> {
     Err(Error::new(Subject::Argument("inputs"), message).into())
 }
 
-/// Returns the error for what an operator must have and is not given.
 pub(super) fn missing(what: &'static str) -> Error {
     Error::new(Subject::Argument(what), "is missing")
 }
 
-/// Returns the numbers of an input that has one axis, or none if `least` is 0.
+/// Takes a tensor with one axis, or also a scalar if `least` is 0.
 pub(super) fn list_of(source: Source, least: usize) -> Result<Vec<i64>> {
     integers_of(source, least, BeyondInt64::Refused)
 }
@@ -237,7 +216,7 @@ fn integers_of(source: Source, least: usize, beyond: BeyondInt64) -> Result<Vec<
     all_integers(&source, beyond)
 }
 
-/// Refuses an index tensor that holds no integers, also if it has no items.
+/// An empty index tensor must hold integers too.
 pub(super) fn check_integers(source: Source) -> Result<Source> {
     match source.dtype().is_integer() {
         true => Ok(source),

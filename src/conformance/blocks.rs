@@ -1,5 +1,4 @@
-//! The operators of the specifications that put the places of blocks into another axis, or take them out of it: reshapes and
-//! transposes.
+//! Operators that move positions within blocks to or from another axis, by reshapes and transposes.
 
 use std::ops::RangeInclusive;
 
@@ -10,24 +9,20 @@ use crate::ops::pad::PadMode;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 
-/// What changes most slowly along an axis that has channels and the places in a block.
+/// The slowest component of an axis of channels and block positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockOrder {
-    /// The places in a block.
     BlocksFirst,
-    /// The channels.
     DepthFirst,
 }
 
 impl BlockOrder {
-    /// The names that ONNX has for them.
     pub(super) const OF_ONNX: [(&'static str, Self); 2] = [("DCR", Self::BlocksFirst), ("CRD", Self::DepthFirst)];
-    /// The names that OpenVINO has for them.
     const OF_OPENVINO: [(&'static str, Self); 2] =
         [("blocks_first", Self::BlocksFirst), ("depth_first", Self::DepthFirst)];
 }
 
-/// DepthToSpace, for any number of spatial axes.
+/// Supports any number of spatial axes.
 pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     let Some(blocks) = size.checked_pow(spatial as u32).filter(|blocks| shape[1] % blocks == 0) else {
@@ -45,7 +40,7 @@ pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> Ca
     rearranged(data, &dims, axes, &to)
 }
 
-/// SpaceToDepth, for any number of spatial axes.
+/// Supports any number of spatial axes.
 pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     if shape[2..].iter().any(|dim| dim % size != 0) {
@@ -64,7 +59,6 @@ pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> Ca
 }
 
 impl CaseInputs<'_> {
-    /// Takes data of these ranks and the size of its blocks.
     fn blocks(&mut self, ranks: RangeInclusive<usize>, size: Option<i64>) -> CaseResult<(Source, usize)> {
         let (data, size) = (self.tensor("data")?, counts("the size of blocks", &[size.unwrap_or(1)], 1)?[0]);
         match ranks.contains(&data.shape().len()) {
@@ -73,32 +67,30 @@ impl CaseInputs<'_> {
         }
     }
 
-    /// Takes the data of ONNX's operators on blocks, which has four axes.
+    /// ONNX requires four axes.
     fn blocks_onnx(&mut self) -> CaseResult<(Source, usize)> {
         let size = self.int("blocksize")?.ok_or_else(|| missing("blocksize"))?;
         self.blocks(4..=4, Some(size))
     }
 
-    /// DepthToSpace of ONNX, which has two spatial axes.
     pub(super) fn depth_to_space_onnx(&mut self, order: BlockOrder) -> CaseResult<CaseCall> {
         let (data, size) = self.blocks_onnx()?;
         depth_to_space(data, order, size)
     }
 
-    /// SpaceToDepth of ONNX, which has two spatial axes.
     pub(super) fn space_to_depth_onnx(&mut self, order: BlockOrder) -> CaseResult<CaseCall> {
         let (data, size) = self.blocks_onnx()?;
         space_to_depth(data, order, size)
     }
 
-    /// Takes the data of OpenVINO's operators on blocks, whose mode has to be named.
+    /// OpenVINO requires a mode.
     pub(super) fn blocks_openvino(&mut self) -> CaseResult<(Source, BlockOrder, usize)> {
         let size = self.int("block_size")?;
         let (data, size) = self.blocks(3..=usize::MAX, size)?;
         Ok((data, self.required("mode", &BlockOrder::OF_OPENVINO)?, size))
     }
 
-    /// Takes data, the blocks of its axes, and what is cropped or added at both ends of each; not so of the batches.
+    /// Takes data, block sizes, and crops or pads at both ends of each axis. The batch axis must have none.
     fn blocks_of_axes(&mut self, names: [&'static str; 2]) -> CaseResult<(Source, [Vec<usize>; 3])> {
         let data = self.tensor("data")?;
         let blocks = counts("block_shape", &self.list("block_shape")?, 1)?;
@@ -112,7 +104,7 @@ impl CaseInputs<'_> {
         }
     }
 
-    /// BatchToSpace: batches become the places of blocks, which are then cropped.
+    /// Batches become block positions, which are then cropped.
     pub(super) fn batch_to_space(&mut self) -> CaseResult<CaseCall> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["crops_begin", "crops_end"])?;
         let (shape, spatial) = (data.shape(), data.shape().len() - 1);
@@ -133,7 +125,7 @@ impl CaseInputs<'_> {
         Ok((made(operands, &call)?.into(), Call::Slice(slices)))
     }
 
-    /// SpaceToBatch: zeros are added, and the places of blocks become batches.
+    /// Zeros are added, then block positions become batches.
     pub(super) fn space_to_batch(&mut self) -> CaseResult<CaseCall> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["pads_begin", "pads_end"])?;
         let signed = |list: &[usize]| list.iter().map(|&number| number as i64).collect();
@@ -153,7 +145,7 @@ impl CaseInputs<'_> {
         rearranged(padded, &dims, axes, &to)
     }
 
-    /// ShuffleChannels: channels in the order of their places in a group.
+    /// Orders channels by their position in the group.
     pub(super) fn shuffle_channels(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (shape, axis) = (data.shape().to_vec(), self.int("axis")?.unwrap_or(1));

@@ -1,4 +1,4 @@
-//! A case: an operator, its inputs, and what must come out.
+//! A case: an operator, its inputs, and the expected result.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,21 +12,17 @@ use crate::format::onnx::model::AttributeValue;
 use crate::item::dtype::DType;
 use crate::item::tensor::Tensor;
 
-/// The most outputs of an operator that has to refuse its inputs; of others each has to be there.
+/// A limit for cases that expect a refusal; other cases list their outputs.
 const MAX_OUTPUTS: usize = 1 << 16;
 
-/// The operator, version and class of a test.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTest {
-    /// The operator, as its specification calls it.
     pub operator: String,
-    /// The version of the operator; of one that is not known here the opset.
+    /// The operator's version, or the opset for an unknown operator.
     pub version: u64,
-    /// What the verdict means.
     pub class: Class,
 }
 
-/// Who specifies an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Specification {
@@ -35,7 +31,6 @@ pub(crate) enum Specification {
 }
 
 impl Specification {
-    /// Returns the name as people write it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OpenVino => "OpenVINO",
@@ -44,23 +39,21 @@ impl Specification {
     }
 }
 
-/// What the verdict on a case means for a runtime.
+/// The meaning of a verdict for a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Class {
-    /// The specification says what comes out.
+    /// The specification determines the result.
     Must,
-    /// The specification is silent: what comes out was decided here, and other runtimes may differ.
+    /// The specification is silent; the result was decided here, and runtimes may differ.
     Choice,
     /// The operator must refuse its inputs.
     Reject,
 }
 
 impl Class {
-    /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Must, Self::Choice, Self::Reject];
 
-    /// Returns the name in cases and on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Must => "must",
@@ -70,30 +63,24 @@ impl Class {
     }
 }
 
-/// The attributes of an operator by the names of its specification.
 pub(crate) type Attributes = BTreeMap<String, AttributeValue>;
 
-/// What an operator gets for an input.
 #[derive(Debug)]
 pub(crate) enum CaseInput {
-    /// Nothing, since the input is optional.
     Absent,
-    /// A tensor.
     Tensor(Tensor),
-    /// A sequence of tensors.
     Sequence(Vec<Tensor>),
 }
 
-/// An output of a case.
 #[derive(Debug)]
 pub(crate) enum CaseOutput {
-    /// The output of the operator that has this number.
+    /// The operator's output with this number.
     Operator(usize),
-    /// A tensor that the operator does not make: the graph of a model may hand on one of its inputs or a constant.
+    /// An input or constant that the graph of a model passes through.
     Given(Tensor),
 }
 
-/// The errors that pass in a test, in the terms of [`diff::Options`](crate::diff::Options).
+/// Tolerances as in [`diff::Options`](crate::diff::Options).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tolerances {
     pub atol: Option<f64>,
@@ -102,10 +89,7 @@ pub(crate) struct Tolerances {
 }
 
 impl Tolerances {
-    /// Returns tolerances that a test has given.
-    ///
-    /// # Errors
-    /// A number below 0. JSON has none that is not finite.
+    /// Refuses numbers below 0. JSON has no NaN or infinity.
     pub(super) fn new(atol: Option<f64>, rtol: Option<f64>, ulp: Option<u64>) -> Result<Self> {
         for (name, value) in [("atol", atol), ("rtol", rtol)] {
             if let Some(value) = value.filter(|value| *value < 0.0) {
@@ -116,45 +100,34 @@ impl Tolerances {
     }
 }
 
-/// What must come of a case.
 #[derive(Debug)]
 pub(crate) enum Expected {
-    /// A tensor for each output of the case.
     Outputs(Vec<Tensor>),
-    /// The operator refuses its inputs. The text says what is wrong with them.
+    /// The operator must refuse its inputs, for this reason.
     Refusal(String),
 }
 
-/// An operator, its inputs, and what must come out.
 #[derive(Debug)]
 pub(crate) struct Case {
-    /// Its name among the cases of its file.
+    /// Unique in its file.
     pub id: String,
-    /// Who specifies the operator.
     pub specification: Specification,
-    /// The name of the operator in the specification.
     pub operator: String,
-    /// The version of the operator, or an opset that has it.
+    /// The operator's version, or an opset that has it.
     pub version: u64,
-    /// The attributes that are given.
     pub attributes: Attributes,
-    /// The inputs in the order of the specification.
     pub inputs: Vec<CaseInput>,
-    /// How many outputs the operator has.
     pub operator_outputs: usize,
-    /// The outputs in their order. They are the operator's own, except in a model: there they are the outputs of the graph.
+    /// The operator's outputs, or for a model the outputs of its graph.
     pub outputs: Vec<CaseOutput>,
-    /// What must come out.
     pub expected: Expected,
-    /// The errors that pass.
     pub tolerances: Tolerances,
-    /// What the verdict means.
     pub class: Class,
-    /// The sentence of the specification that the case rests on, or what was decided where it is silent.
+    /// The sentence of the specification behind the case, or the decision made where it is silent.
     pub why: String,
 }
 
-/// A case as JSON has it. Its tensors are read when the case is taken, not when the file is.
+/// A case in JSON. Its tensors are parsed in [`load`](Self::load).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with specification, operator, version, inputs and output or error")]
 pub(crate) struct CaseText<'a> {
@@ -195,7 +168,7 @@ fn must() -> Class {
     Class::Must
 }
 
-/// A tensor by the bytes of its items, for bits that JSON has no numbers for.
+/// A tensor in bytes, for bits without a JSON number.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HexTensor {
@@ -204,7 +177,6 @@ struct HexTensor {
     hex: String,
 }
 
-/// Tensors that are one input.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SequenceText<'a> {
@@ -213,24 +185,15 @@ struct SequenceText<'a> {
 }
 
 impl<'a> CaseText<'a> {
-    /// Reads a case of a text of JSON.
-    ///
-    /// # Errors
-    /// The text is no case, with line and column.
     pub(crate) fn read(text: &'a str) -> Result<Self> {
         serde_json::from_str(text).map_err(|error| malformed!("no case: {error}"))
     }
 
-    /// Returns the operator, version and class of the case.
     pub(super) fn about(&self) -> KnownTest {
         KnownTest { operator: self.operator.clone(), version: self.version, class: self.class }
     }
 
-    /// Reads the tensors of the case; names of files are those in `folder`.
-    ///
-    /// # Errors
-    /// A tensor cannot be read; there is neither an output nor an error, or both; a class that does not go with it; a
-    /// tolerance below 0.
+    /// Files are relative to `folder`.
     pub(crate) fn load(self, folder: &Path) -> Result<Case> {
         let input = |(n, text): (usize, &Option<&RawValue>)| match text {
             None => Ok(CaseInput::Absent),
@@ -289,7 +252,6 @@ impl<'a> CaseText<'a> {
     }
 }
 
-/// Reads what an operator gets for an input.
 fn input(text: &str, folder: &Path) -> Result<CaseInput> {
     if may_have(text, "\"sequence\"")
         && let Ok(SequenceText { sequence }) = serde_json::from_str(text)
@@ -299,7 +261,7 @@ fn input(text: &str, folder: &Path) -> Result<CaseInput> {
     tensor(text, folder).map(CaseInput::Tensor)
 }
 
-/// Reads a tensor: the name of a file, the bytes of its items, or what the program reads as JSON anywhere.
+/// Parses a file name, a [`HexTensor`], or a tensor in JSON.
 fn tensor(text: &str, folder: &Path) -> Result<Tensor> {
     if text.starts_with('"')
         && let Ok(name) = serde_json::from_str::<String>(text)
@@ -314,13 +276,11 @@ fn tensor(text: &str, folder: &Path) -> Result<Tensor> {
     read_bytes(text.as_bytes())
 }
 
-/// Returns whether a text of JSON may have an object with a key in it, which is given with its quotes. To find that it has
-/// none takes a fifth of the time of a run where each tensor is parsed for it.
+/// `key` includes its quotes. Without this check each tensor is also parsed as an object, a fifth of the time of a run.
 fn may_have(text: &str, key: &str) -> bool {
     text.contains(key) || text.contains('\\')
 }
 
-/// Returns the bytes that pairs of hexadecimal digits stand for.
 fn bytes_of_hex(digits: &str) -> Result<Vec<u8>> {
     let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { bail!("hex has an odd number of digits") };
     let digit = |byte: u8| char::from(byte).to_digit(16);
@@ -329,7 +289,6 @@ fn bytes_of_hex(digits: &str) -> Result<Vec<u8>> {
     bytes.ok_or_else(|| malformed!("hex holds something else than hexadecimal digits"))
 }
 
-/// Returns pairs of hexadecimal digits for bytes.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,6 +1,5 @@
-//! The operators of the specifications that move items, where a version has rules of its own or several calls do its work.
-//!
-//! A composition runs a call and takes its output as the data of the next; the last call is the case's.
+//! Operators whose versions have their own rules or need several calls. A composition runs a call and passes its output
+//! to the next; the last call is the case's.
 
 use super::arguments::{CaseInputs, CaseResult, refuse};
 use crate::engine::job::Job;
@@ -18,10 +17,9 @@ use crate::ops::reshape::NewShape;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 
-/// The operands of an operator, and the operator with its arguments.
+/// Operands and an operator with arguments.
 pub(super) type CaseCall = (Operands, Call);
 
-/// Fills the whole output of an operator, window by window.
 pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
     let mut job = Job::new(fill, Limits::default());
     let plan = job.plan(SinkKind::Stream);
@@ -35,25 +33,24 @@ pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
     Tensor::new(meta.dtype, meta.shape, bytes)
 }
 
-/// Runs a call, and returns its output as the data of another.
+/// Runs a call and returns its output as the next call's data.
 pub(super) fn made(operands: Operands, call: &Call) -> Result<Source> {
     let output = run(call.link(operands, Limits::default())?)?;
     Ok(Source::memory(output, "output".to_owned()))
 }
 
-/// Returns the call that gives data of these dims unchanged.
+/// Returns a call that keeps the data.
 pub(super) fn own_shape(dims: &[usize]) -> Call {
     Call::Reshape(NewShape::DimsWithZero(dims.iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect()))
 }
 
-/// Takes items apart into `dims`, puts the axes into another order, and takes them together to the dims `to`.
+/// Reshapes to `dims`, transposes, and reshapes to `to`.
 pub(super) fn rearranged(data: Source, dims: &[usize], axes: Vec<usize>, to: &[usize]) -> CaseResult<CaseCall> {
     let apart = made(data.into(), &own_shape(dims))?;
     let axes = Some(axes.into_iter().map(|axis| axis as i64).collect());
     Ok((made(apart.into(), &Call::Transpose { axes })?.into(), own_shape(to)))
 }
 
-/// Returns the axis that a number means in data of that rank.
 pub(super) fn axis_of(axis: i64, rank: usize) -> CaseResult<usize> {
     match resolve_axis(axis, rank) {
         Some(axis) => Ok(axis),
@@ -61,7 +58,6 @@ pub(super) fn axis_of(axis: i64, rank: usize) -> CaseResult<usize> {
     }
 }
 
-/// Returns numbers as counts of places.
 pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> CaseResult<Vec<usize>> {
     match numbers.iter().find(|&&number| number < least) {
         Some(number) => refuse(format!("{name} has {number}, expected {least} or more")),
@@ -69,21 +65,18 @@ pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> CaseResult<Vec<
     }
 }
 
-/// What an entry of StridedSlice does.
 enum SliceEntry {
-    /// Takes these places of an axis.
+    /// A range of an axis.
     Range(StepRange),
-    /// Takes one place of an axis, which is no more.
+    /// One place of an axis, which is removed.
     Place(i64),
-    /// Adds an axis.
     NewAxis,
-    /// Takes all axes that no other entry does.
+    /// All remaining axes.
     Ellipsis,
 }
 
-/// Slices, reversals and choices.
 impl CaseInputs<'_> {
-    /// StridedSlice: a slice as ONNX clamps it, then a reshape for the axes that are new and those that are no more.
+    /// A slice with ONNX's clamping, then a reshape for new and removed axes.
     pub(super) fn strided_slice(&mut self) -> CaseResult<CaseCall> {
         let (data, entries) = (self.tensor("data")?, self.entries()?);
         let (shape, count) =
@@ -93,7 +86,7 @@ impl CaseInputs<'_> {
         let (Some(skipped), 0 | 1) = (shape.len().checked_sub(taken), ellipses) else {
             return refuse(format!("{taken} entries and {ellipses} ellipses for data {shape:?}"));
         };
-        // the axis of the data that each axis of the output is
+        // for each output axis, its data axis
         let (mut slices, mut kept, mut axis) = (SliceArgs::default(), Vec::new(), 0);
         for entry in entries {
             axis += match entry {
@@ -118,14 +111,13 @@ impl CaseInputs<'_> {
             };
         }
         kept.extend((axis..shape.len()).map(Some));
-        // data without axes has none to slice
+        // data without axes cannot be sliced
         let call = if shape.is_empty() { own_shape(&[]) } else { Call::Slice(slices.clamped_as_onnx()) };
         let cut = made(data.into(), &call)?;
         let dims: Vec<_> = kept.iter().map(|axis| axis.map_or(1, |axis: usize| cut.shape()[axis])).collect();
         Ok((cut.into(), own_shape(&dims)))
     }
 
-    /// Takes what StridedSlice does with the axes of the data one by one.
     fn entries(&mut self) -> CaseResult<Vec<SliceEntry>> {
         let (begin, end) = (self.bounds("begin")?, self.bounds("end")?);
         let stride = self.optional_bounds("stride")?.unwrap_or_else(|| vec![1; begin.len()]);
@@ -148,7 +140,7 @@ impl CaseInputs<'_> {
         Ok((0..begin.len()).map(entry).collect())
     }
 
-    /// Reverse: slices by steps of -1.
+    /// Slices with step -1.
     pub(super) fn reverse(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let rank = data.shape().len();
@@ -174,7 +166,7 @@ impl CaseInputs<'_> {
         Ok((data.into(), call))
     }
 
-    /// ReverseSequence: a gather by the places along the axis of the sequences.
+    /// A gather of indices along the sequence axis.
     pub(super) fn reverse_sequence(&mut self, axes: [i64; 2], least: i64) -> CaseResult<CaseCall> {
         let (data, lengths) = (self.tensor("data")?, self.list("sequence_lens")?);
         let shape = data.shape().to_vec();
@@ -198,7 +190,7 @@ impl CaseInputs<'_> {
         Ok((Operands { indices, ..data.into() }, Call::GatherElements { axis: axis as i64 }))
     }
 
-    /// CenterCropPad: a pad by numbers that are negative where places are cut off.
+    /// A pad; negative pads crop.
     pub(super) fn center_crop_pad(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let dims = self.list("shape")?;
@@ -217,7 +209,7 @@ impl CaseInputs<'_> {
         Ok((data.into(), Call::Pad { before, after, axes: Some(axes), mode: PadMode::Constant }))
     }
 
-    /// Compress: a gather of the places whose condition is true.
+    /// A gather of the places with a true condition.
     pub(super) fn compress(&mut self) -> CaseResult<CaseCall> {
         let (data, condition) = (self.tensor("data")?, self.truths("condition")?);
         if data.shape().is_empty() {
@@ -239,7 +231,7 @@ impl CaseInputs<'_> {
         Ok((Operands { indices, ..data.into() }, call))
     }
 
-    /// GatherND-5, whose output has one axis in the place of those of the batches.
+    /// In version 5 the output has a single batch axis.
     pub(super) fn gather_nd_5(&mut self) -> CaseResult<CaseCall> {
         let data = self.data()?;
         let indices = Some(self.indices("indices")?);

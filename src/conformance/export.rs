@@ -1,4 +1,4 @@
-//! Writes cases for runtimes in any language: as ONNX's backend tests, or as folders of `.npy` files with a `case.json`.
+//! Writes cases for other runtimes: as ONNX's backend tests, or as folders of `.npy` files with a `case.json`.
 
 use std::fs;
 use std::path::Path;
@@ -14,23 +14,18 @@ use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::report::json::{self, Escapes};
 
-/// The folder in a test of ONNX that has the inputs and the outputs.
+/// The folder of inputs and outputs in ONNX's tests.
 const DATA_SET: &str = "test_data_set_0";
 
-/// How the folder of a case looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CaseLayout {
-    /// `model.onnx` and `test_data_set_0`, as ONNX's own tests.
+    /// `model.onnx` and `test_data_set_0`, like ONNX's tests.
     Onnx,
-    /// `case.json` and the `.npy` files that it names.
+    /// `case.json` and its `.npy` files.
     Npy,
 }
 
-/// Writes a case to a folder, which is made. Returns whether the layout has a place for it: models are written of ONNX's
-/// own operators alone.
-///
-/// # Errors
-/// Of writing.
+/// Creates the folder. Returns false if the layout cannot express the case: only ONNX's operators can be models.
 pub(crate) fn export(case: &Case, folder: &Path, layout: CaseLayout) -> Result<bool> {
     let files = match layout {
         CaseLayout::Npy => Some(npy(case)?),
@@ -46,15 +41,13 @@ pub(crate) fn export(case: &Case, folder: &Path, layout: CaseLayout) -> Result<b
     Ok(true)
 }
 
-/// A file by its path in the folder of its case.
 type NamedFile = (String, Vec<u8>);
 
-/// Returns the files of a case with a text that names tensors.
 fn npy(case: &Case) -> Result<Vec<NamedFile>> {
     let mut files = Vec::new();
     let mut tensor = |tensor: &Tensor, name: String| -> Result<String> {
         let dtype = tensor.dtype();
-        // NumPy's files have no name for such a dtype, and would hold items of no meaning
+        // `.npy` has no name for these dtypes
         if matches!(dtype.kind(), Kind::BFloat16 | Kind::Narrow(_)) {
             let text = |text: &str| json::string(text, Escapes::Short);
             return Ok(json::object([
@@ -108,7 +101,6 @@ fn npy(case: &Case) -> Result<Vec<NamedFile>> {
     Ok(files)
 }
 
-/// Returns tolerances as members of a JSON object.
 fn tolerances(given: &Tolerances) -> impl Iterator<Item = (&'static str, String)> {
     let Tolerances { atol, rtol, ulp } = *given;
     let [atol, rtol] = [atol, rtol].map(|value| value.map(json::float));
@@ -116,7 +108,6 @@ fn tolerances(given: &Tolerances) -> impl Iterator<Item = (&'static str, String)
     all.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
-/// Returns attributes as a JSON object.
 fn attributes(attributes: &Attributes) -> String {
     let value = |value: &AttributeValue| match value {
         AttributeValue::Int(number) => number.to_string(),
@@ -128,7 +119,7 @@ fn attributes(attributes: &Attributes) -> String {
     json::object(attributes.iter().map(|(name, of)| (name.as_str(), value(of))))
 }
 
-/// Returns the files of a case as ONNX's backend tests have them; `None` if ONNX cannot hold the case.
+/// `None` if ONNX cannot express the case.
 fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
     if case.specification != Specification::Onnx {
         return Ok(None);
@@ -154,7 +145,7 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
         values.push(Some(value));
         number += 1;
     }
-    // what must be refused has no output: its dtype is that of the data, and its shape is left open
+    // a refused case has no outputs: the model gives them the data's dtype and an open shape
     let outputs = match (&case.expected, values.iter().flatten().next()) {
         (Expected::Outputs(outputs), _) => {
             for (n, output) in outputs.iter().enumerate() {
@@ -186,7 +177,7 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
     Ok(Some(files))
 }
 
-/// Returns what a model says of a tensor; of those in a sequence, which may differ, the shape is left open.
+/// Tensors in a sequence may differ, so their shape is open.
 fn value_type(tensor: &Tensor, is_open: bool) -> ValueType<'_> {
     ValueType { dtype: tensor.dtype(), shape: (!is_open).then(|| tensor.shape()), is_sequence: false }
 }

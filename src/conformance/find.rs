@@ -1,7 +1,7 @@
-//! Finds tests: in folders as ONNX's backend tests have them, in folders with `case.json`, in JSON texts of cases.
+//! Finds tests: folders of ONNX's backend tests, folders with `case.json`, and JSON lists of cases.
 //!
-//! A test is read when its turn comes and forgotten after it, so memory does not grow with their number. What is wrong with
-//! one test is its own verdict and stops none of the others.
+//! Tests are read one at a time, so memory does not grow with their number. An error in one test is its verdict and
+//! does not stop the others.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,21 +21,20 @@ use crate::format::opened::read_proto;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 
-/// The most bytes of a model or of a text of cases, which are read whole.
+/// Models and lists of cases are read whole.
 const MAX_BYTES: u64 = 1 << 24;
 
-/// The most folders within folders. Links are not followed, so only a hostile tree has more.
+/// Links are not followed, so only a hostile tree is deeper.
 const MAX_NESTED: usize = 64;
 
-/// The file beside a model that says what ONNX's tests have no place for.
+/// A file beside a model, for data without a place in ONNX's tests.
 pub(super) const ABOUT: &str = "about.json";
 
 /// A test that cannot be read, or whose operator, version or attributes are not specified.
 #[derive(Clone, Debug)]
 pub(crate) struct BrokenTest {
-    /// Its operator, version and class, if the reading came so far.
+    /// `None` if reading failed earlier.
     pub about: Option<Box<KnownTest>>,
-    /// Why it cannot be judged.
     pub error: Error,
 }
 
@@ -45,70 +44,53 @@ impl From<Error> for BrokenTest {
     }
 }
 
-/// A test that has been read.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// Its operator, version and class.
     pub about: KnownTest,
-    /// The errors that pass.
     pub tolerances: Tolerances,
-    /// What is to be done.
     pub task: Task,
 }
 
-/// What can be done with a test.
 #[derive(Debug)]
 pub(crate) enum Task {
-    /// Its operator can be run.
     Run(Case),
-    /// The outputs that another runtime has made can be judged, and nothing else.
+    /// Only outputs of another runtime can be judged.
     Only {
-        /// What is not known here.
+        /// The unknown operator or feature.
         unsupported: String,
-        /// The outputs that must come; none where they are no tensors.
+        /// Expected outputs; empty if the outputs are not tensors.
         stored: Vec<Stored>,
     },
 }
 
-/// An output in a file.
 #[derive(Debug)]
 pub(crate) struct Stored(PathBuf);
 
 impl Stored {
-    /// Reads it.
     pub(crate) fn read(&self) -> Result<Tensor> {
         read(&self.0)
     }
 }
 
-/// A test, or the reason why it cannot be judged.
 pub(crate) type LoadedTest = Result<Loaded, BrokenTest>;
 
-/// Is told of a test: its id, and how it is read.
+/// Takes a test's id and a function that reads the test.
 pub(crate) type TakeTest<'a> = dyn FnMut(&str, &dyn Fn() -> LoadedTest) -> Result<()> + 'a;
 
-/// Tests that have been found, and not been read.
+/// Tests that are not read yet.
 #[derive(Debug)]
 pub(crate) enum Tests {
-    /// A folder that is searched, with the beginning of the ids in it.
+    /// `id` is the prefix of the ids.
     Folder { path: PathBuf, id: String },
-    /// Texts of cases, with the beginning of the ids in them, and the folder whose files they name.
+    /// `id` is the prefix of the ids; the texts name files in `folder`.
     Texts { texts: Vec<String>, id: String, folder: PathBuf },
 }
 
 impl Tests {
-    /// Returns the program's own vectors.
-    ///
-    /// # Errors
-    /// Not enough memory.
     pub(crate) fn own() -> Result<Self> {
         Ok(Self::Texts { texts: vectors::texts()?, id: String::new(), folder: PathBuf::new() })
     }
 
-    /// Returns the tests of a path.
-    ///
-    /// # Errors
-    /// The path is no folder and no text of cases, or cannot be read.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let place = || path.display().to_string();
         let is_folder = fs::metadata(path).with_context(place)?.is_dir();
@@ -116,7 +98,7 @@ impl Tests {
         let own_name = full.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         if is_folder {
             fs::read_dir(path).with_context(place)?;
-            // a test that is given alone has the id that it has in the folder around it
+            // a single test has its id in the parent folder
             let id = if is_test(path) { own_name } else { String::new() };
             return Ok(Self::Folder { path: path.to_owned(), id });
         }
@@ -128,10 +110,7 @@ impl Tests {
         Ok(Self::Texts { texts: vec![text], id: without_ending(&own_name).to_owned(), folder })
     }
 
-    /// Hands all tests to `take`, those of a folder in the order of their names.
-    ///
-    /// # Errors
-    /// Those of `take`.
+    /// Folders are searched in the order of names.
     pub(crate) fn each(&self, take: &mut TakeTest<'_>) -> Result<()> {
         match self {
             Self::Folder { path, id } => folder(path, id.clone(), 0, take),
@@ -140,7 +119,6 @@ impl Tests {
     }
 }
 
-/// Returns whether a folder is one test.
 fn is_test(path: &Path) -> bool {
     path.join("model.onnx").is_file() || path.join("case.json").is_file()
 }
@@ -149,7 +127,6 @@ fn without_ending(name: &str) -> &str {
     name.strip_suffix(".json").unwrap_or(name)
 }
 
-/// Hands the tests of a folder to `take`, which is one if it holds a model or a case.
 fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Result<()> {
     if path.join("model.onnx").is_file() {
         return data_sets(path, &id, take);
@@ -185,7 +162,7 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
                 Ok(text) if is_list_of_cases(&text) => {
                     entries(&text, &id, path.parent().expect("it lies in a folder"), take)?;
                 }
-                // other texts lie beside tests, too
+                // other JSON files may be beside tests
                 Ok(_) => {}
                 Err(error) => take(&id, &|| Err(error.clone().into()))?,
             }
@@ -194,7 +171,6 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
     Ok(())
 }
 
-/// Reads a file whole.
 fn bytes(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)? as u64;
@@ -206,18 +182,17 @@ fn text(path: &Path) -> Result<String> {
     String::from_utf8(bytes(path)?).map_err(|error| malformed!("not UTF-8: {error}"))
 }
 
-/// Returns whether a text begins as a list of objects does: tensors are lists of other things.
+/// Tensors are lists too, but not of objects.
 fn is_list_of_cases(text: &str) -> bool {
     text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
 }
 
-/// The name of a case, which the rest of it need not be read for.
+/// Only the id of a case.
 #[derive(Deserialize)]
 struct CaseName {
     id: Option<String>,
 }
 
-/// Hands the cases of a text to `take`; names of files in them are those in `folder`.
 fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Result<()> {
     let list: Vec<&RawValue> = match serde_json::from_str(text) {
         Ok(list) => list,
@@ -232,8 +207,7 @@ fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Re
     Ok(())
 }
 
-/// Returns a case as a test. Names of files in it are those in `folder`; messages about its tensors begin with `file`, if
-/// that is not empty.
+/// Files are relative to `folder`. A `file` that is not empty prefixes messages.
 fn loaded(text: CaseText<'_>, folder: &Path, file: &str) -> LoadedTest {
     let about = text.about();
     let known = Some(Box::new(about.clone()));
@@ -248,7 +222,6 @@ fn loaded(text: CaseText<'_>, folder: &Path, file: &str) -> LoadedTest {
     Ok(Loaded { about: KnownTest { version, ..about }, tolerances: case.tolerances, task: Task::Run(case) })
 }
 
-/// Hands the data sets of an ONNX backend test to `take`.
 fn data_sets(path: &Path, id: &str, take: &mut TakeTest<'_>) -> Result<()> {
     let mut sets = BTreeMap::new();
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
@@ -266,7 +239,6 @@ fn data_sets(path: &Path, id: &str, take: &mut TakeTest<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What the file beside a model says.
 #[derive(Default, Deserialize)]
 struct About {
     class: Option<Class>,
@@ -278,7 +250,6 @@ struct About {
     ulp: Option<u64>,
 }
 
-/// Reads a data set of the test in a folder.
 fn data_set(folder: &Path, set: &Path) -> LoadedTest {
     let model = bytes(&folder.join("model.onnx")).context("model.onnx")?;
     let model = Model::read(&model).context("model.onnx")?;
@@ -295,7 +266,6 @@ fn data_set(folder: &Path, set: &Path) -> LoadedTest {
     }
 }
 
-/// Returns the task of a data set of the model in a folder, and the tolerances of the test.
 fn task_of(model: Model<'_>, about: About, class: Class, folder: &Path, set: &Path) -> Result<(Tolerances, Task)> {
     let tolerances = Tolerances::new(about.atol, about.rtol, about.ulp).context(ABOUT)?;
     let Model { operator, opset, attributes, inputs, gives_tensors, outputs, node_outputs, nodes } = model;
@@ -353,7 +323,7 @@ fn task_of(model: Model<'_>, about: About, class: Class, folder: &Path, set: &Pa
     Ok((tolerances, Task::Run(case)))
 }
 
-/// Reads an output of the graph that its node does not make.
+/// Reads an output of the graph that is not the node's.
 fn given_tensor(value: NodeInput<'_>, folder: &Path, set: &Path) -> Result<CaseOutput> {
     match input(value, folder, set, "")? {
         CaseInput::Tensor(tensor) => Ok(CaseOutput::Given(tensor)),
@@ -361,7 +331,7 @@ fn given_tensor(value: NodeInput<'_>, folder: &Path, set: &Path) -> Result<CaseO
     }
 }
 
-/// Reads an input of a node of the model in `folder`: of the data set `set`, or of the model itself.
+/// Reads an input from the data set `set` or from the model in `folder`.
 fn input(input: NodeInput<'_>, folder: &Path, set: &Path, operator: &str) -> Result<CaseInput> {
     let of_model = |proto| Ok::<_, Error>(CaseInput::Tensor(read_proto(proto, folder).context("model.onnx")?));
     Ok(match input {
@@ -390,10 +360,7 @@ fn input(input: NodeInput<'_>, folder: &Path, set: &Path, operator: &str) -> Res
     })
 }
 
-/// Checks that an id names a folder within another, so that nothing is read or written elsewhere.
-///
-/// # Errors
-/// It does not.
+/// Prevents an id from addressing files outside the folder.
 pub(crate) fn check_id(id: &str) -> Result<()> {
     let is_plain = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(['\0', '\\', ':']);
     ensure!(id.split('/').all(is_plain), "the id {id:?} cannot be the path of a folder");

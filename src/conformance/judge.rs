@@ -1,4 +1,4 @@
-//! The verdict on a test: its operator is run here, or what another runtime has written is looked at.
+//! The verdict on a test: runs its operator, or compares outputs of another runtime.
 
 use std::path::Path;
 
@@ -13,35 +13,31 @@ use crate::format::files::read;
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 
-/// What became of a test.
 #[derive(Debug)]
 pub(crate) enum TestVerdict {
-    /// What came out is what must.
     Passed,
-    /// Something else came out. The difference is known where a tensor came and a tensor was expected.
-    Failed { failure: CaseFailure, reason: String, difference: Option<Box<Difference>> },
-    /// The program does not have what the test is about.
+    /// The difference is known if both results are tensors.
+    Failed {
+        failure: CaseFailure,
+        reason: String,
+        difference: Option<Box<Difference>>,
+    },
     Unsupported(String),
-    /// The test cannot be read.
     Broken(String),
 }
 
-/// How a test fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CaseFailure {
-    /// There is a result, and it is not the expected one.
     Differs,
-    /// The runtime has crashed, or has written nothing.
+    /// The runtime crashed or wrote nothing.
     NoResult,
-    /// The operator has refused its inputs, and an output was expected.
+    /// The operator refused inputs that it must accept.
     Refused,
 }
 
 impl CaseFailure {
-    /// All, in the order of reports.
     pub(crate) const ALL: [Self; 3] = [Self::Differs, Self::NoResult, Self::Refused];
 
-    /// Returns the name in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Differs => "differs",
@@ -51,7 +47,6 @@ impl CaseFailure {
     }
 }
 
-/// A verdict without its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VerdictKind {
     Passed,
@@ -61,10 +56,8 @@ pub(crate) enum VerdictKind {
 }
 
 impl VerdictKind {
-    /// All, in the order of reports.
     pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Failed, Self::Unsupported, Self::Broken];
 
-    /// Returns the name in reports and on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -76,7 +69,6 @@ impl VerdictKind {
 }
 
 impl TestVerdict {
-    /// Returns the verdict alone.
     pub(crate) fn kind(&self) -> VerdictKind {
         match self {
             Self::Passed => VerdictKind::Passed,
@@ -86,7 +78,6 @@ impl TestVerdict {
         }
     }
 
-    /// Returns why the test did not pass.
     pub(crate) fn reason(&self) -> Option<&str> {
         match self {
             Self::Passed => None,
@@ -99,19 +90,14 @@ impl TestVerdict {
     }
 }
 
-/// Where outputs come from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outputs<'a> {
-    /// The operators are run here, and their outputs are written to a folder if there is one.
+    /// Run the operators, and save outputs in a folder if given.
     Made(Option<&'a Path>),
-    /// Another runtime has written them to a folder, in one of its own for each test.
+    /// Compare outputs of another runtime, in a folder for each test.
     Written(&'a Path),
 }
 
-/// Judges a test that has been read, which is called `id`.
-///
-/// # Errors
-/// An output cannot be written.
 pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) -> Result<TestVerdict> {
     match (loaded.task, outputs) {
         (Task::Run(case), Outputs::Made(folder)) => run(id, &case, folder, options),
@@ -129,7 +115,7 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
         (Task::Only { unsupported, stored }, Outputs::Written(_)) if stored.is_empty() => {
             Ok(TestVerdict::Unsupported(unsupported))
         }
-        // a test of an operator that is not known here can be judged all the same
+        // outputs can be judged although the operator is unknown
         (Task::Only { stored, .. }, Outputs::Written(folder)) => {
             let outputs: Vec<_> = stored.iter().map(Stored::read).collect();
             let outputs: Vec<_> = outputs.iter().map(|output| output.as_ref().map_err(Clone::clone)).collect();
@@ -138,7 +124,6 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
     }
 }
 
-/// Runs a case, and writes its results to the folder of its id in `save`.
 fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<TestVerdict> {
     let made = outputs(case);
     if let Some(folder) = save {
@@ -163,7 +148,7 @@ fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<
     })
 }
 
-/// Returns the verdict on the first of `count` outputs that did not pass, and says which it is of several.
+/// Of several outputs, the reason names the failed one.
 fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) -> TestVerdict {
     match verdicts.enumerate().find(|(_, verdict)| !matches!(verdict, TestVerdict::Passed)) {
         None => TestVerdict::Passed,
@@ -174,19 +159,18 @@ fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) 
     }
 }
 
-/// Returns the verdict on outputs that should not be there.
+/// Fails a test that should have been refused.
 fn accepted(actual: &[Tensor], wrong: &str) -> TestVerdict {
     let shown: Vec<_> = actual.iter().map(|one| format!("{} {:?}", one.dtype().name(), one.shape())).collect();
     TestVerdict::failed(CaseFailure::Differs, format!("gave {}, expected an error: {wrong}", shown.join(", ")))
 }
 
-/// Returns the verdict on an output.
 fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict {
-    // the same bits pass whatever is asked, and nearly all outputs have them
+    // nearly all outputs have equal bits
     if expected == actual {
         return TestVerdict::Passed;
     }
-    // neither specification has strings of a width
+    // neither specification has string widths
     let kinds = (expected.dtype().kind(), actual.dtype().kind());
     let are_strings = matches!(kinds, (Kind::Str(_), Kind::Str(_)) | (Kind::Bytes(_), Kind::Bytes(_)));
     let ignore_dtype = options.ignore_dtype || are_strings;
@@ -211,7 +195,6 @@ fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> TestVerdict
     TestVerdict::Failed { failure: CaseFailure::Differs, reason, difference: Some(Box::new(found)) }
 }
 
-/// Judges the files of a runtime for a test with outputs.
 fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options) -> TestVerdict {
     let names = match written_outputs(folder) {
         Ok(Ok(names)) => names,
@@ -240,10 +223,8 @@ fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options)
     first_that_failed(expected.iter().enumerate().map(verdict), count)
 }
 
-/// Returns the names of the output files of a test, or the message of a refusal.
-///
-/// # Errors
-/// The verdict, if there is neither or both, or if the runtime has crashed.
+/// Returns output files or the message of a refusal. The error is the verdict if neither or both exist, or the runtime
+/// crashed.
 fn written_outputs(folder: &Path) -> Result<Result<Vec<String>, String>, TestVerdict> {
     let names = results_in(folder).map_err(|error| {
         TestVerdict::failed(CaseFailure::NoResult, error.within(folder.display().to_string()).to_string())
@@ -262,14 +243,12 @@ fn written_outputs(folder: &Path) -> Result<Result<Vec<String>, String>, TestVer
     }
 }
 
-/// Returns a tensor that was written without the name of its dtype, which NumPy's files do not have for most types of
-/// ml_dtypes, as of the dtype that is expected, if its items have as many bytes.
+/// Reinterprets void items as the expected dtype, since `.npy` files do not name most ml_dtypes types.
 fn as_named(actual: Tensor, expected: &Tensor) -> Result<Tensor, Error> {
     let is_void = matches!(actual.dtype().kind(), Kind::Void(size) if *size == expected.dtype().itemsize());
     if is_void { actual.view_as(&expected.dtype().native()) } else { Ok(actual) }
 }
 
-/// Judges the files of a runtime for a test that it must refuse.
 fn judge_refusal(folder: &Path, wrong: &str) -> TestVerdict {
     let names = match written_outputs(folder) {
         Ok(Ok(names)) => names,

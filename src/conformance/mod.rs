@@ -1,12 +1,10 @@
-//! Tests of tensor operators as data: cases of an operator with its inputs and what must come out, run here or judged by
-//! what another runtime has written.
+//! Tests of operators as data: cases with inputs and expected outputs, run here or compared with outputs of another
+//! runtime.
 //!
-//! A [`Case`](case::Case) says which operator of which specification and version is applied to what. It comes from an entry
-//! of a JSON text, from a folder with `case.json`, or from a folder as ONNX's backend tests have them ([`find`]); those of
-//! the program itself are [`vectors`]. [`operators`] makes the same operators of a case that the sub-commands make of a
-//! command line: those of [`movement`] by one call, those of [`compositions`] and [`blocks`] by several. [`specified`] knows what
-//! else ONNX and OpenVINO have. [`results`] are the files that a runtime writes for a test, [`judge`] compares, and [`export`]
-//! writes cases for runtimes in other languages.
+//! A [`Case`](case::Case) comes from JSON, from a folder with `case.json`, or from an ONNX backend test ([`find`]);
+//! [`vectors`] has the program's own cases. [`operators`] turns a case into the operator that a sub-command would use,
+//! by one call ([`movement`]) or several ([`compositions`], [`blocks`]). [`specified`] lists all operators of ONNX and
+//! OpenVINO. [`results`] has a runtime's output files, [`judge`] compares, and [`export`] writes cases.
 
 mod arguments;
 mod blocks;

@@ -1,4 +1,4 @@
-//! Pad, Tile, Broadcast and Split by the rules of the specifications' versions, each a call of the operator of that name.
+//! Pad, Tile, Broadcast and Split by the rules of each specification and version.
 
 use super::arguments::{CaseInputs, CaseResult, missing, refuse};
 use super::compositions::{CaseCall, axis_of, counts, made, own_shape};
@@ -12,7 +12,6 @@ use crate::ops::slice::SliceArgs;
 use crate::ops::split::{self, SplitInto};
 use crate::storage::source::Source;
 
-/// The modes of Pad that OpenVINO has.
 const OPENVINO_MODES: [(&str, PadMode); 4] = [
     ("constant", PadMode::Constant),
     ("edge", PadMode::Edge),
@@ -20,12 +19,12 @@ const OPENVINO_MODES: [(&str, PadMode); 4] = [
     ("symmetric", PadMode::Symmetric),
 ];
 
-/// The modes of Pad that ONNX has, the last from version 19 on.
+/// `wrap` exists from version 19 on.
 const ONNX_MODES: [(&str, PadMode); 4] =
     [("constant", PadMode::Constant), ("edge", PadMode::Edge), ("reflect", PadMode::Reflect), ("wrap", PadMode::Wrap)];
 
 impl CaseInputs<'_> {
-    /// Pad-2 of ONNX, whose constant is an attribute.
+    /// In Pad-2 the constant is an attribute.
     pub(super) fn pad_by_attributes(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (before, after) = halves(&self.ints("pads")?.ok_or_else(|| missing("pads"))?)?;
@@ -38,7 +37,6 @@ impl CaseInputs<'_> {
         Ok((operands, Call::Pad { before, after, axes: None, mode }))
     }
 
-    /// Pad of ONNX from version 11 on.
     pub(super) fn pad(&mut self, version: u64) -> CaseResult<CaseCall> {
         let (data, (before, after)) = (self.data()?, halves(&self.list("pads")?)?);
         let updates = self.constant("constant_value")?;
@@ -47,7 +45,7 @@ impl CaseInputs<'_> {
         Ok((Operands { updates, ..data }, Call::Pad { before, after, axes, mode }))
     }
 
-    /// Pad of OpenVINO, which limits the modes that mirror, and takes places away after it has added others.
+    /// OpenVINO limits the modes that mirror, and crops after it pads.
     pub(super) fn pad_openvino(&mut self, can_crop: bool) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (before, after) = (self.list("pads_begin")?, self.list("pads_end")?);
@@ -69,7 +67,7 @@ impl CaseInputs<'_> {
         Ok((made(operands, &pad)?.into(), Call::Slice(SliceArgs::new(&start, &stop)?)))
     }
 
-    /// Takes the item that Pad adds, which is 0 if it is left out.
+    /// An omitted constant is 0.
     fn constant(&mut self, label: &'static str) -> CaseResult<Option<Source>> {
         let Some(constant) = self.optional(label)? else { return Ok(None) };
         match constant.shape().iter().product::<usize>() == 1 {
@@ -78,7 +76,7 @@ impl CaseInputs<'_> {
         }
     }
 
-    /// Tile, whose repeats OpenVINO aligns with the axes of the data, and ONNX does not.
+    /// OpenVINO aligns repeats with the axes of the data, ONNX does not.
     pub(super) fn tile(&mut self, aligns: bool) -> CaseResult<CaseCall> {
         let (data, repeats) = (self.tensor("data")?, self.list("repeats")?);
         if !aligns && repeats.len() != data.shape().len() {
@@ -87,7 +85,6 @@ impl CaseInputs<'_> {
         Ok((data.into(), Call::Tile { repeats }))
     }
 
-    /// Broadcast of OpenVINO in the modes that its version has.
     pub(super) fn broadcast(&mut self, modes: &[&'static str]) -> CaseResult<CaseCall> {
         let (data, shape) = (self.data()?, self.list("target_shape")?);
         let modes: Vec<_> = modes.iter().map(|&mode| (mode, mode)).collect();
@@ -99,7 +96,7 @@ impl CaseInputs<'_> {
         Ok((data, Call::Broadcast { shape, rule }))
     }
 
-    /// Split of ONNX, whose parts are equal if it is given no lengths; from version 18 on the last ones may be shorter.
+    /// Without lengths the parts are equal; from version 18 on the last may be shorter.
     pub(super) fn split(&mut self, version: u64) -> CaseResult<(Source, Vec<Call>)> {
         let (data, axis, count) = (self.tensor("data")?, self.int("axis")?.unwrap_or(0), self.output_count());
         let lengths = if version < 13 { self.ints("split")? } else { self.optional_list("split")? };
@@ -121,7 +118,6 @@ impl CaseInputs<'_> {
         parts(data, axis, &SplitInto::Parts(count as i64))
     }
 
-    /// Split-1 of OpenVINO, whose parts are equal.
     pub(super) fn split_equally(&mut self) -> CaseResult<(Source, Vec<Call>)> {
         let (data, axis) = (self.tensor("data")?, self.number("axis")?);
         let count = self.int("num_splits")?.ok_or_else(|| missing("num_splits"))?;
@@ -133,7 +129,6 @@ impl CaseInputs<'_> {
     }
 }
 
-/// Checks the limits that OpenVINO's modes of Pad have.
 fn check_pads(data: &Source, before: &[i64], after: &[i64], mode: PadMode) -> CaseResult<()> {
     let most = |dim: usize| match mode {
         PadMode::Reflect => dim.saturating_sub(1) as i64,
@@ -150,7 +145,7 @@ fn check_pads(data: &Source, before: &[i64], after: &[i64], mode: PadMode) -> Ca
     Ok(())
 }
 
-/// Returns the numbers for the beginnings of axes and those for their ends.
+/// Splits pads into begins and ends.
 fn halves(pads: &[i64]) -> CaseResult<(Vec<i64>, Vec<i64>)> {
     if !pads.len().is_multiple_of(2) {
         return refuse(format!("{} pads, expected two for each axis", pads.len()));
@@ -159,7 +154,6 @@ fn halves(pads: &[i64]) -> CaseResult<(Vec<i64>, Vec<i64>)> {
     Ok((before.to_vec(), after.to_vec()))
 }
 
-/// Returns data with the calls that give the parts of an axis.
 pub(super) fn parts(data: Source, axis: i64, into: &SplitInto) -> CaseResult<(Source, Vec<Call>)> {
     let slices = split::check(data.shape(), axis, into)?;
     Ok((data, slices.into_iter().map(Call::Slice).collect()))

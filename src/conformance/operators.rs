@@ -1,8 +1,6 @@
-//! The operators that cases may ask for, by specification, name and version, and how a case becomes one of them: the same
-//! checks and the same linked operator as on the command line.
+//! Operators of cases, by specification, name and version, linked and checked as on the command line.
 //!
-//! Attributes and inputs are taken one by one, and what is left over in the end is something that this version of the
-//! operator does not have here: such a case is unsupported, and never half understood.
+//! An attribute or input that remains in the end is a feature that the program lacks, so the case is unsupported.
 
 use super::arguments::{CaseInputs, CaseResult, list_of, missing, refuse, unsupported};
 use super::blocks::{BlockOrder, depth_to_space, space_to_depth};
@@ -23,24 +21,21 @@ use crate::ops::split::SplitInto;
 use crate::ops::{scatter_elements, scatter_nd};
 use crate::storage::source::Source;
 
-/// Takes what an operator of a version needs.
 type TakeCall = fn(&mut CaseInputs<'_>, u64) -> CaseResult<CaseCall>;
 
-/// Takes what an operator needs that has several outputs: its data, and a call for each output.
+/// Takes the data and a call for each output.
 type TakeCalls = fn(&mut CaseInputs<'_>, u64) -> CaseResult<(Source, Vec<Call>)>;
 
-/// How an operator takes what it needs, by the number of its outputs.
 #[derive(Clone, Copy)]
 enum Take {
     One(TakeCall),
     Several(TakeCalls),
 }
 
-/// An operator of a specification.
 struct OperatorRow {
     specification: Specification,
     name: &'static str,
-    /// The versions, in ascending order.
+    /// In ascending order.
     versions: &'static [u64],
     take: Take,
 }
@@ -53,7 +48,6 @@ const fn openvino(name: &'static str, versions: &'static [u64], take: TakeCall) 
     OperatorRow { specification: Specification::OpenVino, name, versions, take: Take::One(take) }
 }
 
-/// An operator of several outputs.
 const fn several(
     specification: Specification,
     name: &'static str,
@@ -63,7 +57,6 @@ const fn several(
     OperatorRow { specification, name, versions, take: Take::Several(take) }
 }
 
-/// The operators that cases may ask for.
 static ROWS: &[OperatorRow] = &[
     onnx("Slice", &[1], |case, _| Ok((case.data()?, Call::Slice(case.slices_by_attributes()?.clamped_as_onnx())))),
     onnx("Slice", &[10, 11, 13], |case, _| Ok((case.data()?, Call::Slice(case.slices_by_inputs()?.clamped_as_onnx())))),
@@ -188,7 +181,7 @@ static ROWS: &[OperatorRow] = &[
     onnx("Compress", &[9, 11, 28], |case, _| case.compress()),
 ];
 
-/// Finds an operator and its version: of ONNX the newest that is not above an opset, of OpenVINO the very one.
+/// For ONNX the newest version up to an opset, for OpenVINO the exact version.
 fn find(specification: Specification, name: &str, version: u64) -> Option<(&'static OperatorRow, u64)> {
     let named = ROWS.iter().filter(|row| row.specification == specification && row.name == name);
     let mut versions = named.flat_map(|row| row.versions.iter().map(move |&known| (row, known)));
@@ -198,12 +191,11 @@ fn find(specification: Specification, name: &str, version: u64) -> Option<(&'sta
     }
 }
 
-/// Returns the version of an operator that a version or an opset means; `None` if the operator is not known.
+/// `None` for an unknown operator.
 pub(super) fn version_of(specification: Specification, name: &str, version: u64) -> Option<u64> {
     find(specification, name, version).map(|(_, version)| version)
 }
 
-/// Returns the outputs of a case.
 pub(crate) fn outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     let made = operator_outputs(case)?;
     let output = |output: &CaseOutput| match output {
@@ -213,7 +205,6 @@ pub(crate) fn outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     case.outputs.iter().map(output).collect()
 }
 
-/// Returns the outputs of a case's operator.
 fn operator_outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     let Some((row, version)) = find(case.specification, &case.operator, case.version) else {
         return unsupported(format_args!("{} {}-{}", case.specification.name(), case.operator, case.version));
@@ -244,11 +235,9 @@ fn operator_outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     }
 }
 
-/// The reductions that ONNX has.
 const ONNX_REDUCTIONS: [Reduction; 5] =
     [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min];
 
-/// Returns the name that OpenVINO has for a reduction.
 fn openvino_name(reduction: Reduction) -> &'static str {
     match reduction {
         Reduction::Add => "sum",
@@ -258,25 +247,22 @@ fn openvino_name(reduction: Reduction) -> &'static str {
 }
 
 impl CaseInputs<'_> {
-    /// Takes the first two inputs of a gather by indices.
     fn gathered(&mut self) -> CaseResult<Operands> {
         let data = self.data()?;
         Ok(Operands { indices: Some(self.indices("indices")?), ..data })
     }
 
-    /// Takes the first three inputs of a scatter by indices.
     fn scattered(&mut self) -> CaseResult<Operands> {
         let operands = self.gathered()?;
         Ok(Operands { updates: Some(self.tensor("updates")?), ..operands })
     }
 
-    /// Takes the slices of OpenVINO's operators.
     fn slices(&mut self) -> CaseResult<SliceArgs> {
         let args = SliceArgs::new(&self.bounds("start")?, &self.bounds("stop")?)?.with_steps(&self.bounds("step")?)?;
         with_axes(args, self.optional_list("axes")?)
     }
 
-    /// Takes the slices of ONNX's Slice from version 10 on, whose steps may be left out.
+    /// Steps are optional from version 10 on.
     fn slices_by_inputs(&mut self) -> CaseResult<SliceArgs> {
         let args = SliceArgs::new(&self.bounds("start")?, &self.bounds("stop")?)?;
         let axes = self.optional_list("axes")?;
@@ -284,7 +270,7 @@ impl CaseInputs<'_> {
         with_axes(args, axes)
     }
 
-    /// Takes the slices of ONNX's Slice before version 10, whose lists are attributes.
+    /// Before version 10 the lists are attributes.
     fn slices_by_attributes(&mut self) -> CaseResult<SliceArgs> {
         let start = self.ints("starts")?.ok_or_else(|| missing("starts"))?;
         let stop = self.ints("ends")?.ok_or_else(|| missing("ends"))?;
@@ -292,7 +278,7 @@ impl CaseInputs<'_> {
         with_axes(args, self.ints("axes")?)
     }
 
-    /// Reshape, whose zeros copy dims of the data or stay.
+    /// A zero copies a dim of the data if `zero_copies`.
     fn reshape(&mut self, zero_copies: bool) -> CaseResult<CaseCall> {
         let (data, dims) = (self.data()?, self.list("shape")?);
         Ok((data, Call::Reshape(if zero_copies { NewShape::Dims(dims) } else { NewShape::DimsWithZero(dims) })))
@@ -307,8 +293,7 @@ impl CaseInputs<'_> {
         Ok((data, Call::Reshape(NewShape::Unsqueeze(axes.ok_or_else(|| missing("axes"))?))))
     }
 
-    /// Returns the axes that are an attribute in older versions, and an input in newer ones, where one alone need not be a
-    /// list.
+    /// Axes are an attribute in older versions. In newer ones they are an input, which may be a scalar.
     fn axes(&mut self, by_attribute: bool) -> CaseResult<Option<Vec<i64>>> {
         match by_attribute {
             true => self.ints("axes"),
@@ -319,14 +304,14 @@ impl CaseInputs<'_> {
         }
     }
 
-    /// ScatterND of a version of ONNX, or ScatterNDUpdate with the reductions that its version has.
+    /// `opset` is `None` for OpenVINO's ScatterNDUpdate.
     fn scatter_nd(&mut self, opset: Option<u64>, reductions: &[Reduction]) -> CaseResult<CaseCall> {
         let operands = self.scattered()?;
         let reduction = self.reduction(reductions, if opset.is_some() { Reduction::name } else { openvino_name })?;
         Ok((operands, Call::ScatterNd { opset, reduction, repeats: reduction.into() }))
     }
 
-    /// ScatterElements of a version of ONNX, the first of which was called Scatter.
+    /// Version 9 is named Scatter.
     fn scatter_elements(&mut self, opset: u64) -> CaseResult<CaseCall> {
         let (operands, reduction) = (self.scattered()?, self.reduction(&ONNX_REDUCTIONS, Reduction::name)?);
         let (axis, opset, repeats) = (self.int("axis")?.unwrap_or(0), Some(opset), reduction.into());
@@ -334,7 +319,7 @@ impl CaseInputs<'_> {
         Ok((operands, Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end }))
     }
 
-    /// ScatterElementsUpdate, which knows reductions and negative indices from version 12 on.
+    /// Version 12 added reductions and negative indices.
     fn scatter_elements_update(&mut self, is_new: bool) -> CaseResult<CaseCall> {
         let (operands, axis) = (self.scattered()?, self.number("axis")?);
         let reduction = self.reduction(if is_new { &scatter_elements::REDUCTIONS } else { &[] }, openvino_name)?;
@@ -343,10 +328,9 @@ impl CaseInputs<'_> {
         Ok((operands, Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end }))
     }
 
-    /// Returns the reduction that is asked for by the name that `name` gives it; which version allows which is not decided
-    /// here.
+    /// The operator checks whether a version allows the reduction.
     fn reduction(&mut self, known: &[Reduction], name: fn(Reduction) -> &'static str) -> CaseResult<Reduction> {
-        // an operator that has no such attribute leaves it over
+        // left over, the attribute makes the case unsupported
         if known.is_empty() {
             return Ok(Reduction::None);
         }
@@ -356,7 +340,6 @@ impl CaseInputs<'_> {
         Ok(*found.ok_or_else(unknown)?)
     }
 
-    /// Concat, all of whose inputs are operands.
     fn concat(&mut self) -> CaseResult<CaseCall> {
         let mut operands = Vec::new();
         while self.has_more() {
@@ -365,14 +348,12 @@ impl CaseInputs<'_> {
         self.join(operands, Joining::Along)
     }
 
-    /// Puts tensors one after the other along the axis that an attribute names.
     fn join(&mut self, data: Vec<Source>, joining: Joining) -> CaseResult<CaseCall> {
         let axis = self.int("axis")?.ok_or_else(|| missing("axis"))?;
         Ok((Operands { data, ..Operands::default() }, Call::Concat { axis, joining }))
     }
 
-    /// Gather of OpenVINO: version 1 knows neither batches nor numbers that are negative or out of range, and the others
-    /// give zeros for the latter.
+    /// Version 1 has no batches and refuses negative indices; later ones give zeros out of range.
     fn gather(&mut self, version: u64) -> CaseResult<CaseCall> {
         let (operands, axis) = (self.gathered()?, self.number("axis")?);
         let (batch_dims, out_of_range) = match version {

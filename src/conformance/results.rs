@@ -1,5 +1,5 @@
-//! The files that a runtime writes for a test, in a folder that has the id of the test as its path: its outputs, or `refused`
-//! or `crashed`, texts with its message.
+//! The files that a runtime writes for a test, in a folder named by its id: outputs, or a message in `refused` or
+//! `crashed`.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -10,27 +10,23 @@ use crate::error::{Context, Result};
 use crate::format::files::write;
 use crate::item::tensor::Tensor;
 
-/// The file that says that the runtime has refused the inputs.
 pub(super) const REFUSED: &str = "refused";
 
-/// The file that says that the runtime has crashed, or was ended since it took too long.
+/// Also for a runtime that exceeded its time.
 pub(super) const CRASHED: &str = "crashed";
 
-/// The most folders within folders. Links are not followed, so only a hostile tree has more.
+/// Links are not followed, so only a hostile tree is deeper.
 const MAX_NESTED: usize = 64;
 
-/// Limits of a message: the bytes that are read, and the characters that are shown.
 const MAX_MESSAGE_BYTES: u64 = 1 << 16;
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Returns the names under which a runtime may write output number `n` of a test that has `count` outputs; the first is the
-/// one that is used here.
+/// The first name is used for writing.
 pub(super) fn output_names(n: usize, count: usize) -> impl Iterator<Item = String> {
     let alone = ["output.npy", "output.pb"].into_iter().filter(move |_| count == 1).map(str::to_owned);
     alone.chain([format!("output_{n}.npy"), format!("output_{n}.pb")])
 }
 
-/// Returns whether a file name is that of a result.
 fn is_result(name: &str) -> bool {
     let is_output = |name: &str| {
         let stem = name.strip_suffix(".npy").or(name.strip_suffix(".pb"))?;
@@ -41,11 +37,7 @@ fn is_result(name: &str) -> bool {
     name == REFUSED || name == CRASHED || is_output(name) == Some(true)
 }
 
-/// Returns the names of the results in a folder, sorted. A folder that does not exist has none, and a folder within it is not
-/// a result, whatever its name.
-///
-/// # Errors
-/// The folder cannot be read.
+/// Sorted. A missing folder has no results, and a nested folder is not a result.
 pub(super) fn results_in(folder: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
@@ -61,7 +53,7 @@ pub(super) fn results_in(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the message in a file `refused` or `crashed`, in one line.
+/// Returns the message as one line.
 pub(super) fn message(folder: &Path, name: &str) -> String {
     let mut bytes = Vec::new();
     let read = File::open(folder.join(name)).and_then(|file| file.take(MAX_MESSAGE_BYTES).read_to_end(&mut bytes));
@@ -80,13 +72,9 @@ pub(super) fn message(folder: &Path, name: &str) -> String {
     }
 }
 
-/// Replaces the results in the folder of a test by its outputs, or by the message of a refusal. With `None`, the results are
-/// only removed.
-///
-/// # Errors
-/// Of writing.
+/// Replaces the results by outputs or by the message of a refusal; with `None` only removes them.
 pub(super) fn save(folder: &Path, made: Option<Result<&[Tensor], String>>) -> Result<()> {
-    // results of an earlier run would be taken for those of this one
+    // old results would be mistaken for new ones
     for name in results_in(folder).with_context(|| folder.display().to_string())? {
         let path = folder.join(name);
         fs::remove_file(&path).with_context(|| path.display().to_string())?;
@@ -105,8 +93,7 @@ pub(super) fn save(folder: &Path, made: Option<Result<&[Tensor], String>>) -> Re
     }
 }
 
-/// Returns the folders with results whose path in `folder` is not the id of a test, sorted. Folders that cannot be read are
-/// skipped: if they belong to a test, the test has failed.
+/// Returns result folders without a test, sorted. Unreadable folders are skipped: the test of one has failed already.
 pub(crate) fn unclaimed(folder: &Path, ids: &HashSet<String>) -> Vec<String> {
     let mut found = Vec::new();
     search(folder, String::new(), 0, &mut |id| {
@@ -117,7 +104,6 @@ pub(crate) fn unclaimed(folder: &Path, ids: &HashSet<String>) -> Vec<String> {
     found
 }
 
-/// Calls `take` with the path of each folder that has results.
 fn search(folder: &Path, id: String, nested: usize, take: &mut dyn FnMut(&str)) {
     let mut entries = Vec::from_iter(fs::read_dir(folder).into_iter().flatten().flatten());
     entries.sort_by_key(fs::DirEntry::file_name);

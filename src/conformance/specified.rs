@@ -1,7 +1,6 @@
-//! The operators that ONNX and OpenVINO specify, with their versions and attributes.
+//! The operators that ONNX and OpenVINO specify.
 //!
-//! A test may use an operator that the program does not have. A test of an operator that neither specification has is
-//! mistyped or damaged.
+//! A test may use an operator that the program lacks, but one that neither specification has is a mistake.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,22 +8,19 @@ use std::sync::LazyLock;
 use super::case::Specification;
 use crate::error::{Result, bail, ensure};
 
-/// A line for each operator: its specification, name, versions and attributes, which are `-` if it has none, and `*` if
-/// they are not known. Lines `opset` have the newest opset of each domain. `tests/oracle/operators_golden.py` makes the file.
+/// A line per operator: specification, name, versions, attributes (`-` for none, `*` for unknown). Lines `opset` have
+/// the newest opset of a domain. `tests/oracle/operators_golden.py` generates the file.
 static OPERATORS: &str = include_str!("operators.txt");
 
-/// An operator in a specification.
 struct Specified {
     /// In ascending order.
     versions: Vec<u64>,
-    /// Those of all versions together; `None` if they are not known.
+    /// The union over all versions; `None` if unknown.
     attributes: Option<Vec<&'static str>>,
 }
 
 struct SpecifiedTable {
-    /// The newest opsets of ONNX's domains.
     opsets: HashMap<&'static str, u64>,
-    /// Operators by specification and name.
     operators: HashMap<(&'static str, &'static str), Specified>,
 }
 
@@ -49,7 +45,6 @@ static TABLE: LazyLock<SpecifiedTable> = LazyLock::new(|| {
     table
 });
 
-/// Returns the first word of a specification's lines in [`OPERATORS`].
 fn key(specification: Specification) -> &'static str {
     match specification {
         Specification::Onnx => "onnx",
@@ -57,11 +52,7 @@ fn key(specification: Specification) -> &'static str {
     }
 }
 
-/// Checks that an operator, its version and its attributes are specified. A version of ONNX may be any opset from the one
-/// that has brought the operator to the newest. Operators of domains that are not ONNX's own are not checked.
-///
-/// # Errors
-/// Neither specification has the operator; its own specification does not have the version or an attribute.
+/// An ONNX version may be any opset from the operator's first to the newest. Foreign domains are not checked.
 pub(super) fn check<'a>(
     specification: Specification,
     operator: &str,
@@ -78,7 +69,7 @@ pub(super) fn check<'a>(
             Specification::Onnx => Specification::OpenVino,
             Specification::OpenVino => Specification::Onnx,
         };
-        // the other one's operators are only unsupported
+        // operators of the other specification are only unsupported
         ensure!(
             table.operators.contains_key(&(key(other), operator)),
             "neither ONNX nor OpenVINO has an operator {operator}"

@@ -1,7 +1,5 @@
-//! Writes deflated archives: one member after the other, since the place of one depends on all bytes before it.
-//!
-//! The items go through the deflater as they are produced, so memory does not grow with them. The record before a
-//! member is written when its checksum and sizes are known, into the room that was left for it.
+//! Writes deflated archives member by member, because the offset of a member depends on all bytes before it. The record
+//! before a member is written last, into the room left for it, when checksum and sizes are known.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -14,14 +12,13 @@ use crate::error::{Result, malformed};
 use crate::format::interface::Items;
 use crate::storage::platform::write_at;
 
-/// zlib's default level, which NumPy's `savez_compressed` uses too.
+/// zlib's default level, also that of NumPy's `savez_compressed`.
 const LEVEL: u32 = 6;
 
-/// The bytes that are deflated at a time. The compressed bytes depend on how the input is divided, and windows have
-/// other sizes with other numbers of threads; so the input is always divided in the same way.
+/// Bytes deflated at a time. The compressed bytes depend on how the input is divided, and the size of windows depends
+/// on the number of threads, so the division is fixed.
 const CHUNK: usize = 1 << 18;
 
-/// Writes the members to an empty file; `items` gives the items.
 pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'_>) -> Result<()> {
     let (mut at, mut directory) = (0, Vec::new());
     for (n, member) in archive.members.iter_mut().enumerate() {
@@ -41,13 +38,13 @@ pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'
     }
     archive.end = at;
     archive.directory = directory.len() as u64;
-    // sizes before compression that exceed a file were refused already, so this is about compressed bytes that grew
+    // sizes that exceed a file were refused before; this is about compressed bytes that grew
     at.checked_add(archive.directory).ok_or_else(|| malformed!("more bytes than a file can have"))?;
     directory.extend(archive.closing());
     Ok(write_at(file, &directory, at)?)
 }
 
-/// Deflates bytes that come in pieces of any size, in chunks of one size, to where a file stands.
+/// Deflates pieces of any size in chunks of one size.
 struct Chunks<'a> {
     encoder: DeflateEncoder<&'a File>,
     chunk: Vec<u8>,
@@ -74,7 +71,6 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// Ends the stream; returns how many deflated bytes there are, and the checksum of the input.
     fn finish(mut self) -> io::Result<(u64, u32)> {
         self.encoder.write_all(&self.chunk)?;
         self.encoder.try_finish()?;
@@ -92,7 +88,6 @@ mod tests {
     use crate::parallel::Threads;
     use crate::storage::source::Hold;
 
-    /// The archive of two members whose items come in pieces of `piece` bytes.
     fn archive(items: &[u8], piece: usize) -> Vec<u8> {
         let members = ["a", "b"].map(|name| {
             let meta = crate::item::meta::Meta::new(crate::DType::parse("uint8").expect("a dtype"), vec![items.len()]);

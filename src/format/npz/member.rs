@@ -11,54 +11,47 @@ use crate::error::Result;
 use crate::format::npy::{self, Header};
 use crate::storage::read_at::{ReadAt, Section};
 
-/// A member, as the directory describes it.
 #[derive(Clone, Debug)]
 pub(super) struct ArchiveMember {
-    /// The name of the file, with its ending.
+    /// The file name with its suffix.
     pub(super) full_name: String,
-    /// The bytes of the file's name that are the name of the tensor: it lacks the ending, unless another file is called so.
+    /// The length of the tensor's name in the file name: without the suffix, unless another file has that name.
     pub(super) name_bytes: usize,
-    /// The byte of the file at which its record begins.
+    /// The offset of its record.
     pub(super) at: u64,
     pub(super) crc: u32,
     pub(super) method: CompressionMethod,
     pub(super) encrypted: bool,
-    /// Whether other members have the same name, so that none of them is read.
+    /// Another member has the same name, so this one is refused.
     pub(super) is_repeated: bool,
-    /// Finds its record, and knows its sizes.
     pub(super) found: ZipArchiveEntryWayfinder,
 }
 
 impl ArchiveMember {
-    /// Returns the name of the tensor.
     pub(super) fn name(&self) -> &str {
         &self.full_name[..self.name_bytes]
     }
 
-    /// Returns its bytes in the archive.
     pub(super) fn stored(&self) -> u64 {
         self.found.compressed_size_hint()
     }
 
-    /// Returns its bytes as a `.npy`.
     pub(super) fn size(&self) -> u64 {
         self.found.uncompressed_size_hint()
     }
 }
 
-/// The content of a member, read from front to back. With its last bytes come size and checksum, or an error.
+/// The content of a member. The last bytes come with a check of size and checksum.
 ///
-/// The verifying reader of rawzip reports a wrong checksum only when it is read again after the last byte, which a
-/// reader of a known number of bytes never does. So this type checks by itself.
+/// rawzip's verifying reader reports a wrong checksum only at a read after the last byte, which a reader of a known
+/// number of bytes never makes.
 #[derive(Debug)]
 pub(super) struct MemberContent {
     data: Compressed,
     stored: u64,
     size: u64,
     crc: u32,
-    /// The bytes still to come.
     left: u64,
-    /// The checksum of the bytes that were read.
     found: Crc,
     failed: Option<String>,
 }
@@ -70,7 +63,6 @@ enum Compressed {
 }
 
 impl MemberContent {
-    /// Opens the content of a member, which is all of a section and is read `buffer` bytes at a time.
     pub(super) fn new(section: Section<Arc<dyn ReadAt>>, member: &ArchiveMember, buffer: usize) -> Self {
         let (stored, size, crc) = (member.stored(), member.size(), member.crc);
         let data = BufReader::with_capacity(buffer, section);
@@ -81,14 +73,12 @@ impl MemberContent {
         Self { data, stored, size, crc, left: size, found: Crc::new(), failed: None }
     }
 
-    /// Reads the header of the `.npy`, and nothing after it.
     pub(super) fn header(&mut self) -> Result<Header> {
         let header = npy::read_on(self, &mut Vec::new())?;
         npy::check_len(&header, self.size)?;
         Ok(header)
     }
 
-    /// Reads the next bytes, inflated if they are deflated.
     fn next(&mut self, out: &mut [u8]) -> Result<usize, String> {
         let most = self.left.min(out.len() as u64) as usize;
         let out = &mut out[..most];
@@ -97,7 +87,7 @@ impl MemberContent {
         }
         let done = self.size - self.left;
         let read = self.data.read(out).map_err(|error| match error.kind() {
-            // flate2 gives this kind for bytes that no compressor writes
+            // flate2 uses this kind for corrupt data
             io::ErrorKind::InvalidInput => format!("its deflated data is corrupt after {done} bytes"),
             _ => error.to_string(),
         })?;
@@ -112,7 +102,6 @@ impl MemberContent {
         Ok(read)
     }
 
-    /// Checks size and checksum when all bytes have been read.
     fn end(&mut self) -> Result<(), String> {
         if self.data.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
             return Err(format!("inflates to more than {} bytes", self.size));

@@ -1,8 +1,8 @@
 //! NumPy's `.npz`: a ZIP archive of `.npy` files, stored or deflated.
 //!
-//! The directory at the end of the archive is the truth, and what the members say of themselves must agree with it.
-//! A file that begins as a `.npy` does is a tensor, also without that ending. A file whose beginning cannot be read may be one,
-//! and is listed as a tensor that cannot be read. The other files are attachments, and folders are left out. Members that overlap do no harm, since they are only read.
+//! The directory at the end is authoritative, and the records of members must agree with it. A file that begins like a
+//! `.npy` is a tensor under any name. A file whose beginning cannot be read is listed as an unreadable tensor. Other
+//! files are attachments; folders are ignored. Overlapping members are harmless in reading.
 
 mod deflate;
 mod front;

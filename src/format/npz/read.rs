@@ -1,8 +1,7 @@
-//! Archives read: the directory, the records of members, and what members hold.
+//! Reads archives: the directory, the records of members, and their content.
 //!
-//! What the directory says of a member stands once more in the record before it, and programs differ in which of the
-//! two they believe. A file in which they differ is one thing to this program and another to the next, whether it is
-//! damaged or was made so; so it is refused, whatever else is in order.
+//! The record before a member repeats the directory, and programs differ in which they believe. An archive in which the
+//! two differ is refused.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -21,29 +20,28 @@ use crate::parallel::{Threads, made_once};
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::Source;
 
-/// The bytes read at once of a header. Most are 128 bytes long, and to list the members of an archive reads one of
-/// each.
+/// Bytes read at a time of a header. Most headers have 128 bytes.
 const HEADER_BUFFER: usize = 1 << 9;
-/// The bytes read at once of items that are inflated: enough for the system calls to cost nothing beside the inflating.
+/// Bytes read at a time of deflated items: enough to make the cost of system calls negligible.
 const ITEMS_BUFFER: usize = 1 << 16;
 
-/// An archive whose directory has been read: its members and where they lie.
+/// An archive whose directory has been read.
 #[derive(Clone, Debug)]
 pub struct Archive {
-    /// The members that are tensors, or may be tensors but cannot be read.
+    /// Tensors, and files that may be tensors but cannot be read.
     pub(super) members: Vec<ArchiveMember>,
-    /// The members that are neither tensors nor folders.
+    /// Files that are not tensors.
     pub(super) others: Vec<ArchiveMember>,
-    /// The beginnings of members that have been read: each is read once, however often it is described and opened.
+    /// The beginning of each member is read once.
     begun: Vec<OnceLock<BegunMember>>,
-    /// The file up to the directory, in which all members lie.
+    /// The file up to the directory.
     zip: ZipArchive<FileFront>,
 }
 
 /// The beginning of a member that agrees with the directory.
 #[derive(Clone, Debug)]
 struct BegunMember {
-    /// The byte of the file at which the content begins.
+    /// The offset of the content.
     at: u64,
     header: Header,
 }
@@ -52,8 +50,8 @@ impl Archive {
     /// Reads the directory of an archive.
     ///
     /// # Errors
-    /// The file is not one whole archive; the directory contradicts itself or the file; a name is not UTF-8; there are more
-    /// than [`MAX_MEMBERS`] members; reading fails.
+    /// The file is not one complete archive, its directory is inconsistent, a name is not UTF-8, it has more than
+    /// [`MAX_MEMBERS`] members, or reading fails.
     pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
         let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
@@ -106,7 +104,7 @@ impl Archive {
             }
         }
         ensure!(found == told, "the directory of the ZIP archive has {found} members, expected {told}");
-        // otherwise an archive inside one that was cut off would be read in its place
+        // otherwise an archive nested in a truncated one would be read in its place
         ensure!(first == 0, "the first member of the ZIP archive is at byte {first}, expected 0");
         zip.get_mut().end_at(end);
         if !entries.iter().any(|entry| entry.full_name.ends_with(ENDING))
@@ -128,11 +126,11 @@ impl Archive {
         Ok(archive.with_names())
     }
 
-    /// Names the tensors as NumPy does: by their files without the ending, unless another file has that name.
+    /// Names tensors as NumPy does: by their files without the suffix, unless another file has that name.
     fn with_names(mut self) -> Self {
         let files = self.members.iter().chain(&self.others);
         let names: HashSet<_> = files.map(|member| &*member.full_name).collect();
-        // A file without the ending has its own name. If `a` is such a file, `a.npy` keeps its whole name, and so does
+        // A file without the suffix keeps its name. If `a` is such a file, `a.npy` keeps its whole name, and so does
         // `a.npy.npy` beside these two.
         let is_taken = |name: &str| {
             let mut name = name;
@@ -154,16 +152,13 @@ impl Archive {
         self
     }
 
-    /// Returns whether a member without the ending begins as a `.npy` does, or cannot be read, so that it may be a tensor.
-    /// Reading it as a tensor then gives the reason.
-    ///
-    /// # Errors
-    /// Of reading the file.
+    /// Whether a file without the suffix begins like a `.npy` or is unreadable. Opening an unreadable one as a tensor
+    /// gives the reason.
     fn may_be_tensor(&self, member: &ArchiveMember) -> Result<bool> {
         let front = self.zip.get_ref();
         front.look_ahead(member.at)?;
         let at = match self.content_at(member).map_err(|error| (error.kind(), error)) {
-            // a length that leads beyond the file is damage
+            // a length beyond the file is damage
             Err((FileError::Io(kind), error)) if kind != io::ErrorKind::UnexpectedEof => return Err(error),
             Err(_) => return Ok(true),
             Ok(at) => at,
@@ -178,26 +173,13 @@ impl Archive {
         Ok(read.is_err() || begin == npy::MAGIC)
     }
 
-    /// Opens the bytes of a member that is not a tensor, whose size and checksum are checked at the end.
-    ///
-    /// # Errors
-    /// The member is encrypted, or compressed by another method; it contradicts the directory; reading fails.
-    ///
-    /// # Panics
-    /// There is no such member.
     pub(super) fn open_other(&self, n: usize, threads: Threads) -> Result<impl Read> {
         let member = &self.others[n];
         let section = Section::new(Arc::clone(self.file()), self.content_at(member)?, member.stored());
         Ok(MemberContent::new(section.by(threads), member, ITEMS_BUFFER))
     }
 
-    /// Opens the bytes of a member that is not a tensor as they are in the file, after its method, size and checksum.
-    ///
-    /// # Errors
-    /// Those of [`open_other`](Self::open_other).
-    ///
-    /// # Panics
-    /// There is no such member.
+    /// The content is preceded by method, size and checksum.
     pub(super) fn open_stored(&self, n: usize, threads: Threads) -> Result<impl Read> {
         let member = &self.others[n];
         let section = Section::new(Arc::clone(self.file()), self.content_at(member)?, member.stored());
@@ -206,15 +188,12 @@ impl Archive {
         Ok(io::Cursor::new(front).chain(section.by(threads)))
     }
 
-    /// Returns the names of the tensors, in the order of the directory.
+    /// Returns the names of the tensors, in directory order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.members.iter().map(ArchiveMember::name)
     }
 
-    /// Returns all bytes between the beginning of a member and that of the next, whatever they are.
-    ///
-    /// # Panics
-    /// There is no such member.
+    /// Returns all bytes from the record of a member up to the next record.
     pub(super) fn raw(&self, n: usize) -> Section<Arc<dyn ReadAt>> {
         let at = self.members[n].at;
         let all = self.members.iter().chain(&self.others);
@@ -222,27 +201,25 @@ impl Archive {
         Section::new(Arc::clone(self.file()), at, next.unwrap_or(self.zip.directory_offset()) - at)
     }
 
-    /// Returns whether a member is deflated.
+    /// Whether any member is deflated.
     pub fn is_deflated(&self) -> bool {
         self.members.iter().any(|member| member.method == CompressionMethod::DEFLATE)
     }
 
-    /// Returns the header of a member and, if the member is stored, the byte of the file at which its items begin. It
-    /// inflates no more than the header.
+    /// Returns the header of a member and, if the member is stored, the offset of its items.
     ///
     /// # Errors
-    /// The member is encrypted, or compressed by another method; it contradicts the directory, or is not a `.npy` of
-    /// its size; reading fails.
+    /// The member is encrypted, in another compression, inconsistent with the directory, not a valid `.npy`, or
+    /// unreadable.
     ///
     /// # Panics
-    /// There is no such member.
+    /// `n` is out of range.
     pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
         let BegunMember { at, header } = self.begin(n)?;
         let is_stored = self.members[n].method == CompressionMethod::STORE;
         Ok((header.clone(), is_stored.then_some(at + header.offset as u64)))
     }
 
-    /// Returns the beginning of a member, which is read if it has not been before.
     fn begin(&self, n: usize) -> Result<&BegunMember> {
         made_once(&self.begun[n], || {
             let (member, front) = (&self.members[n], self.zip.get_ref());
@@ -254,23 +231,23 @@ impl Archive {
         })
     }
 
-    /// Returns the items of a member. A stored one is read once for its checksum and then by position. A deflated one
-    /// is a stream that checks size and checksum before it gives its last bytes. Messages call it `label`; `threads`
-    /// may share the checksum, and ask a server for several parts at once.
+    /// Returns the items of a member. Messages call it `label`. `threads` may share the checksum and concurrent
+    /// requests to a server.
     ///
-    /// Stored items are read twice because windows are read in any order, and an output could not be taken back when a
-    /// checksum turns out wrong at the end. The second reading finds the items in memory, if they fit.
+    /// A stored member is read once for its checksum and then by position, because windows are read in any order and an
+    /// output cannot be undone after a late mismatch. A deflated member is a stream that checks itself before its last
+    /// bytes.
     ///
     /// # Errors
-    /// See [`header`](Self::header); the checksum of a stored member is not that of the directory.
+    /// As for [`header`](Self::header), or the checksum of a stored member is wrong.
     ///
     /// # Panics
-    /// There is no such member.
+    /// `n` is out of range.
     pub fn source(&self, n: usize, label: String, threads: Threads) -> Result<Source> {
         let (member, file) = (&self.members[n], self.file());
         let BegunMember { at, header } = self.begin(n)?;
         let (at, Header { meta, offset, bytes }) = (*at, header.clone());
-        // where each read is a request, all of it is asked for once, and checked as it comes
+        // from a server the content is read once, and checked as it arrives
         if member.method == CompressionMethod::STORE && !file.costs_requests() {
             let found = checksum(&**file, at, member.size(), threads)?.sum();
             same_crc(found, member.crc).map_err(|message| malformed!("{message}"))?;
@@ -285,8 +262,7 @@ impl Archive {
         self.zip.get_ref().file()
     }
 
-    /// Checks the record before a member against the directory, and returns the byte of the file at which the content
-    /// of the member begins.
+    /// Checks the record before a member against the directory, and returns the offset of the content.
     fn content_at(&self, member: &ArchiveMember) -> Result<u64> {
         ensure!(!member.is_repeated, "the ZIP archive has several members of the name {:?}", member.full_name);
         ensure!(
@@ -306,10 +282,10 @@ impl Archive {
             entry => entry.map_err(failed)?,
         };
         let (at, end) = (entry.compressed_data_range().0, self.zip.directory_offset());
-        // the name and the extra fields lie between, at most 64 KiB each
+        // between record and content are the name and the extra fields, at most 64 KiB each
         let mut buffer = vec![0; (at - member.at) as usize - LOCAL_BYTES];
         let local = entry.local_header(&mut buffer).map_err(failed)?;
-        // in an archive that was written to a pipe, sizes and checksum come after the member
+        // an archive written to a pipe has sizes and checksum after the member
         let behind = local.flags().has_data_descriptor();
         let agrees = |found, expected| found == expected || behind && found == 0;
         let (stored, size) = (local.compressed_size_hint(), local.uncompressed_size_hint());
@@ -339,7 +315,6 @@ impl Archive {
     }
 }
 
-/// Recognises an archive of a known format by the names of its files.
 fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
     let has = |file: &str| names.clone().any(|name| name.rsplit('/').next() == Some(file));
     match () {
@@ -349,8 +324,8 @@ fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'s
     }
 }
 
-/// Returns the members in their order. Of several with one name only the first is left, marked as repeated: programs differ
-/// in which of them they read.
+/// Of several members with one name only the first is kept, marked as repeated, because programs differ in which one
+/// they read.
 fn unrepeated(mut entries: Vec<ArchiveMember>) -> Vec<ArchiveMember> {
     let mut names = HashSet::with_capacity(entries.len());
     let twice = entries.iter().filter(|entry| !names.insert(&*entry.full_name));
@@ -367,21 +342,17 @@ fn unrepeated(mut entries: Vec<ArchiveMember>) -> Vec<ArchiveMember> {
     entries
 }
 
-/// Deflated items, which are opened with the first read and closed after the last: of many open members only the one
-/// that is being read takes memory.
+/// Deflated items, opened at the first read and closed after the last, so that only the member being read takes memory.
 struct LazyContent {
     file: Arc<dyn ReadAt>,
     member: ArchiveMember,
-    /// The byte of the file at which the content of the member begins.
     at: u64,
-    /// The threads that may ask a server for it.
     threads: Threads,
     content: Option<MemberContent>,
     ended: bool,
 }
 
 impl LazyContent {
-    /// Opens the content and reads the header, which the items follow.
     fn open(&self) -> Result<MemberContent> {
         let section = Section::new(Arc::clone(&self.file), self.at, self.member.stored()).by(self.threads);
         let mut content = MemberContent::new(section, &self.member, ITEMS_BUFFER);
@@ -405,7 +376,6 @@ impl Read for LazyContent {
     }
 }
 
-/// Returns an error about a directory in words for users.
 fn explain(error: rawzip::Error) -> Error {
     match error.into_kind() {
         ErrorKind::MissingEndOfCentralDirectory => malformed!("the ZIP archive has no end: it is cut off, or none"),

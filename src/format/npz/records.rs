@@ -1,4 +1,4 @@
-//! The numbers of ZIP records and the checksums, which reader and writer share.
+//! Constants of ZIP records, and checksums.
 
 use std::io::{self, Read};
 
@@ -7,31 +7,28 @@ use flate2::Crc;
 use crate::parallel::{Threads, on_threads};
 use crate::storage::read_at::{ReadAt, Section};
 
-/// The most members that an archive may have. The directory is held in memory, and a file that claims 2^64 members must
-/// not take all there is.
+/// The directory is held in memory, so a file that claims 2^64 members must be refused.
 pub const MAX_MEMBERS: usize = 1 << 18;
 
-/// The ending of a member's name, which NumPy hides.
+/// NumPy hides this suffix.
 pub(super) const ENDING: &str = ".npy";
 
-/// The signatures of records.
 pub(super) const LOCAL: u32 = 0x0403_4b50;
 pub(super) const END: u32 = 0x0605_4b50;
 
-/// The bytes of records without their parts of variable length.
+/// Lengths without the variable parts.
 pub(super) const LOCAL_BYTES: usize = 30;
 pub(super) const END_BYTES: usize = 22;
 
-/// The bytes that are read at a time for a checksum: they stay in the core's own cache until they are summed.
+/// Small enough to stay in a core's own cache.
 pub(super) const CHECK_BUFFER: u64 = 1 << 18;
 
-/// Returns whether a file begins as a ZIP archive does, which may be an empty one.
+/// Whether a file begins like a ZIP archive, even an empty one.
 pub fn is_npz(begin: &[u8]) -> bool {
     begin.starts_with(&LOCAL.to_le_bytes()) || begin.starts_with(&END.to_le_bytes())
 }
 
-/// Returns the checksum of `len` bytes of a file from byte `at` on. Several threads share a long one: each takes a
-/// stretch, and the results are combined in order.
+/// Each thread sums a stretch, and the sums are combined in order.
 pub(super) fn checksum(file: &dyn ReadAt, at: u64, len: u64, threads: Threads) -> io::Result<Crc> {
     let threads = threads.for_bytes(usize::try_from(len).unwrap_or(usize::MAX));
     let stretch = len.div_ceil(threads as u64);

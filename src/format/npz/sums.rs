@@ -1,4 +1,4 @@
-//! The checksums of what is written to an archive, made of the pieces in which it is written.
+//! Checksums of the bytes written to an archive, computed from the pieces as they are written.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -7,24 +7,22 @@ use flate2::Crc;
 
 use crate::parallel::locked;
 
-/// The checksums of the bytes that have been written to a file. Pieces that follow each other are joined as they come, so
-/// about as many are held as threads write to different places.
+/// Checksums of the bytes written to a file. Adjacent pieces are merged at once, so there are about as many entries as
+/// threads that write.
 #[derive(Debug, Default)]
 pub struct WrittenSums {
-    /// By the byte of the file at which each begins.
+    /// By the offset of the first byte.
     runs: Mutex<BTreeMap<u64, SummedRun>>,
 }
 
-/// Bytes that follow each other.
 #[derive(Debug)]
 struct SummedRun {
-    /// The byte behind the last.
     end: u64,
     crc: Crc,
 }
 
 impl WrittenSums {
-    /// Takes bytes that have been written from byte `at` of the file on.
+    /// Adds bytes that were written at offset `at`.
     pub fn add(&self, bytes: &[u8], at: u64) {
         if bytes.is_empty() {
             return;
@@ -46,10 +44,10 @@ impl WrittenSums {
         }
     }
 
-    /// Returns the checksum of `len` bytes from byte `at` on.
+    /// Returns the checksum of `len` bytes at offset `at`.
     ///
     /// # Panics
-    /// If these are not exactly bytes that were written, with nothing written beside them.
+    /// These bytes are not exactly one written run.
     pub fn sum_of(&self, at: u64, len: u64) -> Crc {
         let mut sum = Crc::new();
         if len > 0 {

@@ -21,10 +21,6 @@ use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
 use crate::storage::source::{Container, Source};
 
-/// Opens an archive: reads its directory.
-///
-/// # Errors
-/// The directory is malformed, see [`Archive::read`]; a stream cannot be kept.
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let threads = content.threads;
     let file = content.into_bytes()?.0;
@@ -38,12 +34,10 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(NpzReader { archive, container: container.into(), threads }))
 }
 
-/// The members of an archive that are not tensors.
 #[derive(Debug)]
 struct OtherMembers {
     archive: Arc<Archive>,
     names: Vec<String>,
-    /// The threads that may ask a server for a member.
     threads: Threads,
 }
 
@@ -61,12 +55,10 @@ impl Attachments for OtherMembers {
     }
 }
 
-/// An archive whose members are read by position, or inflated.
 #[derive(Debug)]
 struct NpzReader {
     archive: Arc<Archive>,
     container: Arc<Container>,
-    /// The threads that may share a checksum.
     threads: Threads,
 }
 
@@ -97,7 +89,7 @@ impl Reader for NpzReader {
     }
 }
 
-/// Writes `.npz`, stored or deflated; it holds the same dtypes as `.npy`.
+/// Writes `.npz`, for the dtypes of `.npy`.
 #[derive(Debug)]
 pub(in crate::format) struct NpzWriter;
 
@@ -125,7 +117,6 @@ impl Seal for ArchiveWriter {
     }
 }
 
-/// An archive whose items are being written.
 #[derive(Debug)]
 struct Sealing<'a> {
     archive: &'a ArchiveWriter,

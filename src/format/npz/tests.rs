@@ -20,7 +20,6 @@ use crate::parallel::{Threads, threads_started_by};
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
 
-/// The little-endian number in up to eight bytes from byte `at` on.
 fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     bytes.iter().skip(at).take(len).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
@@ -43,7 +42,6 @@ fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     npy::write_header(&Meta::new(DType::parse(descr).expect("a dtype"), shape.to_vec()))
 }
 
-/// The archive that the writer makes of such members.
 fn written(members: &[(&str, Vec<u8>, Vec<u8>)]) -> Result<Vec<u8>> {
     let laid = members.iter().map(|(name, header, items)| (name.to_string(), header.clone(), items.len() as u64));
     let writer = ArchiveWriter::new(laid.collect())?;
@@ -59,7 +57,6 @@ fn written(members: &[(&str, Vec<u8>, Vec<u8>)]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Bytes that count how often they are read.
 #[derive(Debug)]
 struct CountedBytes {
     bytes: MemoryBytes,
@@ -72,7 +69,7 @@ impl ReadAt for CountedBytes {
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        // no system is called for nothing
+        // empty reads make no system call
         self.reads.fetch_add(usize::from(!out.is_empty()), Relaxed);
         self.bytes.read_at(out, at)
     }
@@ -86,7 +83,7 @@ impl ReadAt for CountedBytes {
     }
 }
 
-/// To describe a member and then to open it reads its record and its header once.
+/// Describing and then opening a member reads its record and header once.
 #[test]
 fn headers_are_read_once() {
     let counted = Arc::new(CountedBytes { bytes: MemoryBytes::new(small()), reads: AtomicUsize::new(0) });
@@ -102,7 +99,7 @@ fn headers_are_read_once() {
     let (described, opened) = (reads(&describe), reads(&|| open(&other)));
     assert_eq!(described, 1);
     assert_eq!((reads(&describe), reads(&|| open(&one))), (0, opened - described));
-    // of many small members a page of records and headers is read at once, and each is read once more for its checksum
+    // small members share a page of records and headers, and each is read once more for its checksum
     let member = |n: usize| (format!("m{n}"), header("|u1", &[2]), b"xy".to_vec());
     let members: Vec<_> = (0..100).map(member).collect();
     let members: Vec<_> =
@@ -130,7 +127,6 @@ fn small() -> Vec<u8> {
     .expect("an archive")
 }
 
-/// The same members, deflated one by one.
 fn deflated(archive: &[u8]) -> Vec<u8> {
     let directory = Archive::read(in_memory(archive)).expect("an archive");
     let (mut out, mut central) = (Vec::new(), Vec::new());
@@ -166,7 +162,6 @@ fn deflated(archive: &[u8]) -> Vec<u8> {
 
 type Content = Vec<(String, Header, Vec<u8>)>;
 
-/// All that an archive holds.
 fn read(bytes: &[u8]) -> Result<Content> {
     let archive = Archive::read(in_memory(bytes))?;
     let names: Vec<_> = archive.names().map(str::to_owned).collect();
@@ -390,7 +385,7 @@ fn refused_with_one_line() {
 
 #[test]
 fn members_without_the_ending() {
-    // the endings of names are changed where they stand, to others of as many bytes
+    // names are changed in place, to others of the same length
     let renamed = |archive: &[u8], names: &[(&str, &str)]| {
         let mut bytes = archive.to_vec();
         for (from, to) in names {
@@ -486,7 +481,7 @@ fn more_members_than_16_bits_count() {
     let head = header("|u1", &[1]);
     let members: Vec<_> = (0..70_000).map(|n| (n.to_string(), head.clone(), 1)).collect();
     let writer = ArchiveWriter::new(members).expect("laid out");
-    // only the directory is looked at
+    // only the directory is read
     let mut bytes: Vec<u8> = writer.members.iter().flat_map(|member| member.central(0)).collect();
     bytes.extend(writer.closing());
     let file = empty_file();

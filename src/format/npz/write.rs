@@ -1,8 +1,7 @@
-//! Writes archives: where everything goes, and the records around the members.
+//! Writes archives: the layout, and the records around the members.
 //!
-//! The crate that reads archives could also write them, but only from front to back, one member after the other.
-//! Members that are stored have a known place for every item before any is computed. With the records of this module
-//! items are written by position, by all threads.
+//! rawzip writes only front to back. Stored members have a known offset for every item, so this module lets all threads
+//! write items by position.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -17,42 +16,41 @@ use super::sums::WrittenSums;
 use crate::memory;
 use crate::storage::platform::write_at;
 
-/// The signatures of records that only the writer makes by itself.
 const CENTRAL: u32 = 0x0201_4b50;
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR_64: u32 = 0x0706_4b50;
 
-/// The bytes of records without their parts of variable length.
+/// Lengths without the variable parts.
 pub(super) const CENTRAL_BYTES: usize = 46;
 pub(super) const END_64_BYTES: usize = 56;
 pub(super) const LOCATOR_64_BYTES: usize = 20;
 
-/// The flag of a member that is named in UTF-8.
+/// The flag for names in UTF-8.
 const UTF_8: u16 = 1 << 11;
 
-/// The version of the format that knows 64-bit sizes, and that of other members.
+/// Versions of the format with and without 64-bit sizes.
 const VERSION_64: u16 = 45;
 const VERSION: u16 = 20;
 
-/// 1980-01-01, the first day that the format knows.
+/// 1980-01-01, the first day that the format can express.
 const DATE: u16 = 1 << 5 | 1;
 
-/// An archive whose layout is known. If its members are stored it is written by position: first the items of all
-/// members, in any order and by any thread, then everything around them ([`finish`](Self::finish)).
+/// The layout of an archive. Stored members are written by position: first all items, in any order and by any thread,
+/// then everything around them ([`finish`](Self::finish)).
 #[derive(Clone, Debug)]
 pub struct ArchiveWriter {
     pub(super) members: Vec<NewMember>,
-    /// The byte of the file at which the members end and the directory begins.
+    /// The offset of the directory.
     pub(super) end: u64,
-    /// The bytes of the directory without the records of its end.
+    /// The bytes of the directory without its end records.
     pub(super) directory: u64,
 }
 
-/// Returns the names of tensors that are those of their files, without another ending: `a` and `a.npy`, if both are there.
-/// NumPy looks for a file of the exact name first, and would take a file `a.npy` that holds `a` for `a.npy`.
+/// Returns the names that get no suffix: `a` and `a.npy`, if both exist. NumPy prefers a file of the exact name, and
+/// would take a file `a.npy` with the tensor `a` for `a.npy`.
 fn whole_names<'a>(names: &HashSet<&'a str>) -> HashSet<&'a str> {
     let shorter = |name: &'a str| name.strip_suffix(ENDING).filter(|shorter| names.contains(shorter));
-    // a shortest name with the ending could not be told from one without it
+    // a shortest name that has the suffix would be ambiguous
     let has_whole_root = |name: &&'a str| {
         std::iter::successors(Some(*name), |name| shorter(name)).last().is_some_and(|root| !root.ends_with(ENDING))
     };
@@ -60,58 +58,51 @@ fn whole_names<'a>(names: &HashSet<&'a str>) -> HashSet<&'a str> {
     with_shorter.flat_map(|name| [Some(*name), shorter(name)]).flatten().collect()
 }
 
-/// A member to be written.
 #[derive(Clone, Debug)]
 pub(super) struct NewMember {
-    /// The name with its ending.
+    /// The file name with its suffix.
     pub(super) name: String,
-    /// The header of the `.npy`.
     pub(super) header: Vec<u8>,
     /// The bytes of its items.
     pub(super) items: u64,
-    /// The byte of the file at which its record begins.
+    /// The offset of its record.
     pub(super) at: u64,
-    /// Its bytes in the archive, if it is deflated.
+    /// Its deflated size.
     pub(super) deflated: Option<u64>,
 }
 
 impl NewMember {
-    /// Returns its bytes as a `.npy`.
     fn size(&self) -> u64 {
         self.header.len() as u64 + self.items
     }
 
-    /// Returns its bytes in the archive.
     fn stored(&self) -> u64 {
         self.deflated.unwrap_or(self.size())
     }
 
-    /// Returns whether its sizes need 64 bits; a size of 32 ones has another meaning. For a deflated member this must
-    /// be known before its bytes are, which may be a few more than its size.
+    /// Sizes of 32 ones mean 64-bit sizes elsewhere. For a deflated member this is decided before its bytes exist,
+    /// which may exceed its size a little.
     fn is_large(&self) -> bool {
         const MORE: u64 = 1 << 24;
         let more = if self.deflated.is_some() { MORE } else { 0 };
         self.size() + more >= u64::from(u32::MAX)
     }
 
-    /// Returns the number of its compression method.
     fn method(&self) -> u16 {
         if self.deflated.is_some() { CompressionMethod::DEFLATE } else { CompressionMethod::STORE }.as_u16()
     }
 
-    /// Returns the length of the record before it.
     pub(super) fn local_bytes(&self) -> u64 {
         (LOCAL_BYTES + self.name.len()) as u64 + if self.is_large() { 20 } else { 0 }
     }
 
-    /// Returns the version, flags, method, date, checksum and sizes, which both of its records have.
     fn common(&self, crc: u32, wide: bool) -> Vec<u8> {
         let flags = if self.name.is_ascii() { 0 } else { UTF_8 };
         let mut out = Vec::with_capacity(CENTRAL_BYTES + self.name.len());
         for short in [if wide { VERSION_64 } else { VERSION }, flags, self.method(), 0, DATE] {
             out.extend(short.to_le_bytes());
         }
-        // if one size has 64 bits, both fields of 32 bits say so
+        // if one size has 64 bits, both 32-bit fields are all ones
         let sizes = [self.stored(), self.size()].map(|size| if self.is_large() { u32::MAX } else { narrow(size) });
         for long in [crc, sizes[0], sizes[1]] {
             out.extend(long.to_le_bytes());
@@ -120,7 +111,6 @@ impl NewMember {
         out
     }
 
-    /// Returns the record before it.
     pub(super) fn local(&self, crc: u32) -> Vec<u8> {
         let wide: &[u64] = if self.is_large() { &[self.size(), self.stored()] } else { &[] };
         let mut out = LOCAL.to_le_bytes().to_vec();
@@ -132,9 +122,8 @@ impl NewMember {
         out
     }
 
-    /// Returns its record in the directory.
     pub(super) fn central(&self, crc: u32) -> Vec<u8> {
-        /// A regular file that its owner may write and all may read, in the terms of Unix.
+        /// A regular Unix file, writable by its owner and readable by all.
         const UNIX: u16 = 3 << 8;
         const MODE: u32 = 0o100_644 << 16;
         let mut wide = if self.is_large() { vec![self.size(), self.stored()] } else { Vec::new() };
@@ -143,7 +132,7 @@ impl NewMember {
         out.extend((UNIX | if wide.is_empty() { VERSION } else { VERSION_64 }).to_le_bytes());
         out.extend(self.common(crc, !wide.is_empty()));
         let extra = wide_field(&wide);
-        // no comment, the first disk, no text
+        // no comment, first disk, not a text file
         for short in [extra.len() as u16, 0, 0, 0] {
             out.extend(short.to_le_bytes());
         }
@@ -155,12 +144,11 @@ impl NewMember {
     }
 }
 
-/// Returns a number in 32 bits; all ones mean that it stands elsewhere, in 64 bits.
+/// All ones mean that a 64-bit field has the number.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Returns the extra field of numbers that need 64 bits; it is empty if there are none.
 fn wide_field(numbers: &[u64]) -> Vec<u8> {
     let mut out = Vec::new();
     if !numbers.is_empty() {
@@ -172,12 +160,11 @@ fn wide_field(numbers: &[u64]) -> Vec<u8> {
 }
 
 impl ArchiveWriter {
-    /// Lays out an archive. Each member is its name without the ending `.npy`, the header of the `.npy` and the bytes
-    /// of its items; they lie in the archive in this order.
+    /// Lays out an archive. Each member is its name without the suffix `.npy`, its header and the bytes of its items.
     ///
     /// # Errors
-    /// A name is empty, too long, given twice or has a NUL; there are more than [`MAX_MEMBERS`] members; there are more
-    /// bytes than a file can have.
+    /// A name is empty, too long, repeated or has a NUL, or there are more than [`MAX_MEMBERS`] members or more bytes
+    /// than a file can have.
     pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<ArchiveWriter> {
         ensure!(members.len() <= MAX_MEMBERS, "{} members, at most {MAX_MEMBERS} are written", members.len());
         let mut names = HashSet::with_capacity(members.len());
@@ -198,7 +185,7 @@ impl ArchiveWriter {
         let mut laid = Vec::with_capacity(members.len());
         for ((mut name, header, items), is_whole) in members.into_iter().zip(whole) {
             let too_large = || malformed!("member {name:?} of {items} bytes ends after more than a file can have");
-            // everything around the items of all members is less than 1 TiB
+            // everything around the items takes less than 1 TiB
             let limit = i64::MAX as u64 - (1 << 40);
             let size = items.checked_add(header.len() as u64).filter(|&size| size < limit).ok_or_else(too_large)?;
             let end = at.checked_add(size).filter(|&end| end < limit).ok_or_else(too_large)?;
@@ -213,33 +200,32 @@ impl ArchiveWriter {
         Ok(ArchiveWriter { members: laid, end: at, directory })
     }
 
-    /// Returns the byte of the file at which the items of member `n` begin.
+    /// Returns the offset of the items of member `n`.
     ///
     /// # Panics
-    /// There is no such member.
+    /// `n` is out of range.
     pub fn items_at(&self, n: usize) -> u64 {
         let member = &self.members[n];
         member.at + member.local_bytes() + member.header.len() as u64
     }
 
-    /// Returns the bytes of the whole file.
+    /// Returns the length of the whole file.
     #[expect(clippy::len_without_is_empty, reason = "no archive has no bytes")]
     pub fn len(&self) -> u64 {
         self.end + self.directory + self.closing().len() as u64
     }
 
-    /// Returns the records that end the archive.
     pub(super) fn closing(&self) -> Vec<u8> {
         let count = self.members.len() as u64;
         let short_count = u16::try_from(count).unwrap_or(u16::MAX);
         let (bytes, at) = (narrow(self.directory), narrow(self.end));
         let mut out = Vec::with_capacity(END_64_BYTES + LOCATOR_64_BYTES + END_BYTES);
         if short_count == u16::MAX || bytes == u32::MAX || at == u32::MAX {
-            // the length of this record does not count its signature and itself
+            // the length excludes the signature and itself
             out.extend(END_64.to_le_bytes());
             out.extend((END_64_BYTES as u64 - 12).to_le_bytes());
             out.extend([VERSION_64, VERSION_64].map(u16::to_le_bytes).as_flattened());
-            // the number of this disk and of the directory's
+            // the numbers of this disk and of the directory's disk
             out.extend([0; 8]);
             for number in [count, count, self.directory, self.end] {
                 out.extend(number.to_le_bytes());
@@ -258,14 +244,13 @@ impl ArchiveWriter {
         out
     }
 
-    /// Completes a file that holds the items of all members: writes everything around them. The file is at most
-    /// [`len`](Self::len) bytes long. `written` has summed the items.
+    /// Writes everything around the items. `written` has the checksums of the items.
     ///
     /// # Errors
-    /// Writing fails; not enough memory.
+    /// Writing fails, or memory is short.
     ///
     /// # Panics
-    /// If `written` has not all items of a member.
+    /// `written` lacks items of a member.
     pub fn finish(&self, file: &File, written: &WrittenSums) -> Result<()> {
         let mut directory = memory::with_capacity(usize::try_from(self.directory)?)?;
         for (n, member) in self.members.iter().enumerate() {

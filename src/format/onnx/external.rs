@@ -1,4 +1,4 @@
-//! Items that lie in another file than the message.
+//! Items in another file than the message.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,20 +12,17 @@ use crate::item::python;
 use crate::storage::platform::same_file;
 use crate::storage::source::wrong_length;
 
-/// Items in another file.
 #[derive(Clone, Debug)]
 pub(super) struct Elsewhere {
     location: String,
     offset: u64,
-    /// How many bytes the items take. `None` if the dims alone say it: there is no length, or one of 0, which means the same
-    /// to ONNX Runtime.
+    /// `None` if the dims determine it: ONNX Runtime treats a missing length and 0 alike.
     length: Option<u64>,
 }
 
 impl Message {
-    /// Returns where the items are, if they are in another file.
     pub(super) fn external(&self) -> Result<Option<Elsewhere>> {
-        // protobuf leaves out a field that has its default value
+        // protobuf omits default values
         match self.int32(field::DATA_LOCATION).unwrap_or(DEFAULT) {
             EXTERNAL => {}
             DEFAULT if self.count(field::EXTERNAL_DATA) == 0 => return Ok(None),
@@ -34,7 +31,7 @@ impl Message {
         }
         let number = |key: &str| {
             let Some(text) = self.external_value(key)? else { return Ok(None) };
-            // Rust would also parse a number with a plus sign
+            // Rust would also parse a plus sign
             let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
             let number = number.with_context(|| format!("external_data: {key} {}", python::repr_str(text)))?;
             Ok::<_, Error>(Some(number))
@@ -48,7 +45,7 @@ impl Message {
     }
 }
 
-/// Returns a relative path without the `./` that some writers put before it.
+/// Some writers prefix `./`.
 fn without_dots(location: &str) -> &str {
     let mut rest = location;
     while let Some(after) = rest.strip_prefix("./") {
@@ -57,12 +54,11 @@ fn without_dots(location: &str) -> &str {
     rest
 }
 
-/// The values of `data_location`: items in the message, and in another file.
+/// Values of `data_location`: in the message, in another file.
 const DEFAULT: i32 = 0;
 pub(super) const EXTERNAL: i32 = 1;
 
 impl Elsewhere {
-    /// Opens the file; returns it and the byte at which the items begin.
     pub(super) fn open(&self, folder: Option<&Path>, bytes: u64, meta: &Meta) -> Result<(File, u64)> {
         let quoted = python::repr_str(&self.location);
         let Some(folder) = folder else {

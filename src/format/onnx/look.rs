@@ -1,4 +1,4 @@
-//! Whether a file may be a TensorProto, which has no magic number.
+//! Recognises a TensorProto, which has no magic number.
 
 use super::external::EXTERNAL;
 use super::types::{DataType, STRING};
@@ -6,14 +6,13 @@ use super::wire::{Fields, Varints, WireField, field};
 use crate::format::interface::Confidence;
 use crate::layout::shape::MAX_RANK;
 
-/// Returns how sure it is that a file with these first bytes is a TensorProto. It is one if all fields that can be seen are
-/// such that a TensorProto can have them, and among them is a data type that ONNX has. If that is another number, the file
-/// is likely to be one of a later version, which its reader refuses by that number.
+/// Returns how certain it is that a file with these first bytes is a TensorProto: all visible fields must be valid in
+/// one, and its data type must be known. An unknown data type suggests a later version of ONNX, which the reader
+/// refuses by number.
 ///
-/// A text is not taken for one: the data type takes a control character that JSON may not hold and other texts do not use,
-/// and before it only dims, strings and other fields with a length can stand.
+/// Text cannot match: the key of the data type is a control character that JSON forbids and other texts do not use.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
-    /// The largest number of a data type that ONNX is likely to have one day.
+    /// Data types beyond this number are not expected in ONNX.
     const MAX_LATER: u64 = 127;
     let (mut fields, mut sure, mut dims) = (Fields(begin), Confidence::No, 0);
     for (field, value) in &mut fields {
@@ -41,13 +40,13 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
             return Confidence::No;
         }
     }
-    // the last field may go on after these bytes
+    // the last field may be cut off
     let rest = fields.0;
     let is_cut = WireField::read(rest).map_or_else(|_| WireField::is_cut(rest), |field| field.fits() == Some(true));
     if rest.is_empty() || is_cut { sure } else { Confidence::No }
 }
 
-/// Returns whether a file with these first bytes is a TensorProto of a known data type.
+/// Whether a file with these first bytes is a TensorProto of a known data type.
 pub fn looks_like_onnx(begin: &[u8]) -> bool {
     sure(begin, None) == Confidence::Certain
 }

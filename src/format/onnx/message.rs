@@ -1,5 +1,5 @@
-//! A TensorProto in a file: its fields are found by position, and all but `raw_data`, which stays where it is, are kept in
-//! memory as they are on the wire.
+//! A TensorProto in a file. Its fields are located by position; all except `raw_data` are kept in memory in wire
+//! format.
 
 use super::wire::{Fields, MAX_BEFORE, WireField, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
@@ -7,24 +7,22 @@ use crate::memory;
 use crate::storage::read_at::ReadAt;
 use prost::encoding::WireType;
 
-/// The most bytes of a protobuf message.
+/// Protobuf's limit.
 pub(super) const MAX_MESSAGE: u64 = i32::MAX as u64;
 
-/// The most bytes of a `Segment`: two numbers of int64.
+/// A `Segment` has two int64.
 const LONGEST_SEGMENT: u64 = 22;
 
-/// A TensorProto without its `raw_data`.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// The byte of the file at which `raw_data` begins, and how many bytes it has.
+    /// Offset and length of `raw_data`.
     pub(super) raw: Option<(u64, u64)>,
-    /// The fields that say something about the tensor, all of them whole.
+    /// The other relevant fields, each complete.
     bytes: Vec<u8>,
-    /// How many items the field of each number has.
+    /// Items per field number.
     counts: [usize; field::DATA_LOCATION as usize + 1],
 }
 
-/// An entry of `external_data`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EntryBytes<'a> {
     pub(super) key: &'a str,
@@ -32,12 +30,6 @@ pub(super) struct EntryBytes<'a> {
 }
 
 impl Message {
-    /// Reads the fields of a file, without `raw_data`.
-    ///
-    /// # Errors
-    /// The file is empty, or not a TensorProto, or cut off; `raw_data` is there twice; it is a segment or a sequence; a
-    /// number or a text is malformed; the other fields have more than [`MAX_MESSAGE`] bytes, or than there is memory for;
-    /// reading fails.
     pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
         let FoundFields { raw, runs } = find_fields(file)?;
         let total: u64 = runs.iter().map(|(begin, end)| end - begin).sum();
@@ -49,7 +41,7 @@ impl Message {
             file.read_at(run, *begin)?;
             rest = others;
         }
-        // these fields were whole when they were found
+        // these fields were complete when they were located
         let changed = || Error::from_kind(ErrorKind::Changed, "was changed while it was read");
         let mut counts = [0; field::DATA_LOCATION as usize + 1];
         let mut fields = Fields(&bytes);
@@ -68,35 +60,27 @@ impl Message {
         Ok(Self { raw, bytes, counts })
     }
 
-    /// Returns how many items the fields of a number have.
     pub(super) fn count(&self, number: u32) -> usize {
         self.counts[number as usize]
     }
 
-    /// Returns the fields of a number, with their values.
     fn fields(&self, number: u32) -> impl Iterator<Item = (WireField, &[u8])> {
         Fields(&self.bytes).filter(move |(field, _)| field.number == number)
     }
 
-    /// Returns the values of the fields of a number.
     pub(super) fn values(&self, number: u32) -> impl Iterator<Item = &[u8]> {
         self.fields(number).map(|(_, value)| value)
     }
 
-    /// Returns the number of a field that has only one: of several the last counts.
+    /// The last of repeated fields counts.
     pub(super) fn int32(&self, number: u32) -> Option<i32> {
         self.fields(number).last().map(|(field, _)| field.varint as i32)
     }
 
-    /// Returns the name, which may be empty.
     pub(super) fn name(&self) -> Result<&str> {
         self.values(field::NAME).last().map_or(Ok(""), text)
     }
 
-    /// Returns the value that `external_data` has for a key.
-    ///
-    /// # Errors
-    /// It has two.
     pub(super) fn external_value(&self, key: &str) -> Result<Option<&str>> {
         let mut found = None;
         for value in self.values(field::EXTERNAL_DATA) {
@@ -125,7 +109,6 @@ impl<'a> EntryBytes<'a> {
     }
 }
 
-/// Returns the beginning of a message about a field whose value cannot be decoded.
 pub(super) fn undecodable(number: u32) -> String {
     format!("not an ONNX TensorProto: failed to decode field {number}")
 }
@@ -134,20 +117,17 @@ fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|error| malformed!("{error}"))
 }
 
-/// Where the fields of a file lie.
 #[derive(Default)]
 struct FoundFields {
-    /// The byte at which `raw_data` begins, and how many bytes it has.
     raw: Option<(u64, u64)>,
-    /// The bytes at which the fields begin and end that say something else about the tensor; neighbouring fields are one
-    /// run.
+    /// Begin and end of the other relevant fields; adjacent fields share a run.
     runs: Vec<(u64, u64)>,
 }
 
-/// The largest number that a sequence or an optional tensor has for the kind of its elements, in the place of a tensor's dtype.
+/// The largest element kind of a sequence or an optional. The kind has the field number of a tensor's data type.
 const MAX_KINDS: u64 = 5;
 
-/// Returns whether a value is a segment, and not a tensor of a sequence or optional one, however small that is.
+/// Distinguishes a segment from a small tensor in a sequence or an optional.
 fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     if length > LONGEST_SEGMENT {
         return Ok(false);
@@ -155,15 +135,13 @@ fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     let mut value = vec![0; length as usize];
     file.read_at(&mut value, start)?;
     let mut fields = Fields(&value);
-    // the two numbers of a segment; a tensor has its dtype in the second, and items beside it
+    // a segment has two numbers; a tensor has its dims there or items besides
     let are_numbers = fields.by_ref().all(|(field, _)| field.number <= 2 && field.wire == WireType::Varint);
     Ok(are_numbers && fields.0.is_empty())
 }
 
-/// Returns whether a value is a text that a name may be. The name of a sequence or an optional tensor has the number that the
-/// dims of a tensor have.
+/// The name of a sequence or an optional has the field number of a tensor's dims.
 fn is_name(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
-    /// The most bytes of a name that is looked at.
     const LONGEST: u64 = 1 << 10;
     if length > LONGEST {
         return Ok(false);
@@ -173,7 +151,6 @@ fn is_name(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     Ok(std::str::from_utf8(&value).is_ok_and(|name| !name.contains(char::is_control)))
 }
 
-/// The error that a file is a sequence of tensors, or an optional one.
 fn no_tensor() -> Error {
     malformed!(
         "an ONNX sequence of tensors (a SequenceProto), or an optional one (an OptionalProto), expected one tensor (a \
@@ -181,16 +158,15 @@ fn no_tensor() -> Error {
     )
 }
 
-/// Walks over all fields of a file.
+/// Locates all fields of a file.
 ///
-/// A sequence and an optional tensor have the fields of a tensor's dims, dtype and segment, too: a name, the kind of their
-/// elements, and these. They are told from a tensor by what no tensor can be: one with a segment and no dims, or with
-/// neither dims that are none of text nor items.
+/// A sequence and an optional use the field numbers of a tensor's dims, data type and segment for their name, element
+/// kind and elements. A file is not a tensor if it has a segment and no dims, or neither numeric dims nor items.
 fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
     let mut window = FileWindow { file, size: file.size()?, buffer: Vec::new(), begin: 0 };
     ensure!(window.size > 0, "an empty file, expected an ONNX TensorProto");
     let (mut found, mut begin, mut has_type) = (FoundFields::default(), 0, false);
-    // whether there are dims that can be no name, and whether there is nothing that an empty sequence does not have
+    // dims that cannot be a name were seen; only fields of an empty sequence were seen
     let (mut has_dims, mut may_be_sequence) = (false, true);
     while begin < window.size {
         let not_a_tensor = || format!("not an ONNX TensorProto at byte {begin}");
@@ -214,7 +190,7 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
             _ => may_be_sequence = false,
         }
         match number {
-            // a segment is a message of two numbers; a sequence has its tensors in the field of this number
+            // a sequence has its tensors in the field of a segment
             field::SEGMENT if !has_dims || !is_segment(file, start, length)? => return Err(no_tensor()),
             field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
             field::RAW_DATA if found.raw.is_some() => bail!("raw_data occurs twice"),
@@ -233,21 +209,18 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
     if may_be_sequence { Err(no_tensor()) } else { Ok(found) }
 }
 
-/// A file that is looked at in steps towards its end.
 struct FileWindow<'a> {
     file: &'a dyn ReadAt,
     size: u64,
-    /// The bytes of the file from byte `begin` on.
     buffer: Vec<u8>,
     begin: u64,
 }
 
 impl FileWindow<'_> {
-    /// The most bytes that are read at once: few, since a value that is skipped is likely to follow.
+    /// Few, because a skipped value is likely to follow.
     const BUFFER: u64 = 1 << 14;
 
-    /// Returns the bytes of the file from byte `at` on, which is after the one of the last call: as many as a field can
-    /// have before its value, or up to the end.
+    /// Returns the bytes from `at` on, enough for the key and length of a field. `at` must not decrease.
     fn at(&mut self, at: u64) -> Result<&[u8]> {
         if self.begin + (self.buffer.len() as u64) < self.size.min(at + MAX_BEFORE as u64) {
             self.buffer.resize((self.size - at).min(Self::BUFFER) as usize, 0);

@@ -1,8 +1,8 @@
-//! ONNX TensorProto, `.pb`: a protobuf message with dims, the number of a data type and the items, which are in one of
-//! the fields `raw_data` (little-endian, in C order), `float_data`, `int32_data` and others, or in another file.
+//! ONNX TensorProto, `.pb`: dims, a data type, and items in `raw_data` (little-endian, C order), in typed fields, or in
+//! another file.
 //!
-//! The fields of a file are found by position, and `raw_data` stays where it is. The values of the others are decoded from the
-//! message in memory whenever they are asked for, by what prost has to read varints.
+//! Fields are located by position, and `raw_data` is not read. The other values are decoded from wire format on demand,
+//! with prost's varints.
 
 mod external;
 mod look;

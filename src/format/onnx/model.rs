@@ -1,9 +1,7 @@
-//! ONNX models of one operator, as tests of runtimes have them: what the node asks for is read.
+//! Reads ONNX models of one operator, as in tests of runtimes.
 //!
-//! Of the messages ModelProto, GraphProto, NodeProto, AttributeProto, OperatorSetIdProto, ValueInfoProto and TypeProto the
-//! fields are read that say which operator of which version is applied to what. A model is not kept as a tree: the bytes are
-//! walked over once for the node and once for each of its inputs, so a model takes no more memory than its file, whatever
-//! it claims to hold.
+//! A model is not parsed into a tree. Its bytes are walked once for the node and once for the inputs, so that a model
+//! takes no more memory than its file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,73 +14,73 @@ use crate::error::{Result, ensure, malformed};
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeValue {
-    /// A whole number, or a truth value.
+    /// An integer or a bool.
     Int(i64),
-    /// A list of whole numbers.
+    /// A list of integers.
     Ints(Vec<i64>),
-    /// A floating-point number.
+    /// A float.
     Float(f32),
-    /// A text.
+    /// A string.
     Text(String),
-    /// Anything else, which no operator of the program has.
+    /// A type that no operator here uses.
     Other,
 }
 
-/// The most inputs of a node, and the most outputs of a graph.
+/// Inputs of a node and outputs of a graph.
 const MAX_NAMES: usize = 1 << 16;
 
-/// What a node gets as an input.
+/// An input of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeInput<'a> {
-    /// Nothing: the optional input is left out.
+    /// An omitted optional input.
     Absent,
-    /// An input of the graph, which a test has in a file.
+    /// An input of the graph, which a test stores in a file.
     Graph {
         /// Its number among the inputs of the graph.
         number: usize,
-        /// The TensorProto that it is where there is no such file.
+        /// The TensorProto to use without such a file.
         default: Option<&'a [u8]>,
     },
-    /// A TensorProto in the model: an initialiser, or what a Constant node makes.
+    /// A TensorProto in the model: an initialiser or a Constant.
     Proto(&'a [u8]),
-    /// What a Constant node makes of whole numbers: one without an axis, or a list along one.
+    /// Integers of a Constant.
     Ints {
         /// The numbers.
         items: Vec<i64>,
-        /// Whether they lie along an axis; otherwise there is one.
+        /// Whether the Constant is a list, not a scalar.
         is_list: bool,
     },
-    /// What a Constant node makes of the attribute of that name, of which no operator here has an input.
+    /// A Constant with an attribute that no operator here uses.
     Other(&'a str),
 }
 
 /// An output of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GraphOutput<'a> {
-    /// The output of the node that has this number.
+    /// The output of the node with this number.
     Node(usize),
-    /// A value that the node does not make: an input of the graph, an initialiser, or a Constant.
+    /// An input of the graph, an initialiser, or a Constant.
     Given(NodeInput<'a>),
 }
 
-/// A model as a test has it.
+/// A model of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<'a> {
-    /// The version of the operators of the node's domain.
+    /// The opset of the node's domain.
     pub opset: u64,
-    /// The operator; with its domain before it, `ai.onnx.ml::Scaler`, if that is not ONNX's own.
+    /// The operator, prefixed by a foreign domain: `ai.onnx.ml::Scaler`.
     pub operator: String,
-    /// The attributes of the node by their names.
+    /// The attributes of the node.
     pub attributes: BTreeMap<String, AttributeValue>,
-    /// What the node gets; nothing if it is one of several nodes.
+    /// The inputs of the node; empty for several nodes.
     pub inputs: Vec<NodeInput<'a>>,
     /// Whether all outputs of the graph are tensors.
     pub gives_tensors: bool,
-    /// The outputs of the graph in their order; nothing if there are several nodes.
+    /// The outputs of the graph; empty for several nodes.
     pub outputs: Vec<GraphOutput<'a>>,
-    /// The number of outputs of the node, which need not be outputs of the graph.
+    /// The number of outputs of the node.
     pub node_outputs: usize,
-    /// How many nodes there are beside Constant ones.
+    /// The number of nodes that are not Constants.
     pub nodes: usize,
 }
 
@@ -90,8 +88,8 @@ impl<'a> Model<'a> {
     /// Reads a model.
     ///
     /// # Errors
-    /// The bytes are no ModelProto; there is no graph, no node or no output of the graph; the opset of the node's domain is
-    /// not imported; an input of the node, or an output of the graph, is made by nothing in the model.
+    /// The bytes are not a ModelProto; the graph, a node, an output or the opset is missing; or an input or output has
+    /// no source.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut graph = None;
         let mut opsets = Vec::new();
@@ -146,7 +144,7 @@ impl<'a> Model<'a> {
             }
         }
         ensure!(!output_names.is_empty(), "the graph has no outputs");
-        // the values that several nodes hand to one another are not looked for
+        // values passed between several nodes are not resolved
         let (inputs, outputs) = match nodes {
             0 | 1 => (values(graph, &names, "the input", "of the node")?, outputs(graph, &output_names, &made)?),
             _ => (Vec::new(), Vec::new()),
@@ -155,7 +153,6 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Returns the outputs of a graph, by their names and those of the node's outputs.
 fn outputs<'a>(graph: &'a [u8], names: &[&str], made: &[&str]) -> Result<Vec<GraphOutput<'a>>> {
     let numbers: HashMap<&str, usize> = made.iter().enumerate().map(|(n, &name)| (name, n)).collect();
     ensure!(!names.contains(&""), "an output of the graph has no name");
@@ -168,8 +165,8 @@ fn outputs<'a>(graph: &'a [u8], names: &[&str], made: &[&str]) -> Result<Vec<Gra
     Ok(names.iter().map(output).collect())
 }
 
-/// Finds the values that a graph has under some names, in one walk: a hostile model has many of both. Messages call a name
-/// "`what` NAME `of`".
+/// Finds the values of names in one walk, because a hostile model may have many of both. Messages call a name "`what`
+/// NAME `of`".
 fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<Vec<NodeInput<'a>>> {
     ensure!(names.len() <= MAX_NAMES, "{} names {of}, expected at most {MAX_NAMES}", names.len());
     let mut found: HashMap<&str, Option<NodeInput<'a>>> = names.iter().map(|&name| (name, None)).collect();
@@ -207,7 +204,7 @@ fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<V
     names.iter().map(made).collect()
 }
 
-/// Returns whether an output of the graph is a tensor; one whose type is not said is one.
+/// A value without a type is a tensor.
 fn is_tensor(value: &[u8]) -> Result<bool> {
     let mut found = true;
     for field in fields(value, "an output")? {
@@ -222,7 +219,6 @@ fn is_constant(node: &[u8]) -> Result<bool> {
     Ok(text_of(node, field::node::OPERATOR, "a node")? == "Constant")
 }
 
-/// Reads what a Constant node makes.
 fn constant(node: &[u8]) -> Result<NodeInput<'_>> {
     for field in fields(node, "a node")? {
         let (field::node::ATTRIBUTE, Value::Bytes(bytes)) = field else { continue };
@@ -245,11 +241,10 @@ fn constant(node: &[u8]) -> Result<NodeInput<'_>> {
     Err(malformed!("a Constant node without a value"))
 }
 
-/// Reads an attribute: its name and its value.
 fn attribute(bytes: &[u8]) -> Result<(String, AttributeValue)> {
     use AttributeValue::{Float, Int, Ints, Other, Text};
     let (mut name, mut value, mut ints) = ("", None, Vec::new());
-    // an empty list has no field, and is told by its type alone
+    // an empty list has no field and is recognised by its type
     let mut is_ints = false;
     for field in fields(bytes, "an attribute")? {
         match field {
@@ -278,15 +273,13 @@ fn attribute(bytes: &[u8]) -> Result<(String, AttributeValue)> {
     Ok((name.to_owned(), value))
 }
 
-/// The value of a field.
 enum Value<'a> {
     Varint(u64),
     Bytes(&'a [u8]),
-    /// The bytes of a number of fixed size.
     Fixed(&'a [u8]),
 }
 
-/// Walks over the fields of a message, whose whole length is checked first.
+/// The length of the whole message is checked first.
 fn fields<'a>(bytes: &'a [u8], what: &str) -> Result<impl Iterator<Item = (u32, Value<'a>)>> {
     let mut all = Fields(bytes);
     let has_group = all.by_ref().any(|(field, _)| matches!(field.wire, WireType::StartGroup | WireType::EndGroup));
@@ -303,7 +296,6 @@ fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|error| malformed!("not an ONNX model: a name is not UTF-8: {error}"))
 }
 
-/// Returns the text that a message has in a field; an empty one if it has none.
 fn text_of<'a>(message: &'a [u8], number: u32, what: &str) -> Result<&'a str> {
     let mut found = "";
     for field in fields(message, what)? {
@@ -316,7 +308,6 @@ fn text_of<'a>(message: &'a [u8], number: u32, what: &str) -> Result<&'a str> {
     Ok(found)
 }
 
-/// Returns the number that a message has in a field.
 fn varint_of(message: &[u8], number: u32, what: &str) -> Result<Option<u64>> {
     let of_field = |field| if let (n, Value::Varint(value)) = field { (n == number).then_some(value) } else { None };
     Ok(fields(message, what)?.filter_map(of_field).last())
@@ -325,7 +316,7 @@ fn varint_of(message: &[u8], number: u32, what: &str) -> Result<Option<u64>> {
 /// Returns the TensorProtos of a SequenceProto.
 ///
 /// # Errors
-/// The bytes are none, or its items are no tensors.
+/// The bytes are not a sequence of tensors.
 pub fn sequence_tensors(bytes: &[u8]) -> Result<Vec<&[u8]>> {
     let kind = varint_of(bytes, field::sequence::KIND, "a sequence")?;
     ensure!(kind == Some(OF_TENSORS), "not an ONNX sequence of tensors");

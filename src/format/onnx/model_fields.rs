@@ -1,6 +1,5 @@
-//! The numbers of the fields of ONNX's models, of those that are read and written.
+//! Field numbers of ONNX models.
 
-/// The numbers of the fields, by message.
 pub(super) mod field {
     pub(in crate::format::onnx) mod model {
         pub(in crate::format::onnx) const IR_VERSION: u32 = 1;
@@ -36,7 +35,7 @@ pub(super) mod field {
         pub(in crate::format::onnx) const INTS: u32 = 8;
         pub(in crate::format::onnx) const TYPE: u32 = 20;
     }
-    /// A TensorProto and a ValueInfoProto have their names in other fields.
+    /// TensorProto and ValueInfoProto number their names differently.
     pub(in crate::format::onnx) const TENSOR_NAME: u32 = 8;
     pub(in crate::format::onnx) mod value {
         pub(in crate::format::onnx) const NAME: u32 = 1;
@@ -48,7 +47,7 @@ pub(super) mod field {
         pub(in crate::format::onnx) const ITEM: u32 = 1;
         pub(in crate::format::onnx) const SHAPE: u32 = 2;
     }
-    /// Of a TensorShapeProto and of each of its dims.
+    /// The number in TensorShapeProto and in its dims.
     pub(in crate::format::onnx) const DIM: u32 = 1;
     pub(in crate::format::onnx) mod sequence {
         pub(in crate::format::onnx) const KIND: u32 = 2;
@@ -56,10 +55,9 @@ pub(super) mod field {
     }
 }
 
-/// The kind of a SequenceProto whose items are tensors.
 pub(super) const OF_TENSORS: u64 = 1;
 
-/// What AttributeProto calls the kinds of values that are read.
+/// AttributeProto's types.
 #[derive(Clone, Copy)]
 pub(super) enum AttributeKind {
     Float = 1,

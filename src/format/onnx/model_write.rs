@@ -1,4 +1,4 @@
-//! Writes ONNX models of one operator, for other runtimes to run.
+//! Writes ONNX models of one operator, for other runtimes.
 
 use std::collections::BTreeMap;
 
@@ -18,33 +18,33 @@ pub fn write_sequence(tensors: &[Vec<u8>]) -> Vec<u8> {
     out
 }
 
-/// What a model to be written says of an input or an output.
+/// The type of an input or output.
 #[derive(Clone, Debug)]
 pub struct ValueType<'a> {
-    /// The dtype of its items.
+    /// The dtype.
     pub dtype: &'a DType,
     /// The dims; `None` leaves them open.
     pub shape: Option<&'a [usize]>,
-    /// Whether it is a sequence of such tensors.
+    /// Whether it is a sequence of tensors.
     pub is_sequence: bool,
 }
 
-/// A model of one node to be written.
+/// A model of one node.
 #[derive(Clone, Debug)]
 pub struct NodeModel<'a> {
     /// The operator.
     pub operator: &'a str,
-    /// The version of the operators.
+    /// The opset.
     pub opset: u64,
-    /// The attributes in the order in which they are written.
+    /// The attributes.
     pub attributes: &'a BTreeMap<String, AttributeValue>,
-    /// The inputs of the node, `None` where an optional one is left out.
+    /// The inputs; `None` for an omitted one.
     pub inputs: &'a [Option<ValueType<'a>>],
     /// The outputs.
     pub outputs: &'a [ValueType<'a>],
 }
 
-/// The version of the model format that first knew the operators of an opset.
+/// The first model format with an opset.
 fn ir_version(opset: u64) -> u64 {
     match opset {
         0..=8 => 3,
@@ -62,11 +62,11 @@ fn ir_version(opset: u64) -> u64 {
 }
 
 impl NodeModel<'_> {
-    /// Returns the model. Its inputs are called `input_0`, `input_1` and so on, those that are left out having no name and
-    /// no number, and its outputs `output_0`, `output_1` and so on.
+    /// Returns the model. Inputs are named `input_0`, `input_1` and so on, without numbers for omitted ones; outputs
+    /// are named `output_0` and so on.
     ///
     /// # Errors
-    /// ONNX has no type for a dtype, or no such attribute.
+    /// ONNX lacks a dtype or an attribute.
     pub fn write(&self) -> Result<Vec<u8>> {
         let (mut node, mut graph) = (Vec::new(), Vec::new());
         let mut values = Vec::new();
@@ -126,7 +126,6 @@ impl NodeModel<'_> {
 }
 
 impl ValueType<'_> {
-    /// Returns the ValueInfoProto of an input or output of that name.
     fn write(&self, name: &str) -> Result<Vec<u8>> {
         let number = data_type(self.dtype);
         let number = number.ok_or_else(|| malformed!("ONNX cannot hold items of dtype {}", self.dtype.name()))?;
@@ -156,12 +155,11 @@ impl ValueType<'_> {
     }
 }
 
-/// Appends a field of one number, also if it is 0: protobuf's version 2, which ONNX uses, knows whether a field is there.
+/// Zeros are written too, because proto2, which ONNX uses, has field presence.
 fn put_number(number: u32, value: u64, out: &mut Vec<u8>) {
     encoding::uint64::encode(number, &value, out);
 }
 
-/// Appends a field of bytes, which may be a message.
 fn put_bytes(number: u32, value: &[u8], out: &mut Vec<u8>) {
     encode_key(number, WireType::LengthDelimited, out);
     encode_varint(value.len() as u64, out);

@@ -1,4 +1,4 @@
-//! Reads a TensorProto: the tensor, and where its items are.
+//! Reads a TensorProto: the tensor and the location of its items.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -23,38 +23,33 @@ use crate::storage::source::{Source, wrong_length};
 pub struct Proto {
     /// The name, which may be empty.
     pub name: String,
-    /// The tensor: items are little-endian, strings as wide as the longest.
+    /// Items are little-endian, strings as wide as the longest.
     pub meta: Meta,
-    /// The byte of the file at which its items begin, if they are in `raw_data`.
+    /// The offset of the items, if they are in `raw_data`.
     pub offset: Option<u64>,
-    /// The bytes that its items take: in `raw_data` or the other file as they are there, in typed fields as they are in
-    /// memory.
+    /// The stored size of the items; for typed fields, their size in memory.
     pub bytes: u64,
     items: ProtoItems,
 }
 
-/// Where the items are.
 #[derive(Clone, Debug)]
 enum ProtoItems {
-    /// In `raw_data`, from this byte of the file on.
+    /// At this offset of the file.
     Raw(u64),
-    /// In a typed field, and now in memory.
+    /// Decoded from a typed field.
     Typed(Vec<u8>),
-    /// In another file.
     External(Elsewhere),
 }
 
 impl Proto {
-    /// Reads the whole message without `raw_data`. The file's own position is neither used nor moved.
+    /// Reads the message without `raw_data`. The position of the file is not used.
     ///
     /// # Errors
-    /// The file is not a protobuf message, or one of another kind than TensorProto; the data type is unknown; dims are
-    /// negative, too many or too large; items are in two fields, in a field that is not the data type's, or not as many
-    /// as the dims need; the data type cannot hold an item; it is one of several segments of a tensor; reading fails.
+    /// The file is not a valid TensorProto of a known data type, its items do not match the dims, or reading fails.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let message = Message::read(file)?;
         let shape = shape(&message)?;
-        // a message without the field is refused already
+        // a message without the field was refused before
         let number = message.int32(field::DATA_TYPE).context("no data_type")?;
         let (meta, items) = if number == STRING {
             ensure!(message.raw.is_none(), "raw_data, expected string_data for STRING");
@@ -84,13 +79,11 @@ impl Proto {
         Ok(Self { name: message.name()?.to_owned(), meta, offset, bytes, items })
     }
 
-    /// Returns the items: in `file`, which must be the one that was read, in memory, or in another file of `folder`,
-    /// the one that `file` lies in, if that is known. Items that share bytes come as a stream. Messages call it
-    /// `label`.
+    /// Returns the items from `file`, from memory, or from another file in `folder`. Items that share bytes come as a
+    /// stream. Messages call it `label`.
     ///
     /// # Errors
-    /// For items in another file: the folder is not known, the location is not the plain name of a regular file in it,
-    /// that file does not have the bytes that the dims need (its checksum is not checked), or it cannot be opened.
+    /// The other file is not a regular file in `folder`, has too few bytes, or cannot be opened.
     pub fn source(&self, file: &Arc<dyn ReadAt>, folder: Option<&Path>, label: String) -> Result<Source> {
         match &self.items {
             ProtoItems::Typed(items) => {
@@ -109,7 +102,6 @@ impl Proto {
 }
 
 impl ProtoItems {
-    /// Finds the items of a message, which are not strings.
     fn find(message: &Message, data_type: &DataType, meta: &Meta) -> Result<Self> {
         let typed = message.filled().next();
         match (message.raw, typed, message.external()?) {
@@ -127,7 +119,7 @@ impl ProtoItems {
     }
 }
 
-/// Returns the shape that the dims of a message tell, if memory could have room for it.
+/// Refuses dims that exceed memory.
 fn shape(message: &Message) -> Result<Vec<usize>> {
     let count = message.count(field::DIMS);
     ensure!(count <= MAX_RANK, "{count} dims, expected at most {MAX_RANK}");
@@ -140,7 +132,6 @@ fn shape(message: &Message) -> Result<Vec<usize>> {
     shape.filter(|shape| bytes_of(shape, 1).is_some()).with_context(|| too_large(&dims))
 }
 
-/// Returns the message for dims that are too large.
 pub(super) fn too_large(dims: &impl Debug) -> String {
     format!("dims {dims:?} are larger than memory can be")
 }

@@ -17,17 +17,12 @@ use crate::item::meta::Meta;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
-/// Opens a file: reads the message without its raw data.
-///
-/// # Errors
-/// The message is malformed, see [`Proto::read`]; a stream cannot be kept.
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, folder) = content.into_bytes()?;
     let proto = Proto::read(&*file)?;
     Ok(Box::new(OnnxReader { file, proto, folder }))
 }
 
-/// A TensorProto, and the folder in which external data may lie.
 #[derive(Debug)]
 struct OnnxReader {
     file: Arc<dyn ReadAt>,
@@ -51,8 +46,7 @@ impl Reader for OnnxReader {
     }
 }
 
-/// Writes a TensorProto: little-endian, in C order and packed. Strings, whose lengths vary, are written from front to
-/// back.
+/// Writes a TensorProto: little-endian, C order, packed. Strings vary in length and are written front to back.
 #[derive(Debug)]
 pub(in crate::format) struct OnnxWriter;
 

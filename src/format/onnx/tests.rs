@@ -13,7 +13,6 @@ use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::{Hold, Source};
 use crate::{DType, Tensor};
 
-/// The fields of a message that is to be written.
 #[derive(Default)]
 struct Message {
     dims: Vec<i64>,
@@ -25,7 +24,6 @@ struct Message {
     name: String,
     double_data: Vec<f64>,
     uint64_data: Vec<u64>,
-    /// Keys and values.
     external_data: Vec<(String, String)>,
     data_location: Option<i32>,
 }
@@ -63,7 +61,6 @@ fn items(mut source: Source) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The items, or why there are none.
 fn read_in(bytes: &[u8], folder: Option<&Path>) -> Result<(Proto, Vec<u8>)> {
     let bytes: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(bytes));
     let proto = Proto::read(&*bytes)?;
@@ -91,17 +88,17 @@ fn begin(data_type: i32, dims: &[i64]) -> Message {
     Message { data_type: Some(data_type), dims: dims.to_vec(), ..Message::default() }
 }
 
-/// A sequence and an optional tensor are named for what they are, however small; what may be a tensor is one.
+/// Sequences and optionals are refused by name, however small.
 #[test]
 fn sequences_and_optional_tensors() {
     let segment: &[u8] = &[0x1a, 4, 8, 0, 0x10, 1];
     let sequences: [&[u8]; 11] = [
-        // none of a kind, with a name and without
+        // without elements, with and without a name
         &[0x10, 1],
         &[0x10, 3],
         &[0x0a, 0, 0x10, 1],
         &[0x0a, 3, b'a', b'b', b'c', 0x10, 1],
-        // one that is empty, and one without items, which are no segments, since a segment has dims beside it
+        // an empty element, and one without items; these are not segments, which would have dims
         &[0x10, 1, 0x1a, 0],
         &[0x10, 1, 0x1a, 2, 0x10, 1],
         &[&[0x10, 1], segment].concat(),
@@ -127,7 +124,7 @@ fn sequences_and_optional_tensors() {
     }
 }
 
-/// Both items of a byte are its low bits and its high ones. The byte is the low 8 bits of a number, as in onnx.numpy_helper.
+/// A byte holds two items, the low bits first. It is the low 8 bits of a number, as in onnx.numpy_helper.
 #[test]
 fn packed_items_of_numbers() {
     for (data_type, dims, numbers, expected) in [
@@ -146,7 +143,6 @@ fn packed_items_of_numbers() {
     }
 }
 
-/// Compares what each row is refused for with what it should be.
 fn refused(rows: Vec<(Vec<u8>, &str)>, folder: Option<&Path>) {
     let mut failures = Vec::new();
     for (bytes, expected) in rows {
@@ -330,7 +326,7 @@ fn items_in_another_file() {
     assert_eq!(read(&place("data", "1", "2"), 22, &[3]).unwrap(), [1, 0, 2]);
     assert_eq!(read(&[("location", "data"), ("checksum", "x"), ("basepath", "/")], 2, &[6]).unwrap().len(), 6);
     assert_eq!(read(&place("data", "6", "0"), 2, &[0]).unwrap(), [0; 0]);
-    // without a length, or with one of 0, the dims say how many bytes are read
+    // without a length, or with 0, the dims determine the bytes
     assert_eq!(read(&[("location", "data")], 2, &[4]).unwrap(), [9, 1, 2, 3]);
     assert_eq!(read(&[("location", "./data"), ("offset", "1")], 22, &[3]).unwrap(), [1, 0, 2]);
     assert_eq!(read(&place(".//./data", "2", "0"), 2, &[2]).unwrap(), [2, 3]);
@@ -373,7 +369,7 @@ fn items_in_another_file() {
     refused(vec![(one(&place("data", "1", "4")), nowhere)], None);
 }
 
-/// No file, however damaged, does worse than to be refused.
+/// Damaged files are refused, without a panic.
 #[test]
 fn damaged_files() {
     let folder = tempfile::tempdir().unwrap();

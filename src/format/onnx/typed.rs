@@ -11,7 +11,7 @@ use crate::item::meta::Meta;
 use crate::layout::shape::{bytes_of, coordinates};
 use crate::memory;
 
-/// The fields that items can be in, in the order in which messages name the first of several.
+/// Fields that may hold items, in the order of precedence in messages.
 const TYPED: &[(u32, &str)] = &[
     (field::FLOAT_DATA, "float_data"),
     (field::INT32_DATA, "int32_data"),
@@ -22,13 +22,10 @@ const TYPED: &[(u32, &str)] = &[
 ];
 
 impl Message {
-    /// Returns the names of the typed fields that are not empty.
     pub(super) fn filled(&self) -> impl Iterator<Item = &'static str> {
         TYPED.iter().filter(|(number, _)| self.count(*number) > 0).map(|(_, name)| *name)
     }
 
-    /// Checks that no other field than number `own`, that of the data type, has items, and that it has as many as
-    /// `expected`.
     fn check_field(&self, own: u32, type_name: &str, shape: &[usize], expected: usize) -> Result<()> {
         let (_, name) = TYPED.iter().find(|(number, _)| *number == own).expect("the field of a data type is typed");
         if let Some(other) = self.filled().find(|other| other != name) {
@@ -39,11 +36,10 @@ impl Message {
         Ok(())
     }
 
-    /// Returns the items as they are in memory. `meta` is that of the tensor, whose items are of the data type.
     pub(super) fn typed_items(&self, data_type: &DataType, meta: &Meta) -> Result<Vec<u8>> {
         let DataType { name, field, .. } = *data_type;
         let (items, bits) = (meta.items(), bits(&meta.dtype));
-        // several items of 2 or 4 bits are one number, an item of 6 bits is one
+        // several items of 2 or 4 bits share a number, an item of 6 bits does not
         let group = if matches!(bits, 2 | 4) { 8 / bits as usize } else { 1 };
         let numbers = match field {
             field::FLOAT_DATA => meta.bytes() / size_of::<f32>(),
@@ -86,14 +82,13 @@ impl Message {
         Ok(unpacked)
     }
 
-    /// Returns the strings, and the dtype that is as wide as the longest of them.
     pub(super) fn string_items(&self, shape: &[usize], items: usize) -> Result<(DType, Vec<u8>)> {
         self.check_field(field::STRING_DATA, "STRING", shape, items)?;
         let (mut longest, mut given) = (1, 0);
         for (n, bytes) in self.values(field::STRING_DATA).enumerate() {
             let at = || coordinates(n, shape);
             let text = std::str::from_utf8(bytes).map_err(|error| malformed!("the string at {:?}: {error}", at()))?;
-            // NumPy's strings end where only NULs follow
+            // NumPy's strings drop trailing NULs
             ensure!(!text.ends_with('\0'), "the string at {:?} ends in U+0000, expected none there", at());
             longest = longest.max(text.chars().count());
             given += bytes.len() + 2;

@@ -6,16 +6,15 @@ use super::wire::field::{DOUBLE_DATA, FLOAT_DATA, INT32_DATA, INT64_DATA, UINT64
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, match_kind, not_numbers};
 
-/// The number of ONNX's strings, which become [`Kind::Str`] or come from [`Kind::Str`] or [`Kind::Bytes`] of any width.
+/// ONNX strings are read as [`Kind::Str`] and written from [`Kind::Str`] or [`Kind::Bytes`].
 pub(super) const STRING: i32 = 8;
 
-/// A data type of ONNX.
 #[derive(Clone, Debug)]
 pub(super) struct DataType {
     pub(super) number: i32,
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// The number of the typed field that items can be in.
+    /// The typed field for items.
     pub(super) field: u32,
 }
 
@@ -23,7 +22,7 @@ const fn row(number: i32, name: &'static str, kind: Kind, field: u32) -> DataTyp
     DataType { number, name, kind, field }
 }
 
-/// ONNX's data types without strings.
+/// All except strings.
 pub(super) static DATA_TYPES: &[DataType] = &[
     row(1, "FLOAT", Kind::Float32, FLOAT_DATA),
     row(2, "UINT8", Kind::UInt8, INT32_DATA),
@@ -54,7 +53,6 @@ pub(super) static DATA_TYPES: &[DataType] = &[
     row(28, "FLOAT6E3M2", Kind::Narrow(Narrow::Float6E3M2FN), INT32_DATA),
 ];
 
-/// Returns ONNX's number for a dtype; `None` if it has no such type.
 pub(super) fn data_type(dtype: &DType) -> Option<i32> {
     if matches!(dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
         return Some(STRING);
@@ -63,15 +61,15 @@ pub(super) fn data_type(dtype: &DType) -> Option<i32> {
 }
 
 impl DataType {
-    /// Returns the data type with this number; `None` for strings and for a number that ONNX does not have.
+    /// `None` for strings and unknown numbers.
     pub(super) fn numbered(number: i32) -> Option<&'static Self> {
         DATA_TYPES.iter().find(|known| known.number == number)
     }
 
-    /// Returns the numbers of a typed field that can be items: values, or the bits of floats and of packed items. Packed
-    /// items of 2 or 4 bits share a byte, which is the low 8 bits of any number.
+    /// Returns the valid numbers of a typed field: values, or the bits of floats and packed items. Packed items of 2 or
+    /// 4 bits are the low 8 bits of any number.
     pub(super) fn range(&self) -> RangeInclusive<i128> {
-        // the items of these kinds are no numbers of a field that has varints
+        // these kinds have no varint field
         let none = RangeInclusive::new(1, 0);
         match_kind!(&self.kind, {
             bool T => 0..=1,

@@ -1,21 +1,19 @@
-//! Protobuf on the wire: the walk over the fields of a message, which all that reads a TensorProto shares.
+//! Protobuf on the wire: walks the fields of a message.
 //!
-//! - `look` asks whether the first bytes of a file can be a TensorProto.
-//! - `message` finds the fields of a file by position, so that `raw_data` is left where it is, and walks over the others in
-//!   memory whenever it is asked for their values. So a message takes no more memory than it has bytes.
-//! - [`foreign`](crate::format::foreign) knows an ONNX model by its fields.
+//! - `look` checks the first bytes of a file.
+//! - `message` locates fields by position and decodes values on demand, so that a message takes no more memory than its
+//!   bytes.
+//! - [`foreign`](crate::format::foreign) recognises an ONNX model.
 
 use prost::DecodeError;
 use prost::encoding::{WireType, decode_key, decode_varint};
 
 use crate::error::{Error, Result, ensure, malformed};
 
-/// The most bytes of a field before its value: a key and a length.
+/// The maximum length of key and length.
 pub(super) const MAX_BEFORE: usize = 2 * VARINT;
-/// The most bytes of a varint.
 const VARINT: usize = 10;
 
-/// The numbers of TensorProto's fields.
 pub(super) mod field {
     pub(in crate::format::onnx) const DIMS: u32 = 1;
     pub(in crate::format::onnx) const DATA_TYPE: u32 = 2;
@@ -34,24 +32,20 @@ pub(super) mod field {
     pub(in crate::format::onnx) const METADATA_PROPS: u32 = 16;
 }
 
-/// A field of a message, whose value may go on beyond the bytes that are at hand.
+/// A field, whose value may extend beyond the available bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct WireField {
     pub number: u32,
     pub wire: WireType,
-    /// Bytes before the value: the key, and the length of a value that has any.
+    /// The length of the key, and of the length if there is one.
     pub before: usize,
-    /// Bytes of the value. A group, which no message of ONNX has, begins and ends with a field without a value.
+    /// The length of the value; 0 for the ends of a group, which ONNX does not use.
     pub length: u64,
     /// The value of a varint; 0 for other types.
     pub varint: u64,
 }
 
 impl WireField {
-    /// Reads the field that `bytes` begin with.
-    ///
-    /// # Errors
-    /// There is no key, no length, or no end of a varint.
     #[inline]
     pub(in crate::format) fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut rest = bytes;
@@ -75,21 +69,21 @@ impl WireField {
         Ok(field)
     }
 
-    /// Returns whether `bytes`, which [`read`](Self::read) refuses, may begin with a field that goes on after them.
+    /// Whether `bytes`, which [`read`](Self::read) refuses, may begin with a truncated field.
     pub(super) fn is_cut(bytes: &[u8]) -> bool {
         let mut rest = bytes;
-        // a key of two bytes may be cut; the fields of a TensorProto have no longer one
+        // a key of two bytes may be cut; TensorProto has no longer keys
         bytes.len() == 1 || decode_key(&mut rest).is_ok() && rest.len() < VARINT
     }
 
-    /// Returns the value and what comes after it; `None` if it goes on beyond `bytes`, which the field was read from.
+    /// `None` if the value extends beyond `bytes`.
     #[inline]
     pub(in crate::format) fn split(self, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         bytes.get(self.before..)?.split_at_checked(usize::try_from(self.length).ok()?)
     }
 
-    /// Returns whether a TensorProto's field of this number can be of this type: that of a number by itself, or that of
-    /// numbers packed and of all else. `None` if a TensorProto has no such field.
+    /// Whether the wire type is valid for TensorProto's field of this number, alone or packed. `None` for unknown
+    /// fields.
     pub(super) fn fits(self) -> Option<bool> {
         use WireType::{LengthDelimited, SixtyFourBit, ThirtyTwoBit, Varint};
         let expected: &[WireType] = match self.number {
@@ -109,12 +103,8 @@ impl WireField {
         Some(expected.contains(&self.wire))
     }
 
-    /// Returns how many items the field has whose value is `value`: of a field of numbers one or, if they are packed, as
-    /// many as fill it, and of any other field one. Varints are counted by their last bytes; whether each is one of 64 bits
-    /// shows when it is decoded.
-    ///
-    /// # Errors
-    /// The value is cut off in the middle of a number.
+    /// Counts the items in a value: packed numbers by their bytes, other fields as one. Varints are counted by their
+    /// last bytes, and checked when they are decoded.
     pub(super) fn items(self, value: &[u8]) -> Result<usize> {
         let fixed = match self.number {
             field::FLOAT_DATA => size_of::<f32>(),
@@ -131,7 +121,7 @@ impl WireField {
     }
 }
 
-/// Walks over the fields of a message, with the value of each. It ends before what is no whole field, which is then left.
+/// Iterates over fields and values. It stops before an incomplete field, which remains.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Fields<'a>(pub(in crate::format) &'a [u8]);
 
@@ -147,7 +137,6 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// Decodes varints that follow one another.
 pub(super) struct Varints<'a>(pub(super) &'a [u8]);
 
 impl Iterator for Varints<'_> {
@@ -159,7 +148,6 @@ impl Iterator for Varints<'_> {
     }
 }
 
-/// What the decoder of protobuf refuses.
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
         malformed!("{error}")

@@ -1,4 +1,4 @@
-//! Writes TensorProtos, byte for byte as ONNX's Python package does.
+//! Writes TensorProtos, byte for byte like ONNX's Python package.
 
 use prost::encoding::{self, WireType, encode_key, encode_varint};
 
@@ -15,10 +15,10 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
 use crate::memory;
 
-/// Refuses the dtypes that ONNX has no type for.
+/// Checks that ONNX has a data type.
 ///
 /// # Errors
-/// Dates, void, structured, long double, and the types of ml_dtypes float8_e3m4, float8_e4m3 and float8_e4m3b11fnuz.
+/// The dtype is a date, void, structured, long double, float8_e3m4, float8_e4m3 or float8_e4m3b11fnuz.
 pub fn check(dtype: &DType) -> Result<(), Error> {
     if data_type(dtype).is_some() {
         return Ok(());
@@ -27,12 +27,12 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
     Err(dtype.advise(Error::new(Subject::Output, message).advising(Advice::WriteNpy)))
 }
 
-/// Returns everything before the items of a TensorProto, as `onnx.numpy_helper.from_array` writes it. The items follow
-/// little-endian, in C order and, if they have fewer than 8 bits, packed. An empty name is left out.
+/// Returns everything before the items, like `onnx.numpy_helper.from_array`. The items follow little-endian, in C
+/// order, packed below 8 bits. An empty name is omitted.
 ///
 /// # Errors
-/// [`check`] refuses the dtype, or it is a string, which [`write_strings`] writes; there are more than [`MAX_RANK`]
-/// axes, or 2 GiB or more in all, which is protobuf's limit.
+/// The dtype is a string or has no data type, or the tensor has more than [`MAX_RANK`] axes or 2 GiB or more,
+/// protobuf's limit.
 pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
     let Meta { dtype, shape, .. } = meta;
     let mut out = begin(dtype, shape)?;
@@ -46,12 +46,12 @@ pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns a whole TensorProto of strings, without the NULs at their end: code points as UTF-8, bytes as they are. An
-/// empty name is left out. The dims are `shape`, which has as many items as `tensor`.
+/// Returns a TensorProto of strings without trailing NULs. Bytes are written unchanged. An empty name is omitted.
+/// `shape` has as many items as `tensor`.
 ///
 /// # Errors
-/// Items are not strings, or cannot be UTF-8 (the message has their index); the shape has another number of items;
-/// there are more than [`MAX_RANK`] axes, or 2 GiB or more in all, which is protobuf's limit.
+/// Items are not strings or not UTF-8, the shape has another number of items, more than [`MAX_RANK`] axes, or 2 GiB or
+/// more, protobuf's limit.
 pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec<u8>> {
     let dtype = tensor.dtype();
     ensure!(data_type(dtype) == Some(STRING), "items of dtype {}, expected strings", dtype.name());
@@ -61,7 +61,6 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
     let size = dtype.itemsize();
     for n in 0..items {
         let item = &tensor.bytes()[n * size..][..size];
-        // `data_type` has told that it is one of the two kinds of strings
         let text = match dtype.kind() {
             Kind::Bytes(_) => str::from_utf8(unpadded(item, 1)).map(str::to_owned).map_err(|error| error.to_string()),
             _ => code_points(item, dtype.is_big_endian())
@@ -69,7 +68,7 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
                 .collect(),
         };
         let text = text.map_err(|why| malformed!("the string at {:?}: {why}", coordinates(n, shape)))?;
-        // key and length take fewer bytes than that
+        // key and length take fewer bytes
         memory::reserve(&mut out, text.len() + 16)?;
         encoding::string::encode(field::STRING_DATA, &text, &mut out);
         within_limit(out.len() as u64)?;
@@ -79,7 +78,6 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
     Ok(out)
 }
 
-/// Returns the fields of the dims and the data type.
 fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
     check(dtype).map_err(Error::about_file)?;
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());

@@ -1,4 +1,4 @@
-//! Objects and stores behind addresses, by requests to their servers.
+//! Objects and stores on servers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,23 +14,19 @@ use crate::storage::remote::{Address, BucketTarget, Client, ListedNames, RemoteO
 use crate::storage::requests::RequestOptions;
 use crate::storage::target::Target;
 
-/// The bytes that the first request asks for. Most headers fit in them.
+/// The size of the first request. Most headers fit in it.
 const FIRST_BYTES: u64 = 1 << 16;
 
-/// Opens an object that another file names.
-///
-/// # Errors
-/// There is none at that address; the request fails.
 pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
     let client = Client::shared(requests)?;
     let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST_BYTES))?;
     found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
 }
 
-/// Returns what tells the version of the object, or of the metadata of the store, at an address, as a short text.
+/// Returns a short text that identifies the version of an object, or of a store's metadata.
 ///
 /// # Errors
-/// There is neither; of asking.
+/// Neither exists, or the request fails.
 pub fn version_at(address: &str, requests: RequestOptions) -> Result<String> {
     let client = Client::shared(requests)?;
     let address = Address::parse(address)?;
@@ -45,10 +41,6 @@ pub fn version_at(address: &str, requests: RequestOptions) -> Result<String> {
     found.map(|version| version.text()).ok_or_else(not_found)
 }
 
-/// Resolves where a store of a format is written in a bucket.
-///
-/// # Errors
-/// Those of [`BucketTarget::resolve`].
 pub(in crate::format) fn target_at(
     address: &str,
     label: String,
@@ -61,8 +53,8 @@ pub(in crate::format) fn target_at(
     BucketTarget::resolve(client, &address, label, format.all_marks(), no_clobber).map(Target::Bucket)
 }
 
-/// Opens an address, and what followed a colon behind it. What is named as a store is, or ends in a slash, is a store; of
-/// what else is no object, it is tried whether it is one.
+/// Opens an address. A store is recognised by its name or a trailing slash; an address without an object is also tried
+/// as a store.
 pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<String>) -> Result<Input> {
     let context = || options.label.clone();
     let client = Client::shared(options.requests).with_context(context)?;
@@ -101,7 +93,6 @@ pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<S
     options.open_or_view(Arc::new(found) as Arc<dyn ReadAt>, after, by_name, container, content)
 }
 
-/// Opens a store, and the array in it that followed a colon.
 fn open_store(
     options: &OpenOptions,
     client: &Arc<Client>,
@@ -116,7 +107,7 @@ fn open_store(
     let name = after.as_deref().filter(|name| !Glob::new(name).is_pattern());
     match (open(address.clone(), after.clone()), name) {
         (Ok(reader), _) => Ok(options.input(format, reader).with_member(after)),
-        // where nobody lists what a group holds, an array can still be asked for by its name
+        // without a listing of the group an array can still be opened by name
         (Err(error), Some(name)) if error.kind() == ErrorKind::Unsupported => {
             Ok(options.input(format, open(address.join(name), None).with_context(|| options.label.clone())?))
         }
@@ -133,10 +124,7 @@ fn open_store(
     }
 }
 
-/// Returns the first of the names that make a folder one in a format that is there, below an address.
-///
-/// # Errors
-/// Of asking.
+/// Returns the first metadata key of a format that exists below an address.
 fn mark_at(client: &Arc<Client>, address: &Address, format: Format) -> Result<Option<&'static str>> {
     let root = RemoteStore::new(client, address.clone());
     for &mark in format.all_marks() {
@@ -147,8 +135,7 @@ fn mark_at(client: &Arc<Client>, address: &Address, format: Format) -> Result<Op
     Ok(None)
 }
 
-/// Returns the error of an address at which there is neither an object nor a store: `error`, unless there are objects of
-/// longer names in the bucket.
+/// Replaces `error` if the bucket has objects with longer names, which suggests a folder.
 fn absent(client: &Client, address: &Address, error: Error) -> Error {
     let is_bucket = matches!(address, Address::Bucket { .. });
     let listed = if is_bucket { client.list(address, ListedNames::Some).ok() } else { None };
@@ -161,7 +148,6 @@ fn absent(client: &Client, address: &Address, error: Error) -> Error {
     Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), message)
 }
 
-/// Returns the error of an address at which there is nothing.
 fn not_found() -> Error {
     Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), "404 Not Found")
 }

@@ -26,9 +26,13 @@ enum TableKey {
     Item,
     /// A float32 rounded to odd to a bfloat16: the upper half of its bits, with the last bit set if any lower bit is.
     /// It rounds to any float with at most 6 bits of mantissa as the float32 does.
-    Single { is_big: bool },
+    Single {
+        is_big: bool,
+    },
     /// A float64 likewise.
-    Double { is_big: bool },
+    Double {
+        is_big: bool,
+    },
 }
 
 impl ByteTable {
